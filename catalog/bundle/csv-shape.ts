@@ -11,13 +11,8 @@ import {
   LINK,
   MAINTAINER,
 } from '../fbc/property.ts';
-import {
-  DEPLOYMENT_SPEC,
-  intOrString,
-  LABEL_SELECTOR,
-  OBJECT_META,
-  POLICY_RULE,
-} from '../go/kubernetes-types.ts';
+import { intOrString } from '../go/kubernetes-readers.ts';
+import { DEPLOYMENT_SPEC, LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from '../go/kubernetes-types.ts';
 import {
   any,
   bool,

@@ -1,14 +1,19 @@
-/**
- * Kubernetes' own types as shapes, as far as manifests of bundles are decoded into
- * them: metadata of objects, pods, deployments, rules of access.
- *
- * @see https://github.com/kubernetes/api/blob/v0.36.0/core/v1/types.go
- */
+// Generated from Kubernetes v0.36.0 by scripts/kubernetes-types (npm run kubernetes-types); do not edit.
+
+/** Kubernetes' own types as shapes, as far as manifests of bundles are decoded into them. */
+import {
+  exact,
+  intOrString,
+  quantity,
+  schemaOrArray,
+  schemaOrBool,
+  textOf,
+  time,
+} from './kubernetes-readers.ts';
 import {
   any,
   bool,
   bytes,
-  type CheckedShape,
   float,
   int32,
   int64,
@@ -20,151 +25,179 @@ import {
   text,
 } from './shape.ts';
 
-const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+const OWNER_REFERENCE: StructShape = struct('v1.OwnerReference', {
+  apiVersion: text,
+  kind: text,
+  name: text,
+  uid: textOf('types.UID'),
+  controller: bool,
+  blockOwnerDeletion: bool,
+});
 
-/** `resource.Quantity`: a number, or text such as `100m` and `64Mi`. */
-export const quantity: CheckedShape = {
-  kind: 'checked',
-  goName: 'resource.Quantity',
-  expected: 'a quantity such as 100m or 64Mi',
-  refusal: (value) =>
-    (typeof value === 'string' || typeof value === 'number') && QUANTITY_SYNTAX.test(String(value))
-      ? undefined
-      : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-};
+const MANAGED_FIELDS_ENTRY: StructShape = struct('v1.ManagedFieldsEntry', {
+  manager: text,
+  operation: textOf('v1.ManagedFieldsOperationType'),
+  apiVersion: text,
+  time: time,
+  fieldsType: text,
+  fieldsV1: any,
+  subresource: text,
+});
 
-/** `intstr.IntOrString`. */
-export const intOrString: CheckedShape = {
-  kind: 'checked',
-  goName: 'intstr.IntOrString',
-  expected: 'a whole number or text',
-  refusal: (value) =>
-    typeof value === 'string' || Number.isInteger(value)
-      ? undefined
-      : 'json: cannot unmarshal value into Go value of type int32',
-};
-
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
-/** `metav1.Time`: null, the empty text, or a time of RFC 3339. */
-export const time: CheckedShape = {
-  kind: 'checked',
-  goName: 'v1.Time',
-  expected: 'a time of RFC 3339',
-  refusal: (value) => {
-    if (typeof value !== 'string') return 'json: cannot unmarshal value into Go value of type string';
-    return value === '' || RFC3339.test(value)
-      ? undefined
-      : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
-  },
-};
-
-const texts = listOf(text);
-const textMap = mapOf(text);
-const LOCAL_REFERENCE = struct('v1.LocalObjectReference', { name: text });
-
-/** `metav1.ObjectMeta` */
+/** `k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta` */
 export const OBJECT_META: StructShape = struct('v1.ObjectMeta', {
   name: text,
   generateName: text,
   namespace: text,
   selfLink: text,
-  uid: text,
+  uid: textOf('types.UID'),
   resourceVersion: text,
   generation: int64,
   creationTimestamp: time,
   deletionTimestamp: time,
   deletionGracePeriodSeconds: int64,
-  labels: textMap,
-  annotations: textMap,
-  ownerReferences: listOf(
-    struct('v1.OwnerReference', {
-      apiVersion: text,
-      kind: text,
-      name: text,
-      uid: text,
-      controller: bool,
-      blockOwnerDeletion: bool,
-    }),
-  ),
-  finalizers: texts,
-  managedFields: listOf(
-    struct('v1.ManagedFieldsEntry', {
-      manager: text,
-      operation: text,
-      apiVersion: text,
-      time,
-      fieldsType: text,
-      subresource: text,
-    }),
-  ),
+  labels: mapOf(text),
+  annotations: mapOf(text),
+  ownerReferences: listOf(OWNER_REFERENCE),
+  finalizers: listOf(text),
+  managedFields: listOf(MANAGED_FIELDS_ENTRY),
 });
 
-/** `rbacv1.PolicyRule` */
+/** `k8s.io/api/rbac/v1.PolicyRule` */
 export const POLICY_RULE: StructShape = struct('v1.PolicyRule', {
-  verbs: texts,
-  apiGroups: texts,
-  resources: texts,
-  resourceNames: texts,
-  nonResourceURLs: texts,
+  verbs: listOf(text),
+  apiGroups: listOf(text),
+  resources: listOf(text),
+  resourceNames: listOf(text),
+  nonResourceURLs: listOf(text),
 });
 
-/** `metav1.LabelSelector` */
+const LABEL_SELECTOR_REQUIREMENT: StructShape = struct('v1.LabelSelectorRequirement', {
+  key: text,
+  operator: textOf('v1.LabelSelectorOperator'),
+  values: listOf(text),
+});
+
+/** `k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector` */
 export const LABEL_SELECTOR: StructShape = struct('v1.LabelSelector', {
-  matchLabels: textMap,
-  matchExpressions: listOf(
-    struct('v1.LabelSelectorRequirement', { key: text, operator: text, values: texts }),
-  ),
+  matchLabels: mapOf(text),
+  matchExpressions: listOf(LABEL_SELECTOR_REQUIREMENT),
 });
 
-const KEY_SELECTOR = { name: text, key: text, optional: bool };
-const FIELD_REFERENCE = struct('v1.ObjectFieldSelector', { apiVersion: text, fieldPath: text });
-const RESOURCE_FIELD = struct('v1.ResourceFieldSelector', {
+const CONTAINER_PORT: StructShape = struct('v1.ContainerPort', {
+  name: text,
+  hostPort: int32,
+  containerPort: int32,
+  protocol: textOf('v1.Protocol'),
+  hostIP: text,
+});
+
+const CONFIG_MAP_ENV_SOURCE: StructShape = struct('v1.ConfigMapEnvSource', { name: text, optional: bool });
+
+const SECRET_ENV_SOURCE: StructShape = struct('v1.SecretEnvSource', { name: text, optional: bool });
+
+const ENV_FROM_SOURCE: StructShape = struct('v1.EnvFromSource', {
+  prefix: text,
+  configMapRef: CONFIG_MAP_ENV_SOURCE,
+  secretRef: SECRET_ENV_SOURCE,
+});
+
+const OBJECT_FIELD_SELECTOR: StructShape = struct('v1.ObjectFieldSelector', {
+  apiVersion: text,
+  fieldPath: text,
+});
+
+const RESOURCE_FIELD_SELECTOR: StructShape = struct('v1.ResourceFieldSelector', {
   containerName: text,
   resource: text,
   divisor: quantity,
 });
 
-const ENVIRONMENT = {
-  env: listOf(
-    struct('v1.EnvVar', {
-      name: text,
-      value: text,
-      valueFrom: struct('v1.EnvVarSource', {
-        fieldRef: FIELD_REFERENCE,
-        resourceFieldRef: RESOURCE_FIELD,
-        configMapKeyRef: struct('v1.ConfigMapKeySelector', KEY_SELECTOR),
-        secretKeyRef: struct('v1.SecretKeySelector', KEY_SELECTOR),
-      }),
-    }),
-  ),
-  envFrom: listOf(
-    struct('v1.EnvFromSource', {
-      prefix: text,
-      configMapRef: struct('v1.ConfigMapEnvSource', { name: text, optional: bool }),
-      secretRef: struct('v1.SecretEnvSource', { name: text, optional: bool }),
-    }),
-  ),
-};
-
-const HANDLER = {
-  exec: struct('v1.ExecAction', { command: texts }),
-  httpGet: struct('v1.HTTPGetAction', {
-    path: text,
-    port: intOrString,
-    host: text,
-    scheme: text,
-    httpHeaders: listOf(struct('v1.HTTPHeader', { name: text, value: text })),
-  }),
-  tcpSocket: struct('v1.TCPSocketAction', { port: intOrString, host: text }),
-};
-const LIFECYCLE_HANDLER = struct('v1.LifecycleHandler', {
-  ...HANDLER,
-  sleep: struct('v1.SleepAction', { seconds: int64 }),
+const CONFIG_MAP_KEY_SELECTOR: StructShape = struct('v1.ConfigMapKeySelector', {
+  name: text,
+  key: text,
+  optional: bool,
 });
-const PROBE = struct('v1.Probe', {
-  ...HANDLER,
-  grpc: struct('v1.GRPCAction', { port: int32, service: text }),
+
+const SECRET_KEY_SELECTOR: StructShape = struct('v1.SecretKeySelector', {
+  name: text,
+  key: text,
+  optional: bool,
+});
+
+const FILE_KEY_SELECTOR: StructShape = struct('v1.FileKeySelector', {
+  volumeName: text,
+  path: text,
+  key: text,
+  optional: bool,
+});
+
+const ENV_VAR_SOURCE: StructShape = struct('v1.EnvVarSource', {
+  fieldRef: OBJECT_FIELD_SELECTOR,
+  resourceFieldRef: RESOURCE_FIELD_SELECTOR,
+  configMapKeyRef: CONFIG_MAP_KEY_SELECTOR,
+  secretKeyRef: SECRET_KEY_SELECTOR,
+  fileKeyRef: FILE_KEY_SELECTOR,
+});
+
+const ENV_VAR: StructShape = struct('v1.EnvVar', { name: text, value: text, valueFrom: ENV_VAR_SOURCE });
+
+const RESOURCE_CLAIM: StructShape = struct('v1.ResourceClaim', { name: text, request: text });
+
+const RESOURCE_REQUIREMENTS: StructShape = struct('v1.ResourceRequirements', {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+  claims: listOf(RESOURCE_CLAIM),
+});
+
+const CONTAINER_RESIZE_POLICY: StructShape = struct('v1.ContainerResizePolicy', {
+  resourceName: textOf('v1.ResourceName'),
+  restartPolicy: textOf('v1.ResourceResizeRestartPolicy'),
+});
+
+const CONTAINER_RESTART_RULE_ON_EXIT_CODES: StructShape = struct('v1.ContainerRestartRuleOnExitCodes', {
+  operator: textOf('v1.ContainerRestartRuleOnExitCodesOperator'),
+  values: listOf(int32),
+});
+
+const CONTAINER_RESTART_RULE: StructShape = struct('v1.ContainerRestartRule', {
+  action: textOf('v1.ContainerRestartRuleAction'),
+  exitCodes: CONTAINER_RESTART_RULE_ON_EXIT_CODES,
+});
+
+const VOLUME_MOUNT: StructShape = struct('v1.VolumeMount', {
+  name: text,
+  readOnly: bool,
+  recursiveReadOnly: textOf('v1.RecursiveReadOnlyMode'),
+  mountPath: text,
+  subPath: text,
+  mountPropagation: textOf('v1.MountPropagationMode'),
+  subPathExpr: text,
+});
+
+const VOLUME_DEVICE: StructShape = struct('v1.VolumeDevice', { name: text, devicePath: text });
+
+const EXEC_ACTION: StructShape = struct('v1.ExecAction', { command: listOf(text) });
+
+const HTTPHEADER: StructShape = struct('v1.HTTPHeader', { name: text, value: text });
+
+const HTTPGET_ACTION: StructShape = struct('v1.HTTPGetAction', {
+  path: text,
+  port: intOrString,
+  host: text,
+  scheme: textOf('v1.URIScheme'),
+  httpHeaders: listOf(HTTPHEADER),
+});
+
+const TCPSOCKET_ACTION: StructShape = struct('v1.TCPSocketAction', { port: intOrString, host: text });
+
+const GRPCACTION: StructShape = struct('v1.GRPCAction', { port: int32, service: text });
+
+const PROBE: StructShape = struct('v1.Probe', {
+  exec: EXEC_ACTION,
+  httpGet: HTTPGET_ACTION,
+  tcpSocket: TCPSOCKET_ACTION,
+  grpc: GRPCACTION,
   initialDelaySeconds: int32,
   timeoutSeconds: int32,
   periodSeconds: int32,
@@ -173,176 +206,593 @@ const PROBE = struct('v1.Probe', {
   terminationGracePeriodSeconds: int64,
 });
 
-const SELINUX = struct('v1.SELinuxOptions', { user: text, role: text, type: text, level: text });
-const SECCOMP = struct('v1.SeccompProfile', { type: text, localhostProfile: text });
-const APPARMOR = struct('v1.AppArmorProfile', { type: text, localhostProfile: text });
-const WINDOWS = struct('v1.WindowsSecurityContextOptions', {
+const SLEEP_ACTION: StructShape = struct('v1.SleepAction', { seconds: int64 });
+
+const LIFECYCLE_HANDLER: StructShape = struct('v1.LifecycleHandler', {
+  exec: EXEC_ACTION,
+  httpGet: HTTPGET_ACTION,
+  tcpSocket: TCPSOCKET_ACTION,
+  sleep: SLEEP_ACTION,
+});
+
+const LIFECYCLE: StructShape = struct('v1.Lifecycle', {
+  postStart: LIFECYCLE_HANDLER,
+  preStop: LIFECYCLE_HANDLER,
+  stopSignal: textOf('v1.Signal'),
+});
+
+const CAPABILITIES: StructShape = struct('v1.Capabilities', {
+  add: listOf(textOf('v1.Capability')),
+  drop: listOf(textOf('v1.Capability')),
+});
+
+const SELINUX_OPTIONS: StructShape = struct('v1.SELinuxOptions', {
+  user: text,
+  role: text,
+  type: text,
+  level: text,
+});
+
+const WINDOWS_SECURITY_CONTEXT_OPTIONS: StructShape = struct('v1.WindowsSecurityContextOptions', {
   gmsaCredentialSpecName: text,
   gmsaCredentialSpec: text,
   runAsUserName: text,
   hostProcess: bool,
 });
-const RUN_AS = {
+
+const SECCOMP_PROFILE: StructShape = struct('v1.SeccompProfile', {
+  type: textOf('v1.SeccompProfileType'),
+  localhostProfile: text,
+});
+
+const APP_ARMOR_PROFILE: StructShape = struct('v1.AppArmorProfile', {
+  type: textOf('v1.AppArmorProfileType'),
+  localhostProfile: text,
+});
+
+const SECURITY_CONTEXT: StructShape = struct('v1.SecurityContext', {
+  capabilities: CAPABILITIES,
+  privileged: bool,
+  seLinuxOptions: SELINUX_OPTIONS,
+  windowsOptions: WINDOWS_SECURITY_CONTEXT_OPTIONS,
   runAsUser: int64,
   runAsGroup: int64,
   runAsNonRoot: bool,
-  seLinuxOptions: SELINUX,
-  seccompProfile: SECCOMP,
-  appArmorProfile: APPARMOR,
-  windowsOptions: WINDOWS,
-};
-const RESOURCES = struct('v1.ResourceRequirements', {
-  limits: mapOf(quantity),
-  requests: mapOf(quantity),
-  claims: listOf(struct('v1.ResourceClaim', { name: text, request: text })),
+  readOnlyRootFilesystem: bool,
+  allowPrivilegeEscalation: bool,
+  procMount: textOf('v1.ProcMountType'),
+  seccompProfile: SECCOMP_PROFILE,
+  appArmorProfile: APP_ARMOR_PROFILE,
 });
 
-/** `corev1.Container` */
+/** `k8s.io/api/core/v1.Container` */
 export const CONTAINER: StructShape = struct('v1.Container', {
   name: text,
   image: text,
-  command: texts,
-  args: texts,
+  command: listOf(text),
+  args: listOf(text),
   workingDir: text,
-  ports: listOf(
-    struct('v1.ContainerPort', {
-      name: text,
-      hostPort: int32,
-      containerPort: int32,
-      protocol: text,
-      hostIP: text,
-    }),
-  ),
-  ...ENVIRONMENT,
-  resources: RESOURCES,
-  restartPolicy: text,
-  volumeMounts: listOf(
-    struct('v1.VolumeMount', {
-      name: text,
-      readOnly: bool,
-      recursiveReadOnly: text,
-      mountPath: text,
-      subPath: text,
-      mountPropagation: text,
-      subPathExpr: text,
-    }),
-  ),
-  volumeDevices: listOf(struct('v1.VolumeDevice', { name: text, devicePath: text })),
+  ports: listOf(CONTAINER_PORT),
+  envFrom: listOf(ENV_FROM_SOURCE),
+  env: listOf(ENV_VAR),
+  resources: RESOURCE_REQUIREMENTS,
+  resizePolicy: listOf(CONTAINER_RESIZE_POLICY),
+  restartPolicy: textOf('v1.ContainerRestartPolicy'),
+  restartPolicyRules: listOf(CONTAINER_RESTART_RULE),
+  volumeMounts: listOf(VOLUME_MOUNT),
+  volumeDevices: listOf(VOLUME_DEVICE),
   livenessProbe: PROBE,
   readinessProbe: PROBE,
   startupProbe: PROBE,
-  lifecycle: struct('v1.Lifecycle', { postStart: LIFECYCLE_HANDLER, preStop: LIFECYCLE_HANDLER }),
+  lifecycle: LIFECYCLE,
   terminationMessagePath: text,
-  terminationMessagePolicy: text,
-  imagePullPolicy: text,
-  securityContext: struct('v1.SecurityContext', {
-    capabilities: struct('v1.Capabilities', { add: texts, drop: texts }),
-    privileged: bool,
-    ...RUN_AS,
-    readOnlyRootFilesystem: bool,
-    allowPrivilegeEscalation: bool,
-    procMount: text,
-  }),
+  terminationMessagePolicy: textOf('v1.TerminationMessagePolicy'),
+  imagePullPolicy: textOf('v1.PullPolicy'),
+  securityContext: SECURITY_CONTEXT,
   stdin: bool,
   stdinOnce: bool,
   tty: bool,
 });
 
-const KEY_TO_PATH = listOf(struct('v1.KeyToPath', { key: text, path: text, mode: int32 }));
-const DOWNWARD_ITEMS = listOf(
-  struct('v1.DownwardAPIVolumeFile', {
-    path: text,
-    fieldRef: FIELD_REFERENCE,
-    resourceFieldRef: RESOURCE_FIELD,
-    mode: int32,
-  }),
-);
-const VOLUME: StructShape = struct('v1.Volume', {
-  name: text,
-  hostPath: struct('v1.HostPathVolumeSource', { path: text, type: text }),
-  emptyDir: struct('v1.EmptyDirVolumeSource', { medium: text, sizeLimit: quantity }),
-  secret: struct('v1.SecretVolumeSource', {
-    secretName: text,
-    items: KEY_TO_PATH,
-    defaultMode: int32,
-    optional: bool,
-  }),
-  configMap: struct('v1.ConfigMapVolumeSource', {
-    name: text,
-    items: KEY_TO_PATH,
-    defaultMode: int32,
-    optional: bool,
-  }),
-  persistentVolumeClaim: struct('v1.PersistentVolumeClaimVolumeSource', { claimName: text, readOnly: bool }),
-  downwardAPI: struct('v1.DownwardAPIVolumeSource', { items: DOWNWARD_ITEMS, defaultMode: int32 }),
-  nfs: struct('v1.NFSVolumeSource', { server: text, path: text, readOnly: bool }),
-  csi: struct('v1.CSIVolumeSource', {
-    driver: text,
-    readOnly: bool,
-    fsType: text,
-    volumeAttributes: textMap,
-    nodePublishSecretRef: LOCAL_REFERENCE,
-  }),
-  projected: struct('v1.ProjectedVolumeSource', {
-    sources: listOf(
-      struct('v1.VolumeProjection', {
-        secret: struct('v1.SecretProjection', { name: text, items: KEY_TO_PATH, optional: bool }),
-        downwardAPI: struct('v1.DownwardAPIProjection', { items: DOWNWARD_ITEMS }),
-        configMap: struct('v1.ConfigMapProjection', { name: text, items: KEY_TO_PATH, optional: bool }),
-        serviceAccountToken: struct('v1.ServiceAccountTokenProjection', {
-          audience: text,
-          expirationSeconds: int64,
-          path: text,
-        }),
-      }),
-    ),
-    defaultMode: int32,
-  }),
+const HOST_PATH_VOLUME_SOURCE: StructShape = struct('v1.HostPathVolumeSource', {
+  path: text,
+  type: textOf('v1.HostPathType'),
 });
 
-const NODE_TERM = struct('v1.NodeSelectorTerm', {
-  matchExpressions: listOf(
-    struct('v1.NodeSelectorRequirement', { key: text, operator: text, values: texts }),
-  ),
-  matchFields: listOf(struct('v1.NodeSelectorRequirement', { key: text, operator: text, values: texts })),
+const EMPTY_DIR_VOLUME_SOURCE: StructShape = struct('v1.EmptyDirVolumeSource', {
+  medium: textOf('v1.StorageMedium'),
+  sizeLimit: quantity,
 });
-const POD_TERM = struct('v1.PodAffinityTerm', {
+
+const GCEPERSISTENT_DISK_VOLUME_SOURCE: StructShape = struct('v1.GCEPersistentDiskVolumeSource', {
+  pdName: text,
+  fsType: text,
+  partition: int32,
+  readOnly: bool,
+});
+
+const AWSELASTIC_BLOCK_STORE_VOLUME_SOURCE: StructShape = struct('v1.AWSElasticBlockStoreVolumeSource', {
+  volumeID: text,
+  fsType: text,
+  partition: int32,
+  readOnly: bool,
+});
+
+const GIT_REPO_VOLUME_SOURCE: StructShape = struct('v1.GitRepoVolumeSource', {
+  repository: text,
+  revision: text,
+  directory: text,
+});
+
+const KEY_TO_PATH: StructShape = struct('v1.KeyToPath', { key: text, path: text, mode: int32 });
+
+const SECRET_VOLUME_SOURCE: StructShape = struct('v1.SecretVolumeSource', {
+  secretName: text,
+  items: listOf(KEY_TO_PATH),
+  defaultMode: int32,
+  optional: bool,
+});
+
+const NFSVOLUME_SOURCE: StructShape = struct('v1.NFSVolumeSource', {
+  server: text,
+  path: text,
+  readOnly: bool,
+});
+
+const LOCAL_OBJECT_REFERENCE: StructShape = struct('v1.LocalObjectReference', { name: text });
+
+const ISCSIVOLUME_SOURCE: StructShape = struct('v1.ISCSIVolumeSource', {
+  targetPortal: text,
+  iqn: text,
+  lun: int32,
+  iscsiInterface: text,
+  fsType: text,
+  readOnly: bool,
+  portals: listOf(text),
+  chapAuthDiscovery: bool,
+  chapAuthSession: bool,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+  initiatorName: text,
+});
+
+const GLUSTERFS_VOLUME_SOURCE: StructShape = struct('v1.GlusterfsVolumeSource', {
+  endpoints: text,
+  path: text,
+  readOnly: bool,
+});
+
+const PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: StructShape = struct('v1.PersistentVolumeClaimVolumeSource', {
+  claimName: text,
+  readOnly: bool,
+});
+
+const RBDVOLUME_SOURCE: StructShape = struct('v1.RBDVolumeSource', {
+  monitors: listOf(text),
+  image: text,
+  fsType: text,
+  pool: text,
+  user: text,
+  keyring: text,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+  readOnly: bool,
+});
+
+const FLEX_VOLUME_SOURCE: StructShape = struct('v1.FlexVolumeSource', {
+  driver: text,
+  fsType: text,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+  readOnly: bool,
+  options: mapOf(text),
+});
+
+const CINDER_VOLUME_SOURCE: StructShape = struct('v1.CinderVolumeSource', {
+  volumeID: text,
+  fsType: text,
+  readOnly: bool,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+});
+
+const CEPH_FSVOLUME_SOURCE: StructShape = struct('v1.CephFSVolumeSource', {
+  monitors: listOf(text),
+  path: text,
+  user: text,
+  secretFile: text,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+  readOnly: bool,
+});
+
+const FLOCKER_VOLUME_SOURCE: StructShape = struct('v1.FlockerVolumeSource', {
+  datasetName: text,
+  datasetUUID: text,
+});
+
+const DOWNWARD_APIVOLUME_FILE: StructShape = struct('v1.DownwardAPIVolumeFile', {
+  path: text,
+  fieldRef: OBJECT_FIELD_SELECTOR,
+  resourceFieldRef: RESOURCE_FIELD_SELECTOR,
+  mode: int32,
+});
+
+const DOWNWARD_APIVOLUME_SOURCE: StructShape = struct('v1.DownwardAPIVolumeSource', {
+  items: listOf(DOWNWARD_APIVOLUME_FILE),
+  defaultMode: int32,
+});
+
+const FCVOLUME_SOURCE: StructShape = struct('v1.FCVolumeSource', {
+  targetWWNs: listOf(text),
+  lun: int32,
+  fsType: text,
+  readOnly: bool,
+  wwids: listOf(text),
+});
+
+const AZURE_FILE_VOLUME_SOURCE: StructShape = struct('v1.AzureFileVolumeSource', {
+  secretName: text,
+  shareName: text,
+  readOnly: bool,
+});
+
+const CONFIG_MAP_VOLUME_SOURCE: StructShape = struct('v1.ConfigMapVolumeSource', {
+  name: text,
+  items: listOf(KEY_TO_PATH),
+  defaultMode: int32,
+  optional: bool,
+});
+
+const VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: StructShape = struct('v1.VsphereVirtualDiskVolumeSource', {
+  volumePath: text,
+  fsType: text,
+  storagePolicyName: text,
+  storagePolicyID: text,
+});
+
+const QUOBYTE_VOLUME_SOURCE: StructShape = struct('v1.QuobyteVolumeSource', {
+  registry: text,
+  volume: text,
+  readOnly: bool,
+  user: text,
+  group: text,
+  tenant: text,
+});
+
+const AZURE_DISK_VOLUME_SOURCE: StructShape = struct('v1.AzureDiskVolumeSource', {
+  diskName: text,
+  diskURI: text,
+  cachingMode: textOf('v1.AzureDataDiskCachingMode'),
+  fsType: text,
+  readOnly: bool,
+  kind: textOf('v1.AzureDataDiskKind'),
+});
+
+const PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: StructShape = struct('v1.PhotonPersistentDiskVolumeSource', {
+  pdID: text,
+  fsType: text,
+});
+
+const SECRET_PROJECTION: StructShape = struct('v1.SecretProjection', {
+  name: text,
+  items: listOf(KEY_TO_PATH),
+  optional: bool,
+});
+
+const DOWNWARD_APIPROJECTION: StructShape = struct('v1.DownwardAPIProjection', {
+  items: listOf(DOWNWARD_APIVOLUME_FILE),
+});
+
+const CONFIG_MAP_PROJECTION: StructShape = struct('v1.ConfigMapProjection', {
+  name: text,
+  items: listOf(KEY_TO_PATH),
+  optional: bool,
+});
+
+const SERVICE_ACCOUNT_TOKEN_PROJECTION: StructShape = struct('v1.ServiceAccountTokenProjection', {
+  audience: text,
+  expirationSeconds: int64,
+  path: text,
+});
+
+const CLUSTER_TRUST_BUNDLE_PROJECTION: StructShape = struct('v1.ClusterTrustBundleProjection', {
+  name: text,
+  signerName: text,
   labelSelector: LABEL_SELECTOR,
-  namespaces: texts,
+  optional: bool,
+  path: text,
+});
+
+const POD_CERTIFICATE_PROJECTION: StructShape = struct('v1.PodCertificateProjection', {
+  signerName: text,
+  keyType: text,
+  maxExpirationSeconds: int32,
+  credentialBundlePath: text,
+  keyPath: text,
+  certificateChainPath: text,
+  userAnnotations: mapOf(text),
+});
+
+const VOLUME_PROJECTION: StructShape = struct('v1.VolumeProjection', {
+  secret: SECRET_PROJECTION,
+  downwardAPI: DOWNWARD_APIPROJECTION,
+  configMap: CONFIG_MAP_PROJECTION,
+  serviceAccountToken: SERVICE_ACCOUNT_TOKEN_PROJECTION,
+  clusterTrustBundle: CLUSTER_TRUST_BUNDLE_PROJECTION,
+  podCertificate: POD_CERTIFICATE_PROJECTION,
+});
+
+const PROJECTED_VOLUME_SOURCE: StructShape = struct('v1.ProjectedVolumeSource', {
+  sources: listOf(VOLUME_PROJECTION),
+  defaultMode: int32,
+});
+
+const PORTWORX_VOLUME_SOURCE: StructShape = struct('v1.PortworxVolumeSource', {
+  volumeID: text,
+  fsType: text,
+  readOnly: bool,
+});
+
+const SCALE_IOVOLUME_SOURCE: StructShape = struct('v1.ScaleIOVolumeSource', {
+  gateway: text,
+  system: text,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+  sslEnabled: bool,
+  protectionDomain: text,
+  storagePool: text,
+  storageMode: text,
+  volumeName: text,
+  fsType: text,
+  readOnly: bool,
+});
+
+const STORAGE_OSVOLUME_SOURCE: StructShape = struct('v1.StorageOSVolumeSource', {
+  volumeName: text,
+  volumeNamespace: text,
+  fsType: text,
+  readOnly: bool,
+  secretRef: LOCAL_OBJECT_REFERENCE,
+});
+
+const CSIVOLUME_SOURCE: StructShape = struct('v1.CSIVolumeSource', {
+  driver: text,
+  readOnly: bool,
+  fsType: text,
+  volumeAttributes: mapOf(text),
+  nodePublishSecretRef: LOCAL_OBJECT_REFERENCE,
+});
+
+const VOLUME_RESOURCE_REQUIREMENTS: StructShape = struct('v1.VolumeResourceRequirements', {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+});
+
+const TYPED_LOCAL_OBJECT_REFERENCE: StructShape = struct('v1.TypedLocalObjectReference', {
+  apiGroup: text,
+  kind: text,
+  name: text,
+});
+
+const TYPED_OBJECT_REFERENCE: StructShape = struct('v1.TypedObjectReference', {
+  apiGroup: text,
+  kind: text,
+  name: text,
+  namespace: text,
+});
+
+const PERSISTENT_VOLUME_CLAIM_SPEC: StructShape = struct('v1.PersistentVolumeClaimSpec', {
+  accessModes: listOf(textOf('v1.PersistentVolumeAccessMode')),
+  selector: LABEL_SELECTOR,
+  resources: VOLUME_RESOURCE_REQUIREMENTS,
+  volumeName: text,
+  storageClassName: text,
+  volumeMode: textOf('v1.PersistentVolumeMode'),
+  dataSource: TYPED_LOCAL_OBJECT_REFERENCE,
+  dataSourceRef: TYPED_OBJECT_REFERENCE,
+  volumeAttributesClassName: text,
+});
+
+const PERSISTENT_VOLUME_CLAIM_TEMPLATE: StructShape = struct('v1.PersistentVolumeClaimTemplate', {
+  metadata: OBJECT_META,
+  spec: PERSISTENT_VOLUME_CLAIM_SPEC,
+});
+
+const EPHEMERAL_VOLUME_SOURCE: StructShape = struct('v1.EphemeralVolumeSource', {
+  volumeClaimTemplate: PERSISTENT_VOLUME_CLAIM_TEMPLATE,
+});
+
+const IMAGE_VOLUME_SOURCE: StructShape = struct('v1.ImageVolumeSource', {
+  reference: text,
+  pullPolicy: textOf('v1.PullPolicy'),
+});
+
+const VOLUME: StructShape = struct('v1.Volume', {
+  name: text,
+  hostPath: HOST_PATH_VOLUME_SOURCE,
+  emptyDir: EMPTY_DIR_VOLUME_SOURCE,
+  gcePersistentDisk: GCEPERSISTENT_DISK_VOLUME_SOURCE,
+  awsElasticBlockStore: AWSELASTIC_BLOCK_STORE_VOLUME_SOURCE,
+  gitRepo: GIT_REPO_VOLUME_SOURCE,
+  secret: SECRET_VOLUME_SOURCE,
+  nfs: NFSVOLUME_SOURCE,
+  iscsi: ISCSIVOLUME_SOURCE,
+  glusterfs: GLUSTERFS_VOLUME_SOURCE,
+  persistentVolumeClaim: PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE,
+  rbd: RBDVOLUME_SOURCE,
+  flexVolume: FLEX_VOLUME_SOURCE,
+  cinder: CINDER_VOLUME_SOURCE,
+  cephfs: CEPH_FSVOLUME_SOURCE,
+  flocker: FLOCKER_VOLUME_SOURCE,
+  downwardAPI: DOWNWARD_APIVOLUME_SOURCE,
+  fc: FCVOLUME_SOURCE,
+  azureFile: AZURE_FILE_VOLUME_SOURCE,
+  configMap: CONFIG_MAP_VOLUME_SOURCE,
+  vsphereVolume: VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE,
+  quobyte: QUOBYTE_VOLUME_SOURCE,
+  azureDisk: AZURE_DISK_VOLUME_SOURCE,
+  photonPersistentDisk: PHOTON_PERSISTENT_DISK_VOLUME_SOURCE,
+  projected: PROJECTED_VOLUME_SOURCE,
+  portworxVolume: PORTWORX_VOLUME_SOURCE,
+  scaleIO: SCALE_IOVOLUME_SOURCE,
+  storageos: STORAGE_OSVOLUME_SOURCE,
+  csi: CSIVOLUME_SOURCE,
+  ephemeral: EPHEMERAL_VOLUME_SOURCE,
+  image: IMAGE_VOLUME_SOURCE,
+});
+
+const EPHEMERAL_CONTAINER: StructShape = struct('v1.EphemeralContainer', {
+  name: text,
+  image: text,
+  command: listOf(text),
+  args: listOf(text),
+  workingDir: text,
+  ports: listOf(CONTAINER_PORT),
+  envFrom: listOf(ENV_FROM_SOURCE),
+  env: listOf(ENV_VAR),
+  resources: RESOURCE_REQUIREMENTS,
+  resizePolicy: listOf(CONTAINER_RESIZE_POLICY),
+  restartPolicy: textOf('v1.ContainerRestartPolicy'),
+  restartPolicyRules: listOf(CONTAINER_RESTART_RULE),
+  volumeMounts: listOf(VOLUME_MOUNT),
+  volumeDevices: listOf(VOLUME_DEVICE),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  startupProbe: PROBE,
+  lifecycle: LIFECYCLE,
+  terminationMessagePath: text,
+  terminationMessagePolicy: textOf('v1.TerminationMessagePolicy'),
+  imagePullPolicy: textOf('v1.PullPolicy'),
+  securityContext: SECURITY_CONTEXT,
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool,
+  targetContainerName: text,
+});
+
+const SYSCTL: StructShape = struct('v1.Sysctl', { name: text, value: text });
+
+const POD_SECURITY_CONTEXT: StructShape = struct('v1.PodSecurityContext', {
+  seLinuxOptions: SELINUX_OPTIONS,
+  windowsOptions: WINDOWS_SECURITY_CONTEXT_OPTIONS,
+  runAsUser: int64,
+  runAsGroup: int64,
+  runAsNonRoot: bool,
+  supplementalGroups: listOf(int64),
+  supplementalGroupsPolicy: textOf('v1.SupplementalGroupsPolicy'),
+  fsGroup: int64,
+  sysctls: listOf(SYSCTL),
+  fsGroupChangePolicy: textOf('v1.PodFSGroupChangePolicy'),
+  seccompProfile: SECCOMP_PROFILE,
+  appArmorProfile: APP_ARMOR_PROFILE,
+  seLinuxChangePolicy: textOf('v1.PodSELinuxChangePolicy'),
+});
+
+const NODE_SELECTOR_REQUIREMENT: StructShape = struct('v1.NodeSelectorRequirement', {
+  key: text,
+  operator: textOf('v1.NodeSelectorOperator'),
+  values: listOf(text),
+});
+
+const NODE_SELECTOR_TERM: StructShape = struct('v1.NodeSelectorTerm', {
+  matchExpressions: listOf(NODE_SELECTOR_REQUIREMENT),
+  matchFields: listOf(NODE_SELECTOR_REQUIREMENT),
+});
+
+const NODE_SELECTOR: StructShape = struct('v1.NodeSelector', {
+  nodeSelectorTerms: listOf(NODE_SELECTOR_TERM),
+});
+
+const PREFERRED_SCHEDULING_TERM: StructShape = struct('v1.PreferredSchedulingTerm', {
+  weight: int32,
+  preference: NODE_SELECTOR_TERM,
+});
+
+const NODE_AFFINITY: StructShape = struct('v1.NodeAffinity', {
+  requiredDuringSchedulingIgnoredDuringExecution: NODE_SELECTOR,
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(PREFERRED_SCHEDULING_TERM),
+});
+
+const POD_AFFINITY_TERM: StructShape = struct('v1.PodAffinityTerm', {
+  labelSelector: LABEL_SELECTOR,
+  namespaces: listOf(text),
   topologyKey: text,
   namespaceSelector: LABEL_SELECTOR,
-  matchLabelKeys: texts,
-  mismatchLabelKeys: texts,
+  matchLabelKeys: listOf(text),
+  mismatchLabelKeys: listOf(text),
 });
-const POD_TERMS = {
-  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_TERM),
-  preferredDuringSchedulingIgnoredDuringExecution: listOf(
-    struct('v1.WeightedPodAffinityTerm', { weight: int32, podAffinityTerm: POD_TERM }),
-  ),
-};
-const AFFINITY = struct('v1.Affinity', {
-  nodeAffinity: struct('v1.NodeAffinity', {
-    requiredDuringSchedulingIgnoredDuringExecution: struct('v1.NodeSelector', {
-      nodeSelectorTerms: listOf(NODE_TERM),
-    }),
-    preferredDuringSchedulingIgnoredDuringExecution: listOf(
-      struct('v1.PreferredSchedulingTerm', { weight: int32, preference: NODE_TERM }),
-    ),
-  }),
-  podAffinity: struct('v1.PodAffinity', POD_TERMS),
-  podAntiAffinity: struct('v1.PodAntiAffinity', POD_TERMS),
+
+const WEIGHTED_POD_AFFINITY_TERM: StructShape = struct('v1.WeightedPodAffinityTerm', {
+  weight: int32,
+  podAffinityTerm: POD_AFFINITY_TERM,
 });
+
+const POD_AFFINITY: StructShape = struct('v1.PodAffinity', {
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_AFFINITY_TERM),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(WEIGHTED_POD_AFFINITY_TERM),
+});
+
+const POD_ANTI_AFFINITY: StructShape = struct('v1.PodAntiAffinity', {
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_AFFINITY_TERM),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(WEIGHTED_POD_AFFINITY_TERM),
+});
+
+const AFFINITY: StructShape = struct('v1.Affinity', {
+  nodeAffinity: NODE_AFFINITY,
+  podAffinity: POD_AFFINITY,
+  podAntiAffinity: POD_ANTI_AFFINITY,
+});
+
+const TOLERATION: StructShape = struct('v1.Toleration', {
+  key: text,
+  operator: textOf('v1.TolerationOperator'),
+  value: text,
+  effect: textOf('v1.TaintEffect'),
+  tolerationSeconds: int64,
+});
+
+const HOST_ALIAS: StructShape = struct('v1.HostAlias', { ip: text, hostnames: listOf(text) });
+
+const POD_DNSCONFIG_OPTION: StructShape = struct('v1.PodDNSConfigOption', { name: text, value: text });
+
+const POD_DNSCONFIG: StructShape = struct('v1.PodDNSConfig', {
+  nameservers: listOf(text),
+  searches: listOf(text),
+  options: listOf(POD_DNSCONFIG_OPTION),
+});
+
+const POD_READINESS_GATE: StructShape = struct('v1.PodReadinessGate', {
+  conditionType: textOf('v1.PodConditionType'),
+});
+
+const TOPOLOGY_SPREAD_CONSTRAINT: StructShape = struct('v1.TopologySpreadConstraint', {
+  maxSkew: int32,
+  topologyKey: text,
+  whenUnsatisfiable: textOf('v1.UnsatisfiableConstraintAction'),
+  labelSelector: LABEL_SELECTOR,
+  minDomains: int32,
+  nodeAffinityPolicy: textOf('v1.NodeInclusionPolicy'),
+  nodeTaintsPolicy: textOf('v1.NodeInclusionPolicy'),
+  matchLabelKeys: listOf(text),
+});
+
+const POD_OS: StructShape = struct('v1.PodOS', { name: textOf('v1.OSName') });
+
+const POD_SCHEDULING_GATE: StructShape = struct('v1.PodSchedulingGate', { name: text });
+
+const POD_RESOURCE_CLAIM: StructShape = struct('v1.PodResourceClaim', {
+  name: text,
+  resourceClaimName: text,
+  resourceClaimTemplateName: text,
+});
+
+const POD_SCHEDULING_GROUP: StructShape = struct('v1.PodSchedulingGroup', { podGroupName: text });
 
 const POD_SPEC: StructShape = struct('v1.PodSpec', {
   volumes: listOf(VOLUME),
   initContainers: listOf(CONTAINER),
   containers: listOf(CONTAINER),
-  ephemeralContainers: any,
-  restartPolicy: text,
+  ephemeralContainers: listOf(EPHEMERAL_CONTAINER),
+  restartPolicy: textOf('v1.RestartPolicy'),
   terminationGracePeriodSeconds: int64,
   activeDeadlineSeconds: int64,
-  dnsPolicy: text,
-  nodeSelector: textMap,
+  dnsPolicy: textOf('v1.DNSPolicy'),
+  nodeSelector: mapOf(text),
   serviceAccountName: text,
   serviceAccount: text,
   automountServiceAccountToken: bool,
@@ -351,104 +801,85 @@ const POD_SPEC: StructShape = struct('v1.PodSpec', {
   hostPID: bool,
   hostIPC: bool,
   shareProcessNamespace: bool,
-  securityContext: struct('v1.PodSecurityContext', {
-    ...RUN_AS,
-    supplementalGroups: listOf(int64),
-    supplementalGroupsPolicy: text,
-    fsGroup: int64,
-    sysctls: listOf(struct('v1.Sysctl', { name: text, value: text })),
-    fsGroupChangePolicy: text,
-    seLinuxChangePolicy: text,
-  }),
-  imagePullSecrets: listOf(LOCAL_REFERENCE),
+  securityContext: POD_SECURITY_CONTEXT,
+  imagePullSecrets: listOf(LOCAL_OBJECT_REFERENCE),
   hostname: text,
   subdomain: text,
   affinity: AFFINITY,
   schedulerName: text,
-  tolerations: listOf(
-    struct('v1.Toleration', {
-      key: text,
-      operator: text,
-      value: text,
-      effect: text,
-      tolerationSeconds: int64,
-    }),
-  ),
-  hostAliases: listOf(struct('v1.HostAlias', { ip: text, hostnames: texts })),
+  tolerations: listOf(TOLERATION),
+  hostAliases: listOf(HOST_ALIAS),
   priorityClassName: text,
   priority: int32,
-  dnsConfig: struct('v1.PodDNSConfig', {
-    nameservers: texts,
-    searches: texts,
-    options: listOf(struct('v1.PodDNSConfigOption', { name: text, value: text })),
-  }),
-  readinessGates: listOf(struct('v1.PodReadinessGate', { conditionType: text })),
+  dnsConfig: POD_DNSCONFIG,
+  readinessGates: listOf(POD_READINESS_GATE),
   runtimeClassName: text,
   enableServiceLinks: bool,
-  preemptionPolicy: text,
+  preemptionPolicy: textOf('v1.PreemptionPolicy'),
   overhead: mapOf(quantity),
-  topologySpreadConstraints: listOf(
-    struct('v1.TopologySpreadConstraint', {
-      maxSkew: int32,
-      topologyKey: text,
-      whenUnsatisfiable: text,
-      labelSelector: LABEL_SELECTOR,
-      minDomains: int32,
-      nodeAffinityPolicy: text,
-      nodeTaintsPolicy: text,
-      matchLabelKeys: texts,
-    }),
-  ),
+  topologySpreadConstraints: listOf(TOPOLOGY_SPREAD_CONSTRAINT),
   setHostnameAsFQDN: bool,
-  os: struct('v1.PodOS', { name: text }),
+  os: POD_OS,
   hostUsers: bool,
+  schedulingGates: listOf(POD_SCHEDULING_GATE),
+  resourceClaims: listOf(POD_RESOURCE_CLAIM),
+  resources: RESOURCE_REQUIREMENTS,
+  hostnameOverride: text,
+  schedulingGroup: POD_SCHEDULING_GROUP,
 });
 
-/** `appsv1.DeploymentSpec` */
+const POD_TEMPLATE_SPEC: StructShape = struct('v1.PodTemplateSpec', {
+  metadata: OBJECT_META,
+  spec: POD_SPEC,
+});
+
+const ROLLING_UPDATE_DEPLOYMENT: StructShape = struct('v1.RollingUpdateDeployment', {
+  maxUnavailable: intOrString,
+  maxSurge: intOrString,
+});
+
+const DEPLOYMENT_STRATEGY: StructShape = struct('v1.DeploymentStrategy', {
+  type: textOf('v1.DeploymentStrategyType'),
+  rollingUpdate: ROLLING_UPDATE_DEPLOYMENT,
+});
+
+/** `k8s.io/api/apps/v1.DeploymentSpec` */
 export const DEPLOYMENT_SPEC: StructShape = struct('v1.DeploymentSpec', {
   replicas: int32,
   selector: LABEL_SELECTOR,
-  template: struct('v1.PodTemplateSpec', { metadata: OBJECT_META, spec: POD_SPEC }),
-  strategy: struct('v1.DeploymentStrategy', {
-    type: text,
-    rollingUpdate: struct('v1.RollingUpdateDeployment', {
-      maxUnavailable: intOrString,
-      maxSurge: intOrString,
-    }),
-  }),
+  template: POD_TEMPLATE_SPEC,
+  strategy: DEPLOYMENT_STRATEGY,
   minReadySeconds: int32,
   revisionHistoryLimit: int32,
   paused: bool,
   progressDeadlineSeconds: int32,
 });
 
-const JSON_SCHEMA_FIELDS: Record<string, Shape> = {};
+const EXTERNAL_DOCUMENTATION: StructShape = struct('v1.ExternalDocumentation', {
+  description: text,
+  url: text,
+});
 
-/** `apiextensions.JSONSchemaProps`, of v1 and of v1beta1. */
+const VALIDATION_RULE: StructShape = struct('v1.ValidationRule', {
+  rule: text,
+  message: text,
+  messageExpression: text,
+  reason: textOf('v1.FieldValueErrorReason'),
+  fieldPath: text,
+  optionalOldSelf: bool,
+});
+
+const SCHEMA_FIELDS: Record<string, Shape> = {};
+/** `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaProps`, also of v1beta1. */
 export const JSON_SCHEMA: StructShape = {
   kind: 'struct',
   name: 'v1.JSONSchemaProps',
-  fields: JSON_SCHEMA_FIELDS,
+  fields: SCHEMA_FIELDS,
   exactKeys: true,
 };
-
-/** A schema, or something else that JSON Schema allows in its place. */
-function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedShape {
-  return {
-    kind: 'checked',
-    goName,
-    expected: 'a schema',
-    refusal: (value) =>
-      (typeof value === 'object' && !Array.isArray(value)) || other(value)
-        ? undefined
-        : 'boolean or JSON schema expected',
-  };
-}
-
-const schemas = listOf(JSON_SCHEMA);
-Object.assign(JSON_SCHEMA_FIELDS, {
+const SCHEMA: StructShape = struct('v1.JSONSchemaProps', {
   id: text,
-  $schema: text,
+  $schema: textOf('v1.JSONSchemaURL'),
   $ref: text,
   description: text,
   type: text,
@@ -469,140 +900,254 @@ Object.assign(JSON_SCHEMA_FIELDS, {
   enum: listOf(any),
   maxProperties: int64,
   minProperties: int64,
-  required: texts,
-  items: schemaOr('v1.JSONSchemaPropsOrArray', Array.isArray),
-  allOf: schemas,
-  oneOf: schemas,
-  anyOf: schemas,
+  required: listOf(text),
+  items: schemaOrArray,
+  allOf: listOf(JSON_SCHEMA),
+  oneOf: listOf(JSON_SCHEMA),
+  anyOf: listOf(JSON_SCHEMA),
   not: JSON_SCHEMA,
   properties: mapOf(JSON_SCHEMA),
-  additionalProperties: schemaOr('v1.JSONSchemaPropsOrBool', (value) => typeof value === 'boolean'),
+  additionalProperties: schemaOrBool,
   patternProperties: mapOf(JSON_SCHEMA),
-  dependencies: any,
-  additionalItems: schemaOr('v1.JSONSchemaPropsOrBool', (value) => typeof value === 'boolean'),
+  dependencies: mapOf(any),
+  additionalItems: schemaOrBool,
   definitions: mapOf(JSON_SCHEMA),
-  externalDocs: struct('v1.ExternalDocumentation', { description: text, url: text }),
+  externalDocs: EXTERNAL_DOCUMENTATION,
   example: any,
   nullable: bool,
   'x-kubernetes-preserve-unknown-fields': bool,
   'x-kubernetes-embedded-resource': bool,
   'x-kubernetes-int-or-string': bool,
-  'x-kubernetes-list-map-keys': texts,
+  'x-kubernetes-list-map-keys': listOf(text),
   'x-kubernetes-list-type': text,
   'x-kubernetes-map-type': text,
-  'x-kubernetes-validations': listOf(
-    exact(
-      struct('v1.ValidationRule', {
-        rule: text,
-        message: text,
-        messageExpression: text,
-        reason: text,
-        fieldPath: text,
-        optionalOldSelf: bool,
-      }),
-    ),
-  ),
+  'x-kubernetes-validations': listOf(VALIDATION_RULE),
 });
+Object.assign(SCHEMA_FIELDS, exact(SCHEMA).fields);
 
-const NAMES = struct('v1.CustomResourceDefinitionNames', {
+const CUSTOM_RESOURCE_DEFINITION_NAMES: StructShape = struct('v1.CustomResourceDefinitionNames', {
   plural: text,
   singular: text,
-  shortNames: texts,
+  shortNames: listOf(text),
   kind: text,
   listKind: text,
-  categories: texts,
+  categories: listOf(text),
 });
-const WEBHOOK_CLIENT = struct('v1.WebhookClientConfig', {
+
+const CUSTOM_RESOURCE_VALIDATION: StructShape = struct('v1.CustomResourceValidation', {
+  openAPIV3Schema: JSON_SCHEMA,
+});
+
+const CUSTOM_RESOURCE_SUBRESOURCE_STATUS: StructShape = struct('v1.CustomResourceSubresourceStatus', {});
+
+const CUSTOM_RESOURCE_SUBRESOURCE_SCALE: StructShape = struct('v1.CustomResourceSubresourceScale', {
+  specReplicasPath: text,
+  statusReplicasPath: text,
+  labelSelectorPath: text,
+});
+
+const CUSTOM_RESOURCE_SUBRESOURCES: StructShape = struct('v1.CustomResourceSubresources', {
+  status: CUSTOM_RESOURCE_SUBRESOURCE_STATUS,
+  scale: CUSTOM_RESOURCE_SUBRESOURCE_SCALE,
+});
+
+const CUSTOM_RESOURCE_COLUMN_DEFINITION: StructShape = struct('v1.CustomResourceColumnDefinition', {
+  name: text,
+  type: text,
+  format: text,
+  description: text,
+  priority: int32,
+  jsonPath: text,
+});
+
+const SELECTABLE_FIELD: StructShape = struct('v1.SelectableField', { jsonPath: text });
+
+const CUSTOM_RESOURCE_DEFINITION_VERSION: StructShape = struct('v1.CustomResourceDefinitionVersion', {
+  name: text,
+  served: bool,
+  storage: bool,
+  deprecated: bool,
+  deprecationWarning: text,
+  schema: CUSTOM_RESOURCE_VALIDATION,
+  subresources: CUSTOM_RESOURCE_SUBRESOURCES,
+  additionalPrinterColumns: listOf(CUSTOM_RESOURCE_COLUMN_DEFINITION),
+  selectableFields: listOf(SELECTABLE_FIELD),
+});
+
+const SERVICE_REFERENCE: StructShape = struct('v1.ServiceReference', {
+  namespace: text,
+  name: text,
+  path: text,
+  port: int32,
+});
+
+const WEBHOOK_CLIENT_CONFIG: StructShape = struct('v1.WebhookClientConfig', {
   url: text,
-  service: struct('v1.ServiceReference', { namespace: text, name: text, path: text, port: int32 }),
+  service: SERVICE_REFERENCE,
   caBundle: bytes,
 });
-const VALIDATION = struct('v1.CustomResourceValidation', { openAPIV3Schema: JSON_SCHEMA });
-const SUBRESOURCES = struct('v1.CustomResourceSubresources', {
-  status: struct('v1.CustomResourceSubresourceStatus', {}),
-  scale: struct('v1.CustomResourceSubresourceScale', {
-    specReplicasPath: text,
-    statusReplicasPath: text,
-    labelSelectorPath: text,
-  }),
+
+const WEBHOOK_CONVERSION: StructShape = struct('v1.WebhookConversion', {
+  clientConfig: WEBHOOK_CLIENT_CONFIG,
+  conversionReviewVersions: listOf(text),
 });
-const COLUMN = { name: text, type: text, format: text, description: text, priority: int32 };
 
-/** The same shape with keys that count only as they are spelled, at every depth. */
-function exact(shape: StructShape): StructShape {
-  if (shape.exactKeys) return shape;
-  const fields = Object.entries(shape.fields).map(([name, field]) => [name, exactIn(field)] as const);
-  return { ...shape, fields: Object.fromEntries(fields), exactKeys: true };
-}
+const CUSTOM_RESOURCE_CONVERSION: StructShape = struct('v1.CustomResourceConversion', {
+  strategy: textOf('v1.ConversionStrategyType'),
+  webhook: WEBHOOK_CONVERSION,
+});
 
-function exactIn(shape: Shape): Shape {
-  if (shape.kind === 'struct') return exact(shape);
-  if (shape.kind === 'list') return listOf(exactIn(shape.items));
-  return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
-}
+const CUSTOM_RESOURCE_DEFINITION_SPEC: StructShape = struct('v1.CustomResourceDefinitionSpec', {
+  group: text,
+  names: CUSTOM_RESOURCE_DEFINITION_NAMES,
+  scope: textOf('v1.ResourceScope'),
+  versions: listOf(CUSTOM_RESOURCE_DEFINITION_VERSION),
+  conversion: CUSTOM_RESOURCE_CONVERSION,
+  preserveUnknownFields: bool,
+});
 
-/** A version of a custom resource definition; columns have their path under different names. */
-function crdVersion(column: string): StructShape {
-  return struct('v1.CustomResourceDefinitionVersion', {
+const CUSTOM_RESOURCE_DEFINITION_CONDITION: StructShape = struct('v1.CustomResourceDefinitionCondition', {
+  type: textOf('v1.CustomResourceDefinitionConditionType'),
+  status: textOf('v1.ConditionStatus'),
+  lastTransitionTime: time,
+  reason: text,
+  message: text,
+  observedGeneration: int64,
+});
+
+const CUSTOM_RESOURCE_DEFINITION_STATUS: StructShape = struct('v1.CustomResourceDefinitionStatus', {
+  conditions: listOf(CUSTOM_RESOURCE_DEFINITION_CONDITION),
+  acceptedNames: CUSTOM_RESOURCE_DEFINITION_NAMES,
+  storedVersions: listOf(text),
+  observedGeneration: int64,
+});
+
+const CUSTOM_RESOURCE_DEFINITION: StructShape = struct('v1.CustomResourceDefinition', {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META,
+  spec: CUSTOM_RESOURCE_DEFINITION_SPEC,
+  status: CUSTOM_RESOURCE_DEFINITION_STATUS,
+});
+
+/** `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.CustomResourceDefinition` */
+export const CRD_V1: StructShape = exact(CUSTOM_RESOURCE_DEFINITION);
+
+const CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceDefinitionNames',
+  {
+    plural: text,
+    singular: text,
+    shortNames: listOf(text),
+    kind: text,
+    listKind: text,
+    categories: listOf(text),
+  },
+);
+
+const CUSTOM_RESOURCE_VALIDATION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceValidation', {
+  openAPIV3Schema: JSON_SCHEMA,
+});
+
+const CUSTOM_RESOURCE_SUBRESOURCE_STATUS_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceSubresourceStatus',
+  {},
+);
+
+const CUSTOM_RESOURCE_SUBRESOURCE_SCALE_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceSubresourceScale',
+  { specReplicasPath: text, statusReplicasPath: text, labelSelectorPath: text },
+);
+
+const CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1: StructShape = struct('v1beta1.CustomResourceSubresources', {
+  status: CUSTOM_RESOURCE_SUBRESOURCE_STATUS_V1_BETA1,
+  scale: CUSTOM_RESOURCE_SUBRESOURCE_SCALE_V1_BETA1,
+});
+
+const CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceColumnDefinition',
+  { name: text, type: text, format: text, description: text, priority: int32, JSONPath: text },
+);
+
+const SELECTABLE_FIELD_V1_BETA1: StructShape = struct('v1beta1.SelectableField', { jsonPath: text });
+
+const CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceDefinitionVersion',
+  {
     name: text,
     served: bool,
     storage: bool,
     deprecated: bool,
     deprecationWarning: text,
-    schema: VALIDATION,
-    subresources: SUBRESOURCES,
-    additionalPrinterColumns: listOf(
-      struct('v1.CustomResourceColumnDefinition', { ...COLUMN, [column]: text }),
-    ),
-    selectableFields: listOf(struct('v1.SelectableField', { jsonPath: text })),
-  });
-}
-
-const CRD_META = { apiVersion: text, kind: text, metadata: OBJECT_META, status: any };
-
-/** `apiextensionsv1.CustomResourceDefinition` */
-export const CRD_V1: StructShape = exact(
-  struct('v1.CustomResourceDefinition', {
-    ...CRD_META,
-    spec: struct('v1.CustomResourceDefinitionSpec', {
-      group: text,
-      names: NAMES,
-      scope: text,
-      versions: listOf(crdVersion('jsonPath')),
-      conversion: struct('v1.CustomResourceConversion', {
-        strategy: text,
-        webhook: struct('v1.WebhookConversion', {
-          clientConfig: WEBHOOK_CLIENT,
-          conversionReviewVersions: texts,
-        }),
-      }),
-      preserveUnknownFields: bool,
-    }),
-  }),
+    schema: CUSTOM_RESOURCE_VALIDATION_V1_BETA1,
+    subresources: CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1,
+    additionalPrinterColumns: listOf(CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1),
+    selectableFields: listOf(SELECTABLE_FIELD_V1_BETA1),
+  },
 );
 
-/** `apiextensionsv1beta1.CustomResourceDefinition` */
-export const CRD_V1BETA1: StructShape = exact(
-  struct('v1beta1.CustomResourceDefinition', {
-    ...CRD_META,
-    spec: struct('v1beta1.CustomResourceDefinitionSpec', {
-      group: text,
-      version: text,
-      names: NAMES,
-      scope: text,
-      validation: VALIDATION,
-      subresources: SUBRESOURCES,
-      versions: listOf(crdVersion('JSONPath')),
-      additionalPrinterColumns: listOf(
-        struct('v1beta1.CustomResourceColumnDefinition', { ...COLUMN, JSONPath: text }),
-      ),
-      selectableFields: listOf(struct('v1beta1.SelectableField', { jsonPath: text })),
-      conversion: struct('v1beta1.CustomResourceConversion', {
-        strategy: text,
-        webhookClientConfig: WEBHOOK_CLIENT,
-        conversionReviewVersions: texts,
-      }),
-      preserveUnknownFields: bool,
-    }),
-  }),
+const SERVICE_REFERENCE_V1_BETA1: StructShape = struct('v1beta1.ServiceReference', {
+  namespace: text,
+  name: text,
+  path: text,
+  port: int32,
+});
+
+const WEBHOOK_CLIENT_CONFIG_V1_BETA1: StructShape = struct('v1beta1.WebhookClientConfig', {
+  url: text,
+  service: SERVICE_REFERENCE_V1_BETA1,
+  caBundle: bytes,
+});
+
+const CUSTOM_RESOURCE_CONVERSION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceConversion', {
+  strategy: textOf('v1beta1.ConversionStrategyType'),
+  webhookClientConfig: WEBHOOK_CLIENT_CONFIG_V1_BETA1,
+  conversionReviewVersions: listOf(text),
+});
+
+const CUSTOM_RESOURCE_DEFINITION_SPEC_V1_BETA1: StructShape = struct('v1beta1.CustomResourceDefinitionSpec', {
+  group: text,
+  version: text,
+  names: CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1,
+  scope: textOf('v1beta1.ResourceScope'),
+  validation: CUSTOM_RESOURCE_VALIDATION_V1_BETA1,
+  subresources: CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1,
+  versions: listOf(CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1),
+  additionalPrinterColumns: listOf(CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1),
+  selectableFields: listOf(SELECTABLE_FIELD_V1_BETA1),
+  conversion: CUSTOM_RESOURCE_CONVERSION_V1_BETA1,
+  preserveUnknownFields: bool,
+});
+
+const CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceDefinitionCondition',
+  {
+    type: textOf('v1beta1.CustomResourceDefinitionConditionType'),
+    status: textOf('v1beta1.ConditionStatus'),
+    lastTransitionTime: time,
+    reason: text,
+    message: text,
+    observedGeneration: int64,
+  },
 );
+
+const CUSTOM_RESOURCE_DEFINITION_STATUS_V1_BETA1: StructShape = struct(
+  'v1beta1.CustomResourceDefinitionStatus',
+  {
+    conditions: listOf(CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1),
+    acceptedNames: CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1,
+    storedVersions: listOf(text),
+    observedGeneration: int64,
+  },
+);
+
+const CUSTOM_RESOURCE_DEFINITION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceDefinition', {
+  kind: text,
+  apiVersion: text,
+  metadata: OBJECT_META,
+  spec: CUSTOM_RESOURCE_DEFINITION_SPEC_V1_BETA1,
+  status: CUSTOM_RESOURCE_DEFINITION_STATUS_V1_BETA1,
+});
+
+/** `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1.CustomResourceDefinition` */
+export const CRD_V1BETA1: StructShape = exact(CUSTOM_RESOURCE_DEFINITION_V1_BETA1);

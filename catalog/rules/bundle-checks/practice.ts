@@ -11,7 +11,8 @@ import {
   texts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
-import { intOrString, OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
+import { intOrString } from '../../go/kubernetes-readers.ts';
+import { OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
 import { bool, fitStruct, listOf, struct, text as textShape } from '../../go/shape.ts';
 import { nameEnd } from '../../names.ts';

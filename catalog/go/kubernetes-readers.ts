@@ -1,0 +1,80 @@
+/** Types of Kubernetes that read JSON in a way of their own, for kubernetes-types.ts. */
+import { type CheckedShape, listOf, mapOf, type Shape, type StructShape } from './shape.ts';
+
+const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+
+/** `resource.Quantity`: a number, or text such as `100m` and `64Mi`. */
+export const quantity: CheckedShape = {
+  kind: 'checked',
+  goName: 'resource.Quantity',
+  expected: 'a quantity such as 100m or 64Mi',
+  refusal: (value) =>
+    (typeof value === 'string' || typeof value === 'number') && QUANTITY_SYNTAX.test(String(value))
+      ? undefined
+      : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+};
+
+/** `intstr.IntOrString`. */
+export const intOrString: CheckedShape = {
+  kind: 'checked',
+  goName: 'intstr.IntOrString',
+  expected: 'a whole number or text',
+  refusal: (value) =>
+    typeof value === 'string' || Number.isInteger(value)
+      ? undefined
+      : 'json: cannot unmarshal value into Go value of type int32',
+};
+
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** `metav1.Time`: null, the empty text, or a time of RFC 3339. */
+export const time: CheckedShape = {
+  kind: 'checked',
+  goName: 'v1.Time',
+  expected: 'a time of RFC 3339',
+  refusal: (value) => {
+    if (typeof value !== 'string') return 'json: cannot unmarshal value into Go value of type string';
+    return value === '' || RFC3339.test(value)
+      ? undefined
+      : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
+  },
+};
+
+/** Text of a Go type with a name. */
+export function textOf(goName: string): Shape {
+  return { kind: 'string', goName };
+}
+
+/** `apiextensions.JSONSchemaPropsOrArray`: a schema, or several. */
+export const schemaOrArray: CheckedShape = schemaOr('v1.JSONSchemaPropsOrArray', Array.isArray);
+
+/** `apiextensions.JSONSchemaPropsOrBool`: a schema, or whether anything is allowed. */
+export const schemaOrBool: CheckedShape = schemaOr(
+  'v1.JSONSchemaPropsOrBool',
+  (value) => typeof value === 'boolean',
+);
+
+function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedShape {
+  return {
+    kind: 'checked',
+    goName,
+    expected: 'a schema',
+    refusal: (value) =>
+      (typeof value === 'object' && !Array.isArray(value)) || other(value)
+        ? undefined
+        : 'boolean or JSON schema expected',
+  };
+}
+
+/** The same shape with keys that count only as they are spelled, at every depth. */
+export function exact(shape: StructShape): StructShape {
+  if (shape.exactKeys) return shape;
+  const fields = Object.entries(shape.fields).map(([name, field]) => [name, exactIn(field)] as const);
+  return { ...shape, fields: Object.fromEntries(fields), exactKeys: true };
+}
+
+function exactIn(shape: Shape): Shape {
+  if (shape.kind === 'struct') return exact(shape);
+  if (shape.kind === 'list') return listOf(exactIn(shape.items));
+  return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { CRD_V1, DEPLOYMENT_SPEC, JSON_SCHEMA } from '../../../catalog/go/kubernetes-types.ts';
+import { fitStruct } from '../../../catalog/go/shape.ts';
+
+test('comes from the modules that its generator names', () => {
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  const [, version = ''] = /k8s\.io\/api (\S+)/.exec(read('scripts/kubernetes-types/go.mod')) ?? [];
+  expect(version).toMatch(/^v0\.\d+\.\d+$/);
+  expect(read('catalog/go/kubernetes-types.ts').split('\n')[0]).toContain(`Kubernetes ${version} `);
+});
+
+describe('a deployment', () => {
+  const pod = (spec: object): object => ({ template: { spec } });
+  const misfitsOf = (spec: object): readonly string[] =>
+    fitStruct(pod(spec), DEPLOYMENT_SPEC).misfits.map(({ go }) => go);
+
+  test('keeps every field that Kubernetes has', () => {
+    const spec = pod({
+      volumes: [
+        { name: 'data', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'] } } } },
+      ],
+      schedulingGates: [{ name: 'example.com/wait' }],
+      containers: [
+        { name: 'manager', resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] },
+      ],
+    });
+    expect(fitStruct(spec, DEPLOYMENT_SPEC)).toEqual({ value: spec, misfits: [] });
+  });
+
+  test.each([
+    [
+      { containers: [{ ports: [{ protocol: 6 }] }] },
+      /cannot unmarshal number into Go struct field .* of type v1\.Protocol$/,
+    ],
+    [
+      { ephemeralContainers: [{ name: 1 }] },
+      /cannot unmarshal number into Go struct field .* of type string$/,
+    ],
+    [{ volumes: [{ ephemeral: 'yes' }] }, /of type v1\.EphemeralVolumeSource$/],
+  ])('is refused as Go refuses it: %j', (spec, message) => {
+    expect(misfitsOf(spec)).toEqual([expect.stringMatching(message)]);
+  });
+});
+
+test('a CRD has its names as they are spelled, in schemas within schemas as well', () => {
+  const withSchema = (schema: object): object => ({
+    spec: { versions: [{ schema: { openAPIV3Schema: schema } }] },
+  });
+  const written = withSchema({ properties: { a: { externalDocs: { url: 'https://example.com' } } } });
+  expect(fitStruct(written, CRD_V1)).toEqual({ value: written, misfits: [] });
+  const { value } = fitStruct(withSchema({ properties: { a: { externalDocs: { URL: 'x' } } } }), CRD_V1);
+  expect(value).toEqual(withSchema({ properties: { a: { externalDocs: {} } } }));
+  expect(JSON_SCHEMA.exactKeys).toBe(true);
+});
