@@ -35,11 +35,11 @@ export {
   type PackageDiff,
   touchedPackages,
 } from './olm/diff.ts';
-export type { FateChange, Glance, Turn } from './olm/foresight/fate-change.ts';
 export { type Fix, fixFor } from './olm/foresight/fix.ts';
-export { type Fate, type Foresight, foresightOf, roadOf } from './olm/foresight/foresight.ts';
+export { type Foresight, foresightOf, stepsOf, type UpgradePath } from './olm/foresight/foresight.ts';
 export { type Installation, installationsOf } from './olm/foresight/installation.ts';
 export { type Move, movesOf } from './olm/foresight/move.ts';
+export type { BeforeAfter, PathSummary, UpgradeImpact } from './olm/foresight/upgrade-impact.ts';
 export {
   type Change,
   celFor,

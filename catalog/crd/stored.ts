@@ -1,7 +1,7 @@
 /**
- * Versions in which a cluster may hold objects though the installed definition stores another: the cluster's
- * `status.storedVersions` gathers what every definition on its road has stored, and nothing but a migration of
- * all objects takes a version away again.
+ * Versions in which a cluster may hold objects though the installed CRD stores another: the cluster's
+ * `status.storedVersions` gathers what every CRD on its upgrade path has stored, and nothing but a migration
+ * of all objects takes a version away again.
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version
  */
@@ -18,7 +18,7 @@ export interface Step {
 export interface Inherited {
   readonly version: string;
   /** From the bundle that stored it to the one that is installed; one of the shortest. */
-  readonly road: readonly Bundle[];
+  readonly path: readonly Bundle[];
 }
 
 /** Tells what the definition of a name inherits on clusters that have a bundle, the oldest first. */
@@ -28,7 +28,7 @@ export type InheritedOf = (bundle: Bundle, definition: string) => readonly Inher
  * Follows stored versions along upgrades. A definition that lacks a version that is stored is refused, so no
  * cluster carries the version past it.
  *
- * @param definitions what bundles define; undefined where it is unknown, which ends a road
+ * @param definitions what bundles define; undefined where it is unknown, which ends an upgrade path
  */
 export function inheritedVersions(
   steps: readonly Step[],
@@ -37,15 +37,15 @@ export function inheritedVersions(
   const known = new Map<Bundle, Map<string, Inherited[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) onward.set(from, [...(onward.get(from) ?? []), to]);
-  // All roads grow by one upgrade at a time, so the shortest comes first.
-  let roads: Carried[] = [...onward.keys()].flatMap((from) =>
+  // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
+  let paths: Carried[] = [...onward.keys()].flatMap((from) =>
     (definitions(from) ?? []).flatMap(({ name, storedVersions }) =>
-      storedVersions.map((version) => ({ definition: name, version, road: [from] })),
+      storedVersions.map((version) => ({ definition: name, version, path: [from] })),
     ),
   );
-  while (roads.length > 0) {
-    roads = roads.flatMap((carried) =>
-      (onward.get(carried.road.at(-1) as Bundle) ?? []).flatMap((to) => {
+  while (paths.length > 0) {
+    paths = paths.flatMap((carried) =>
+      (onward.get(carried.path.at(-1) as Bundle) ?? []).flatMap((to) => {
         const definition = definitions(to)?.find(({ name }) => name === carried.definition);
         return definition && takesOver(definition, carried.version, inheritedAt(known, to, definition.name))
           ? [keep(known, to, carried)]
@@ -54,7 +54,7 @@ export function inheritedVersions(
     );
   }
   return (bundle, definition) =>
-    [...(known.get(bundle)?.get(definition) ?? [])].sort((a, b) => b.road.length - a.road.length);
+    [...(known.get(bundle)?.get(definition) ?? [])].sort((a, b) => b.path.length - a.path.length);
 }
 
 interface Carried extends Inherited {
@@ -85,9 +85,9 @@ function takesOver(
 function keep(
   known: Map<Bundle, Map<string, Inherited[]>>,
   to: Bundle,
-  { definition, version, road }: Carried,
+  { definition, version, path }: Carried,
 ): Carried {
-  const longer = { definition, version, road: [...road, to] };
+  const longer = { definition, version, path: [...path, to] };
   const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
   known.set(to, ofBundle);
   ofBundle.set(definition, [...(ofBundle.get(definition) ?? []), longer]);

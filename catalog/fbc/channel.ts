@@ -1,6 +1,6 @@
 /**
  * A channel as operator-registry sees it: its head, the chain of replacements below it,
- * and the entries that are on no road to the head. Ranges play no part here.
+ * and the entries that are on no upgrade path to the head. Ranges play no part here.
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/model/model.go
  */

@@ -9,7 +9,7 @@ import type { Blobs, Bundle, Channel, Package } from '../fbc/model.ts';
 import { sameBundle } from '../fbc/same.ts';
 import { compareText } from '../go/text.ts';
 import { formatVersion } from '../version/version.ts';
-import { type FateChange, fateChanges } from './foresight/fate-change.ts';
+import { type UpgradeImpact, upgradeImpacts } from './foresight/upgrade-impact.ts';
 import type { Change } from './foresight/world.ts';
 import { type HopGraph, hopChange } from './graph/hop-graph.ts';
 
@@ -29,7 +29,7 @@ export interface PackageDiff {
   /** Deprecations that came, went or have another message. */
   readonly deprecations: readonly DeprecationDiff[];
   /** What clusters will do otherwise; only what changes. */
-  readonly fates: readonly FateChange[];
+  readonly fates: readonly UpgradeImpact[];
   /** The next-hop graph of the channels in which it changes. */
   readonly graph: HopGraph;
 }
@@ -107,7 +107,7 @@ function packageDiff(change: Change, name: string): PackageDiff {
       bundleDiff(bundle, one, other),
     ),
     deprecations: deprecationDiffs(before, after),
-    fates: fateChanges(change, name),
+    fates: upgradeImpacts(change, name),
     graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) },
   };
 }

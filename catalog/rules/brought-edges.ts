@@ -10,7 +10,7 @@ import {
   withoutChannels,
 } from '../olm/foresight/installation.ts';
 import type { Manifests } from '../olm/foresight/manifests.ts';
-import { type Change, fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
 import { listed } from './phrase.ts';
@@ -117,7 +117,7 @@ function nextIn(
   { foresight }: World,
   { ofPackage: { name }, channel, installed, olm }: Step,
 ): string | undefined {
-  const { next } = fateOf(foresight, { package: name, channel, olm }, installed);
+  const { next } = upgradePathOf(foresight, { package: name, channel, olm }, installed);
   return upgradeOf(next)?.to.name;
 }
 

@@ -1,6 +1,6 @@
 /** Words that rules about installations share. */
 import { type Installed, shortName } from '../fbc/edge.ts';
-import type { Fate } from '../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Outcome } from '../olm/resolve/outcome.ts';
 import { quoted } from './rule.ts';
@@ -31,8 +31,8 @@ export function counted(names: readonly string[], one: string, many: string): st
   return `${listed(names)} ${names.length === 1 ? one : many}`;
 }
 
-/** Where a road ends, and why. */
-export function endText({ end, last }: Fate): string {
+/** Where an upgrade path ends, and why. */
+export function endText({ end, last }: UpgradePath): string {
   if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(end)}`;
   if (last.kind === 'fails') return `resolution fails at ${shortName(end)}: ${last.reason.text}`;
   return `the upgrade path ends at ${shortName(end)} because ${last.reason.text}`;

@@ -1,7 +1,7 @@
 /** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
-import { fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { headBundles } from './heads.ts';
 
@@ -39,6 +39,6 @@ interface Step {
 
 /** Name of the bundle that another one becomes next. */
 function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
-  const { next } = fateOf(foresight, { package: from.package, channel, olm }, installedOf(from));
+  const { next } = upgradePathOf(foresight, { package: from.package, channel, olm }, installedOf(from));
   return upgradeOf(next)?.to.name;
 }

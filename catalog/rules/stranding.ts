@@ -1,10 +1,10 @@
-/** How rules tell that installations have no road, and what would give them one. */
+/** How rules tell that installations have no upgrade path, and what would give them one. */
 
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
 import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
-import type { Fate } from '../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { channelText, grouped, listed, versionsOf } from './phrase.ts';
@@ -15,7 +15,7 @@ export interface Stranded {
   readonly package: string;
   readonly channel: string;
   readonly installed: Installed;
-  readonly fate: Fate;
+  readonly path: UpgradePath;
   readonly severity?: Severity;
 }
 
@@ -30,13 +30,13 @@ export interface Telling {
 /** Groups for which a fix is looked for: each takes several trials of its whole channel. */
 const FIXED = 12;
 
-/** Reports installations whose roads end short of the head, those that end for one reason together. */
+/** Reports installations whose upgrade paths end short of the head, one finding for each reason. */
 export function reportStranded(
   world: World,
   all: readonly Stranded[],
   { report, ...telling }: Telling & { readonly report: Report },
 ): void {
-  const key = ({ package: name, channel, fate: { last } }: Stranded): string =>
+  const key = ({ package: name, channel, path: { last } }: Stranded): string =>
     JSON.stringify([name, channel, last.kind === 'circle' ? '' : [last.reason.code, last.reason.text]]);
   for (const [i, group] of grouped(all, key).entries()) {
     reportGroup(world, group, { report, ...telling, wantsFix: i < FIXED });
@@ -65,13 +65,13 @@ function reportGroup(
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
-    hint: fix?.text ?? helpText(first.fate),
+    hint: fix?.text ?? helpText(first.path),
     ...correctionOf(channel, fix),
   });
 }
 
 /** What helps where no small change of the entries does. */
-function helpText({ last }: Fate): string {
+function helpText({ last }: UpgradePath): string {
   return last.kind === 'fails' && last.reason.code === 'no-order'
     ? 'an entry below the head replaces one above it: remove that replaces'
     : 'skip them in the entry of the next version, and tell users how to upgrade';
@@ -80,9 +80,9 @@ function helpText({ last }: Fate): string {
 function whyText(group: readonly Stranded[]): string {
   const [first] = group;
   if (!first) return '';
-  const { last } = first.fate;
-  if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(first.fate.end)}`;
-  const ends = versionsOf(group.filter(({ fate }) => fate.hops > 0).map(({ fate }) => fate.end));
+  const { last } = first.path;
+  if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(first.path.end)}`;
+  const ends = versionsOf(group.filter(({ path }) => path.hops > 0).map(({ path }) => path.end));
   const stop = ends.length > 0 ? `the upgrade path ends at ${listed(ends)} because ` : '';
   const whole =
     last.reason.code === 'no-order' ? ', so OLM v0 resolves nothing in namespaces that subscribe to it' : '';

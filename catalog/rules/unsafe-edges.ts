@@ -4,7 +4,7 @@ import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../fbc/model.ts';
-import { type DefinitionsOf, fateOf, type Olm, type World } from '../olm/foresight/world.ts';
+import { type DefinitionsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
 
@@ -25,7 +25,7 @@ export interface Cause {
 }
 
 export interface CauseChange extends UnsafeChange {
-  /** What an earlier version on the road has to do with it. */
+  /** What an earlier version on the upgrade path has to do with it. */
   readonly why?: string;
 }
 
@@ -53,7 +53,7 @@ export function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEd
       const place = { package: ofPackage.name, channel: channel.name };
       const edges: UsedEdge[] = [];
       for (const generation of [...olm].sort().reverse()) {
-        const { next } = fateOf(foresight, { ...place, olm: generation }, installedOf(from));
+        const { next } = upgradePathOf(foresight, { ...place, olm: generation }, installedOf(from));
         const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
         if (!to || offerOfBundle(to).gvks.length === 0) continue;
         const same = edges.findIndex((edge) => edge.to === to);
@@ -80,8 +80,8 @@ export function causesOf(
   const inherited = inheritedOn(edges, definitions);
   for (const edge of edges) {
     // Under OLM v0 what was stored on the way depends on the channel.
-    const road = edge.olm.includes('v0') ? edge.channel.name : '';
-    const pair = JSON.stringify([edge.from.name, edge.to.name, road]);
+    const channelName = edge.olm.includes('v0') ? edge.channel.name : '';
+    const pair = JSON.stringify([edge.from.name, edge.to.name, channelName]);
     if (compared.has(pair)) continue;
     compared.add(pair);
     for (const after of definitions(edge.to) ?? []) {
@@ -112,19 +112,19 @@ function inheritedOn(
   edges: readonly UsedEdge[],
   definitions: DefinitionsOf,
 ): (edge: UsedEdge, definition: string) => readonly Inherited[] {
-  const roads = new Map<string, InheritedOf>();
-  const roadsFor = (olm: Olm, { name }: Channel): InheritedOf => {
+  const byChannel = new Map<string, InheritedOf>();
+  const inheritedIn = (olm: Olm, { name }: Channel): InheritedOf => {
     const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
     const isOnIt = (edge: UsedEdge): boolean =>
       edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
-    const known = roads.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
-    roads.set(key, known);
+    const known = byChannel.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
+    byChannel.set(key, known);
     return known;
   };
   return ({ olm, channel, from }, definition) => {
     const found = new Map<string, Inherited>();
     for (const generation of olm) {
-      for (const one of roadsFor(generation, channel)(from, definition))
+      for (const one of inheritedIn(generation, channel)(from, definition))
         if (!found.has(one.version)) found.set(one.version, one);
     }
     return [...found.values()];
@@ -141,8 +141,8 @@ function changesOn(
   if (lost.length === 0) return changesBetween(before, after);
   const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];
   const why = lost
-    .map(({ version, road: [first, ...road] }) => {
-      const names = [first as Bundle, ...road].map((bundle) => shortName(installedOf(bundle)));
+    .map(({ version, path: [first, ...path] }) => {
+      const names = [first as Bundle, ...path].map((bundle) => shortName(installedOf(bundle)));
       return `${version} was stored by ${names[0]}, on the upgrade path ${names.join(' → ')}`;
     })
     .join(', ');

@@ -42,7 +42,7 @@ const SIX = /[\p{Cc}<>&\u2028\u2029]/gu;
 const TWO = /["\\\b\f\n\r\t]/g;
 
 /**
- * Checks a key that is too long to be known as one at a glance.
+ * Checks a key that is too long to be recognized without looking ahead.
  *
  * @throws Refusal
  */

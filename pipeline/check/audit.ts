@@ -62,7 +62,7 @@ export interface CatalogAudit {
   readonly images: ImageCount;
 }
 
-/** What can be installed, and how much of it has a road to a head. */
+/** What can be installed, and how much of it has an upgrade path to a head. */
 export interface Reach {
   readonly olm: Olm;
   /** Under OLM v0 one for each channel and version, under OLM v1 one for each version. */

@@ -7,11 +7,11 @@ import { edgeField, type Installed, shortName } from '../../catalog/fbc/edge.ts'
 import type { Bundle } from '../../catalog/fbc/model.ts';
 import {
   bundlesOfVersion,
+  type DetailedPath,
+  detailedPathV0,
+  detailedPathV1,
   namedByEntries,
-  type Road,
-  roadV0,
-  roadV1,
-} from '../../catalog/olm/foresight/road.ts';
+} from '../../catalog/olm/foresight/detailed-path.ts';
 import { celFor, type Olm } from '../../catalog/olm/foresight/world.ts';
 import { type MissingRequirement, missingRequirements } from '../../catalog/olm/resolve/missing.ts';
 import type { Place } from '../../catalog/olm/resolve/next-v0.ts';
@@ -45,10 +45,10 @@ export interface Answer {
   readonly installed?: { readonly name: string; readonly version?: string };
   /** Whether no catalog has the bundle any more. */
   readonly assumed: boolean;
-  readonly roads: readonly AnsweredRoad[];
+  readonly roads: readonly AnsweredPath[];
 }
 
-export interface AnsweredRoad {
+export interface AnsweredPath {
   readonly olm: Olm;
   /** The channel, or the channels, and the catalog, in words. */
   readonly where: string;
@@ -57,7 +57,7 @@ export interface AnsweredRoad {
   /** Whether it ends at a head. */
   readonly arrives: boolean;
   /** `stays`, `fails` or `circle`. */
-  readonly end: Road['last']['kind'];
+  readonly end: DetailedPath['last']['kind'];
   /** Why it goes no further. */
   readonly last: string;
   /** What the next bundle needs under OLM v0 and none of the catalogs has; absent where nothing is missing. */
@@ -83,14 +83,14 @@ export async function answerQuestion(catalogs: readonly ReadCatalog[], question:
   const source = sourceOf(scope, question);
   const installed = installedOf(source, question);
   const { bundle, assumed } = installed;
-  const roads = question.olm.map((olm) =>
+  const paths = question.olm.map((olm) =>
     olm === 'v0' ? answerV0(scope, source, { question, bundle }) : answerV1(scope, { question, bundle }),
   );
   return {
     package: question.package,
     ...(bundle ? { installed: named(bundle) } : {}),
     assumed,
-    roads,
+    roads: paths,
   };
 }
 
@@ -192,7 +192,7 @@ function answerV0(
   scope: Scope,
   source: ScopeCatalog,
   { question, bundle }: { question: Question; bundle: Installed | undefined },
-): AnsweredRoad {
+): AnsweredPath {
   const { package: name, channels } = question;
   const [asked, another] = channels;
   if (another !== undefined) {
@@ -202,14 +202,14 @@ function answerV0(
   }
   const ofPackage = source.catalog.packages.get(name);
   const channel = asked ?? ofPackage?.defaultChannel ?? '';
-  const road = roadV0(scope, { source, place: { package: name, channel } }, bundle);
+  const path = detailedPathV0(scope, { source, place: { package: name, channel } }, bundle);
   const where = `channel ${channel} of ${source.name}`;
-  const at = road.steps.at(-1)?.to ?? bundle;
-  const missing = road.arrives
+  const at = path.steps.at(-1)?.to ?? bundle;
+  const missing = path.arrives
     ? []
     : missingRequirements(scope, nextBundles(source, { package: name, channel }, at));
   return {
-    ...answered(scope, road, { where, channels: [channel], package: name }),
+    ...answered(scope, path, { where, channels: [channel], package: name }),
     ...(missing.length > 0 ? { missing } : {}),
   };
 }
@@ -228,23 +228,23 @@ function nextBundles(source: ScopeCatalog, place: Place, installed: Installed | 
 function answerV1(
   scope: Scope,
   { question, bundle }: { question: Question; bundle: Installed | undefined },
-): AnsweredRoad {
+): AnsweredPath {
   const { package: name, channels, range } = question;
-  const road = roadV1(scope, { package: name, channels, range }, bundle);
+  const path = detailedPathV1(scope, { package: name, channels, range }, bundle);
   const from =
     channels.length === 0
       ? 'all channels'
       : `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
   const asked = range === '' ? '' : `, version ${range}`;
   const where = `${from} of ${scope.catalogs.map((one) => one.name).join(', ')}${asked}`;
-  return answered(scope, road, { where, channels, package: name });
+  return answered(scope, path, { where, channels, package: name });
 }
 
 function answered(
   { catalogs }: Scope,
-  { olm, steps, last, arrives }: Road,
-  about: Pick<AnsweredRoad, 'where' | 'channels'> & { readonly package: string },
-): AnsweredRoad {
+  { olm, steps, last, arrives }: DetailedPath,
+  about: Pick<AnsweredPath, 'where' | 'channels'> & { readonly package: string },
+): AnsweredPath {
   const isDeprecated = (catalog: string, bundle: string): boolean =>
     catalogs
       .find(({ name }) => name === catalog)
@@ -266,7 +266,7 @@ function answered(
   };
 }
 
-function endOf(steps: Road['steps']): string {
+function endOf(steps: DetailedPath['steps']): string {
   const last = steps.at(-1);
   return last ? shortName(last.to) : '';
 }

@@ -4,8 +4,8 @@
  */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
-import { type Glance, glance } from '../../catalog/olm/foresight/fate-change.ts';
-import { roadV1 } from '../../catalog/olm/foresight/road.ts';
+import { detailedPathV1 } from '../../catalog/olm/foresight/detailed-path.ts';
+import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { Olm, World } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
 import type { ClusterInstallation } from './cluster.ts';
@@ -28,9 +28,9 @@ export interface Prospect {
   readonly channels: readonly string[];
   /** The version, or the bundle's name where that is unknown. */
   readonly installed: string;
-  readonly today: Glance;
+  readonly today: PathSummary;
   /** Absent where there is no catalog for the platform's next version. */
-  readonly next?: Glance;
+  readonly next?: PathSummary;
   /** Whether what is installed keeps the platform from its next version. */
   readonly holdsBack: boolean;
 }
@@ -51,8 +51,8 @@ export function prospectsOf(
     const known = [...today, ...next].some(({ catalog }) => catalog.packages.has(installation.package));
     return installed && known ? [{ ...installation, installed }] : [];
   });
-  const now = glances(judged, today);
-  const then = glances(judged, next);
+  const now = summariesOf(judged, today);
+  const then = summariesOf(judged, next);
   const to = next.find((world) => world.platform !== undefined)?.platform;
   return {
     today: today.map(({ name }) => name),
@@ -64,8 +64,8 @@ export function prospectsOf(
       package: one.package,
       channels: one.channels,
       installed: shortName(one.installed),
-      today: now[i] as Glance,
-      ...(next.length > 0 ? { next: then[i] as Glance } : {}),
+      today: now[i] as PathSummary,
+      ...(next.length > 0 ? { next: then[i] as PathSummary } : {}),
       holdsBack: to !== undefined && holdsBack(one, today, to),
     })),
     unknown: installations.filter((one) => !judged.some((other) => isSame(one, other))).map(placeText),
@@ -113,11 +113,11 @@ function stagesOf(worlds: readonly World[], platform: string | undefined): Stage
 type Judged = ClusterInstallation & { readonly installed: Installed };
 
 /** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
-function glances(installations: readonly Judged[], worlds: readonly World[]): Glance[] {
+function summariesOf(installations: readonly Judged[], worlds: readonly World[]): PathSummary[] {
   if (worlds.length === 0) return [];
-  const own = installations.map((one) => glanceOf(one, worlds));
+  const own = installations.map((one) => summaryOf(one, worlds));
   return installations.map((one, i) => {
-    const mine = own[i] as Glance;
+    const mine = own[i] as PathSummary;
     if (one.olm !== 'v0' || mine.kind === 'fails') return mine;
     const culprit = installations.find(
       (other, j) => other.olm === 'v0' && other.namespace === one.namespace && own[j]?.kind === 'fails',
@@ -128,15 +128,15 @@ function glances(installations: readonly Judged[], worlds: readonly World[]): Gl
   });
 }
 
-function glanceOf(installation: Judged, worlds: readonly World[]): Glance {
+function summaryOf(installation: Judged, worlds: readonly World[]): PathSummary {
   const { olm, package: name, channels, range, installed } = installation;
   const world = worldFor(installation, worlds);
   const ofPackage = world.catalog.packages.get(name);
   if (olm === 'v0') {
     const channel = channels[0] ?? ofPackage?.defaultChannel ?? '';
-    return glance(world.foresight.v0({ package: name, channel }, installed));
+    return summarizePath(world.foresight.v0({ package: name, channel }, installed));
   }
-  if (range === '') return glance(world.foresight.v1({ package: name, channels }, installed));
+  if (range === '') return summarizePath(world.foresight.v1({ package: name, channels }, installed));
   return pinned(installation, world);
 }
 
@@ -147,8 +147,12 @@ function worldFor({ package: name, catalog }: ClusterInstallation, worlds: reado
 }
 
 /** A range is where the cluster wants to stay: its end is as good as a head. */
-function pinned({ package: name, channels, range, installed }: Judged, world: World): Glance {
-  const { steps, last } = roadV1(world.foresight.scope, { package: name, channels, range }, installed);
+function pinned({ package: name, channels, range, installed }: Judged, world: World): PathSummary {
+  const { steps, last } = detailedPathV1(
+    world.foresight.scope,
+    { package: name, channels, range },
+    installed,
+  );
   const [first, end] = [steps[0]?.to, steps.at(-1)?.to];
   const kind = first ? 'upgrade' : last.kind === 'fails' ? 'fails' : 'stays';
   return {

@@ -107,12 +107,12 @@ function oneText({ message, location, hint, catalogs = [] }: Finding, order: rea
 
 /** A catalog in one line. */
 export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
-  const roads = reach.map(({ olm, installations, arrive }) =>
+  const paths = reach.map(({ olm, installations, arrive }) =>
     installations === arrive
       ? `OLM ${olm}: ${arrive} of ${amount(installations, 'installable version')} can reach a head`
       : `OLM ${olm}: ${installations - arrive} of ${amount(installations, 'installable version')} cannot reach a head`,
   );
   const refused = served ? '' : ' opm serve REFUSES it, so clusters get nothing from it;';
   const pinned = `${images.pinned} of ${amount(images.references, 'image')} by digest`;
-  return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...roads, pinned].join('; ')}\n`;
+  return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...paths, pinned].join('; ')}\n`;
 }

@@ -1,10 +1,10 @@
 /**
  * A cluster's operators as lines: first those that are stuck now, then those that will be.
  */
-import type { Glance } from '../../catalog/olm/foresight/fate-change.ts';
+import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { ClusterAudit, Prospect } from '../check/prospects.ts';
 import { amount, plain } from '../text.ts';
-import { roadText } from './text-report.ts';
+import { pathText } from './text-report.ts';
 
 /** Lines about a cluster, the first of which is a headline. */
 export function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string[] {
@@ -40,8 +40,8 @@ function whoText({ olm, namespace, name, package: of, installed, channels }: Pro
   return `${namespace === '' ? '' : `${namespace}/`}${name}${own} ${installed} (OLM ${olm}${channel})`;
 }
 
-function prospectText(prospect: Prospect, glance: Glance | undefined): string {
-  if (!glance) return whoText(prospect);
-  const road = glance.kind === 'upgrade' ? ` upgrades to ${roadText(glance)}, then` : '';
-  return `${whoText(prospect)}:${road} ${glance.why}`;
+function prospectText(prospect: Prospect, summary: PathSummary | undefined): string {
+  if (!summary) return whoText(prospect);
+  const next = summary.kind === 'upgrade' ? ` upgrades to ${pathText(summary)}, then` : '';
+  return `${whoText(prospect)}:${next} ${summary.why}`;
 }

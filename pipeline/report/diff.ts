@@ -2,8 +2,8 @@
 
 import type { PlacedDiff } from '../check/report.ts';
 import { plain } from '../text.ts';
-import { escaped, fatesTable, writtenMarkdown } from './markdown.ts';
-import { fateLines } from './text-report.ts';
+import { escaped, impactTable, writtenMarkdown } from './markdown.ts';
+import { impactLines } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 export function diffText(diffs: readonly PlacedDiff[]): string {
@@ -11,8 +11,8 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
   return diffs
     .map((diff) => {
       const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
-      const fates = diff.fates.length > 0 ? ['  upgrade impact:', ...fateLines(diff).slice(1)] : [];
-      const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...fates];
+      const impacts = diff.impacts.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
+      const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...impacts];
       return `${lines.join('\n')}\n`;
     })
     .join('\n');
@@ -22,7 +22,7 @@ export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'No changes.\n';
   const parts = diffs.flatMap((diff) => [
     diff.fates.length > 0
-      ? fatesTable(diff)
+      ? impactTable(diff)
       : `### ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`,
     writtenMarkdown(diff),
   ]);

@@ -3,7 +3,7 @@
  * is escaped: it cannot mention people, link anywhere, or end a table.
  */
 import type { Location } from '../../catalog/finding.ts';
-import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
+import type { BeforeAfter, UpgradeImpact } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import {
   type CheckReport,
   enforcedState,
@@ -15,7 +15,7 @@ import { amount, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
 import { rulePage } from './rule-help.ts';
-import { contextLines, disconnectedLines, permissionText, releasedLines, roadText } from './text-report.ts';
+import { contextLines, disconnectedLines, pathText, permissionText, releasedLines } from './text-report.ts';
 import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
@@ -46,7 +46,7 @@ export function markdownReport(
     { text: findingsText(report, server), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)
-      .map((diff) => ({ text: fatesTable(diff), cuttable: true })),
+      .map((diff) => ({ text: impactTable(diff), cuttable: true })),
     ...changesText(report.diffs, most * DRAWN).map((text) => ({ text })),
   ];
   return withinBudget(parts, most);
@@ -96,17 +96,17 @@ function indentedList(lines: readonly string[]): string {
 }
 
 /** The upgrade impact on a package, as a table. */
-export function fatesTable(diff: PlacedDiff): string {
+export function impactTable(diff: PlacedDiff): string {
   const title = `### Upgrade impact: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
   const head = [
     '| channel | installed | OLM v0 before | after | OLM v1 before | after |',
     '|---|---|---|---|---|---|',
   ];
-  return [title, '', ...head, ...diff.fates.map(fateRow)].join('\n');
+  return [title, '', ...head, ...diff.fates.map(impactRow)].join('\n');
 }
 
-function fateRow({ channels, installed, v0, v1 }: FateChange): string {
-  return row([channels.join(', '), shortList(installed), ...turnCells(v0), ...turnCells(v1)]);
+function impactRow({ channels, installed, v0, v1 }: UpgradeImpact): string {
+  return row([channels.join(', '), shortList(installed), ...impactCells(v0), ...impactCells(v1)]);
 }
 
 /** Share of a report that diagrams may take. */
@@ -135,10 +135,10 @@ function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
   });
 }
 
-function turnCells(turn: Turn | undefined): [string, string] {
-  if (!turn) return ['', 'unchanged'];
-  const after = roadText(turn.after);
-  return [roadText(turn.before), turn.after.arrives ? after : `${after}: STUCK (${turn.after.why})`];
+function impactCells(states: BeforeAfter | undefined): [string, string] {
+  if (!states) return ['', 'unchanged'];
+  const after = pathText(states.after);
+  return [pathText(states.before), states.after.arrives ? after : `${after}: STUCK (${states.after.why})`];
 }
 
 function findingsText(report: CheckReport, server: string | undefined): string {

@@ -1,7 +1,7 @@
 /**
  * A report as a maintainer reads it in a terminal or a log.
  */
-import type { FateChange, Turn } from '../../catalog/olm/foresight/fate-change.ts';
+import type { BeforeAfter, UpgradeImpact } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import {
   type CheckReport,
   type DisconnectedReport,
@@ -26,9 +26,9 @@ export function textReport(report: CheckReport): string {
     ...contextLines(report),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
-  const fates = report.diffs.filter((diff) => diff.fates.length > 0);
+  const changed = report.diffs.filter((diff) => diff.fates.length > 0);
   const parts = [lineText(lines)];
-  if (fates.length > 0) parts.push('\nUpgrade impact:\n', lineText(fates.flatMap(fateLines)));
+  if (changed.length > 0) parts.push('\nUpgrade impact:\n', lineText(changed.flatMap(impactLines)));
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
@@ -113,24 +113,24 @@ function alsoText({ known, waived }: CheckReport): string {
 }
 
 /** The upgrade impact on a package; the first line is its title. */
-export function fateLines(diff: PlacedDiff): string[] {
+export function impactLines(diff: PlacedDiff): string[] {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 
-function rowLines({ channels, installed, v0, v1 }: FateChange): string[] {
+function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {
   const who = `    ${plain(channels.join(', '))}: installed ${plain(shortList(installed))}`;
-  return [who, ...turnLine('OLM v0', v0), ...turnLine('OLM v1', v1)];
+  return [who, ...impactLine('OLM v0', v0), ...impactLine('OLM v1', v1)];
 }
 
-function turnLine(olm: string, turn: Turn | undefined): string[] {
-  if (!turn) return [];
-  const stuck = turn.after.arrives ? '' : ` (STUCK: ${turn.after.why})`;
-  return [`      ${olm}: ${roadText(turn.before)}  =>  ${roadText(turn.after)}${plain(stuck)}`];
+function impactLine(olm: string, states: BeforeAfter | undefined): string[] {
+  if (!states) return [];
+  const stuck = states.after.arrives ? '' : ` (STUCK: ${states.after.why})`;
+  return [`      ${olm}: ${pathText(states.before)}  =>  ${pathText(states.after)}${plain(stuck)}`];
 }
 
 /** The next bundle, and the end of the upgrade path if that is another one. */
-export function roadText({ next, end }: Turn['after']): string {
+export function pathText({ next, end }: BeforeAfter['after']): string {
   if (next === '') return `… ${plain(end)}`;
   return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;
 }

@@ -101,7 +101,7 @@ describe('what is read', () => {
     hub.moveBase({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.0.1', '1.1.0']) });
     hub.moveBase({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) });
     hub.forge.git.bytes = 0;
-    // The road from 1.0.1, which only the past knows, ends here.
+    // The upgrade path from 1.0.1, which only the past knows, ends here.
     const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.2.0']) });
     const report = await judge(pull);
     expect(report.unchecked).not.toContainEqual(

@@ -5,7 +5,7 @@
 import { definitionsOfBundle } from '../../catalog/crd/of-bundle.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';
-import { roadV0, roadV1 } from '../../catalog/olm/foresight/road.ts';
+import { detailedPathV0, detailedPathV1 } from '../../catalog/olm/foresight/detailed-path.ts';
 import { v1Obstacles } from '../../catalog/olm/resolve/support.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runForesight } from '../../catalog/rules/rule.ts';
@@ -51,8 +51,8 @@ for (const count of [1250, 2500, 5000]) {
   const from = { name: 'p.v1.0.0', version: parseVersion('1.0.0') };
   const before = process.cpuUsage();
   const roads = [
-    roadV0(scope, { source, place: { package: 'p', channel: 'stable' } }, from),
-    roadV1(scope, { package: 'p', channels: [], range: '' }, from),
+    detailedPathV0(scope, { source, place: { package: 'p', channel: 'stable' } }, from),
+    detailedPathV1(scope, { package: 'p', channels: [], range: '' }, from),
   ];
   console.log(
     `next over ${count} entries: ${roads.flatMap(({ steps }) => steps).length} steps: ${milliseconds(before)} ms of CPU`,

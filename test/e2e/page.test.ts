@@ -1,5 +1,5 @@
-// The page and the diagrams in Debian's Chromium: what the road box says is what `portolan next` says,
-// what Mermaid is given it can read, and nothing that a catalog says becomes markup.
+// The page and the diagrams in Debian's Chromium: what the box with the upgrade path says is what
+// `portolan next` says, what Mermaid is given it can read, and nothing that a catalog says becomes markup.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

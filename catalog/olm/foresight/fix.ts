@@ -1,7 +1,7 @@
 /**
  * Fixes: the smallest change of a channel's entries that gives stuck installations their
- * road back. Each is tried before it is proposed: it must bring all of them to the head,
- * and take the road from nobody else.
+ * upgrade path back. Each is tried before it is proposed: it must bring all of them to the head,
+ * and take the upgrade path from nobody else.
  */
 
 import { headOf } from '../../fbc/channel.ts';
@@ -12,7 +12,7 @@ import { isObject } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
 import { type Stuck, type Trial, trialOf } from './trial.ts';
-import { fateOf, type World } from './world.ts';
+import { upgradePathOf, type World } from './world.ts';
 
 export interface Fix {
   /** Name of the entry to change, or to write. */
@@ -135,7 +135,7 @@ function lostBeside(world: World, { package: name, channel }: Stuck, past: World
     .map((way) => {
       const of = { ...way, package: name, installed: [] };
       const installed = here.filter((one) => {
-        const [was, is] = [past, world].map((state) => state && fateOf(state.foresight, of, one));
+        const [was, is] = [past, world].map((state) => state && upgradePathOf(state.foresight, of, one));
         if (!is || is.arrives) return false;
         if (way.olm === 'v0') return is.last.kind !== 'fails' && (was?.arrives ?? true);
         return is.next.kind === 'fails' && was?.next.kind !== 'fails';

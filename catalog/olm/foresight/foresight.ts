@@ -1,6 +1,6 @@
 /**
  * Foresight: for every installation of a catalog's packages, what happens next and where
- * the road ends. Each bundle is looked at once, so that asking for all of them costs
+ * the upgrade path ends. Each bundle is looked at once, so that asking for all of them costs
  * little more than asking for one.
  */
 import { headOf, headsOf } from '../../fbc/channel.ts';
@@ -10,10 +10,10 @@ import { nextV1, type Selection } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 
-/** What becomes of an installation. */
-export interface Fate {
+/** The upgrade path of an installation: its next step and its end. */
+export interface UpgradePath {
   readonly next: Outcome;
-  /** The bundle at which the road ends; for a circle the first one of it. */
+  /** The bundle at which the upgrade path ends; for a circle the first one of it. */
   readonly end: Installed;
   /** Why it goes no further; `circle` where each bundle leads to the next for ever. */
   readonly last: Stays | Fails | { readonly kind: 'circle' };
@@ -27,9 +27,9 @@ export interface Foresight {
   readonly scope: Scope;
   readonly source: ScopeCatalog;
   /** Of a subscription under OLM v0. */
-  readonly v0: (place: Place, installed: Installed) => Fate;
+  readonly v0: (place: Place, installed: Installed) => UpgradePath;
   /** Of an extension under OLM v1. */
-  readonly v1: (selection: Selection, installed: Installed) => Fate;
+  readonly v1: (selection: Selection, installed: Installed) => UpgradePath;
 }
 
 /** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
@@ -56,7 +56,7 @@ export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
           bundle: (name) => bundle(place.package, name),
           isHead: (name) => name === head,
         });
-      }).fate(installed),
+      }).follow(installed),
     v1: (selection, installed) =>
       walk(`v1 ${JSON.stringify([selection.package, selection.channels])}`, () => {
         const { channels } = selection;
@@ -68,7 +68,7 @@ export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
           bundle: (name) => bundle(selection.package, name),
           isHead: (name) => heads.has(name),
         });
-      }).fate(installed),
+      }).follow(installed),
   };
 }
 
@@ -78,17 +78,17 @@ interface Ground {
   readonly isHead: (name: string) => boolean;
 }
 
-/** Roads over one ground, whose common parts are walked once. */
+/** Upgrade paths over one ground, whose common parts are walked once. */
 class Walk {
   readonly #ground: Ground;
-  /** Fates of the bundles that are in the catalog. */
-  readonly #fates = new Map<string, Fate>();
+  /** Upgrade paths of the bundles that are in the catalog. */
+  readonly #paths = new Map<string, UpgradePath>();
 
   constructor(ground: Ground) {
     this.#ground = ground;
   }
 
-  fate(installed: Installed): Fate {
+  follow(installed: Installed): UpgradePath {
     const path: { from: Installed; next: Outcome }[] = [];
     const onPath = new Set<string>();
     let at = installed;
@@ -109,13 +109,13 @@ class Walk {
     }
   }
 
-  #kept(installed: Installed): Fate | undefined {
-    return this.#isOwn(installed) ? this.#fates.get(installed.name) : undefined;
+  #kept(installed: Installed): UpgradePath | undefined {
+    return this.#isOwn(installed) ? this.#paths.get(installed.name) : undefined;
   }
 
-  #keep(installed: Installed, fate: Fate): Fate {
-    if (this.#isOwn(installed)) this.#fates.set(installed.name, fate);
-    return fate;
+  #keep(installed: Installed, path: UpgradePath): UpgradePath {
+    if (this.#isOwn(installed)) this.#paths.set(installed.name, path);
+    return path;
   }
 
   #isOwn({ name, version }: Installed): boolean {
@@ -123,34 +123,37 @@ class Walk {
     return own !== undefined && own.version === version;
   }
 
-  /** Ends the roads of all bundles of a circle, and returns the fate of the first. */
-  #circle(path: { from: Installed; next: Outcome }[], first: Installed): Fate {
+  /** Ends the upgrade paths of all bundles of a circle, and returns the upgrade path of the first. */
+  #circle(path: { from: Installed; next: Outcome }[], first: Installed): UpgradePath {
     const start = path.findIndex(({ from }) => from.name === first.name && this.#isOwn(from));
-    const fates = path
+    const paths = path
       .splice(start)
       .map(({ from, next }) =>
         this.#keep(from, { next, end: from, last: { kind: 'circle' }, hops: 0, arrives: false }),
       );
-    return fates[0] as Fate;
+    return paths[0] as UpgradePath;
   }
 
-  #unwind(path: readonly { from: Installed; next: Outcome }[], end: Fate): Fate {
-    let fate = end;
+  #unwind(path: readonly { from: Installed; next: Outcome }[], end: UpgradePath): UpgradePath {
+    let current = end;
     for (const { from, next } of [...path].reverse()) {
-      fate = this.#keep(from, { ...fate, next, hops: fate.hops + 1 });
+      current = this.#keep(from, { ...current, next, hops: current.hops + 1 });
     }
-    return fate;
+    return current;
   }
 }
 
-/** The bundles of a road, from what is installed to its end. */
-export function roadOf(fate: (installed: Installed) => Fate, installed: Installed): readonly Outcome[] {
-  const road: Outcome[] = [];
+/** The bundles of an upgrade path, from what is installed to its end. */
+export function stepsOf(
+  pathFrom: (installed: Installed) => UpgradePath,
+  installed: Installed,
+): readonly Outcome[] {
+  const steps: Outcome[] = [];
   const seen = new Set<string>();
   for (let at = installed; ; ) {
-    const { next } = fate(at);
-    road.push(next);
-    if (next.kind !== 'upgrade' || seen.has(next.to.name)) return road;
+    const { next } = pathFrom(at);
+    steps.push(next);
+    if (next.kind !== 'upgrade' || seen.has(next.to.name)) return steps;
     seen.add(next.to.name);
     at = next.to;
   }

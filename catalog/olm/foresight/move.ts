@@ -2,7 +2,7 @@
  * Moves: what a change of a catalog does to each installation.
  */
 import type { Installed } from '../../fbc/edge.ts';
-import type { Fate } from './foresight.ts';
+import type { UpgradePath } from './foresight.ts';
 import { type Installation, publishedInstallations, withoutChannels } from './installation.ts';
 import type { Change, Olm } from './world.ts';
 
@@ -12,8 +12,8 @@ export interface Move {
   /** The subscribed channel, or the only one that an extension selects; empty for an extension that selects none. */
   readonly channel: string;
   readonly installed: Installed;
-  readonly before: Fate;
-  readonly after: Fate;
+  readonly before: UpgradePath;
+  readonly after: UpgradePath;
 }
 
 const known = new WeakMap<Change, Map<string, readonly Move[]>>();
@@ -44,18 +44,18 @@ function findMoves(change: Change, name: string): Move[] {
 
 function moveV0({ before, after }: Change, name: string, { channel, installed }: Installation): Move {
   const place = { package: name, channel };
-  const fates = {
+  const paths = {
     before: before.foresight.v0(place, installed),
     after: after.foresight.v0(place, installed),
   };
-  return { package: name, olm: 'v0', channel, installed, ...fates };
+  return { package: name, olm: 'v0', channel, installed, ...paths };
 }
 
 function moveV1({ before, after }: Change, name: string, installed: Installed, channel?: string): Move {
   const selection = { package: name, channels: channel === undefined ? [] : [channel] };
-  const fates = {
+  const paths = {
     before: before.foresight.v1(selection, installed),
     after: after.foresight.v1(selection, installed),
   };
-  return { package: name, olm: 'v1', channel: channel ?? '', installed, ...fates };
+  return { package: name, olm: 'v1', channel: channel ?? '', installed, ...paths };
 }

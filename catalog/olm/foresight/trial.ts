@@ -7,9 +7,9 @@ import type { Installed } from '../../fbc/edge.ts';
 import type { Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
-import { type Following, fateOf, type World } from './world.ts';
+import { type Following, upgradePathOf, type World } from './world.ts';
 
-/** Installations that have no road. */
+/** Installations that have no upgrade path. */
 export interface Stuck extends Following {
   readonly installed: readonly Installed[];
 }
@@ -45,7 +45,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
         ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
       );
       return [...stuck, ...concerned].every((one) =>
-        one.installed.every((installed) => fateOf(foresight, one, installed).arrives),
+        one.installed.every((installed) => upgradePathOf(foresight, one, installed).arrives),
       );
     },
   };
@@ -62,7 +62,7 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
     const whole = { ...place, package: name };
     return {
       ...whole,
-      installed: all.filter((one) => fateOf(world.foresight, whole, one).arrives),
+      installed: all.filter((one) => upgradePathOf(world.foresight, whole, one).arrives),
     };
   };
   const inEach = [...channels.keys()].flatMap((channel) => {
@@ -73,7 +73,7 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
   return [...inEach, ...open];
 }
 
-/** Whether opm takes a channel: one head, and a road to it from every entry. */
+/** Whether opm takes a channel: one head, and an upgrade path to it from every entry. */
 function isSound(channel: Channel): boolean {
   const head = headOf(channel);
   const chain = head && chainBelow(channel, head);

@@ -11,7 +11,7 @@ import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import type { Version } from '../../version/version.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
-import { type Fate, type Foresight, foresightOf } from './foresight.ts';
+import { type Foresight, foresightOf, type UpgradePath } from './foresight.ts';
 import { type Manifests, manifestsOfBundle } from './manifests.ts';
 
 /** The generations of OLM. */
@@ -171,12 +171,12 @@ export interface Following {
   readonly onlyChannel?: boolean;
 }
 
-/** What becomes of an installation that is subscribed, or selects channels. */
-export function fateOf(
+/** The upgrade path of an installation that is subscribed, or selects channels. */
+export function upgradePathOf(
   foresight: Foresight,
   { olm, package: name, channel, onlyChannel = false }: Following,
   installed: Installed,
-): Fate {
+): UpgradePath {
   return olm === 'v0'
     ? foresight.v0({ package: name, channel }, installed)
     : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);

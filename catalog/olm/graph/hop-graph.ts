@@ -36,7 +36,7 @@ export interface HopStop {
   readonly isHead: boolean;
   readonly isSkipped: boolean;
   readonly isDeprecated: boolean;
-  /** Under which OLM its road ends short of a head. */
+  /** Under which OLM its upgrade path ends short of a head. */
   readonly stuck: readonly Olm[];
   readonly hops: readonly Hop[];
   /** Why it has no hop under an OLM. */

@@ -23,7 +23,7 @@ export interface Stop {
   /** Whether another entry skips it, so that OLM v0 never offers it. */
   readonly isSkipped: boolean;
   readonly isDeprecated: boolean;
-  /** Whether its road ends at a head. */
+  /** Whether its upgrade path ends at a head. */
   readonly arrives: boolean;
   /** The upgrade that clusters make by themselves, if any. */
   readonly next: Upgrade | undefined;

@@ -53,7 +53,7 @@ export function nextV1(
 }
 
 /** What an extension asks for: a package, its channels, and a range of versions or empty. */
-export interface Wish extends Selection {
+export interface ExtensionSpec extends Selection {
   readonly range: string;
 }
 
@@ -63,11 +63,15 @@ export interface Wish extends Selection {
  * @param installed undefined for a new extension
  * @returns the outcome of `resolveExtension`
  */
-export function nextOfExtension(scope: Scope, wish: Wish, installed: Installed | undefined): Outcome {
+export function nextOfExtension(
+  scope: Scope,
+  spec: ExtensionSpec,
+  installed: Installed | undefined,
+): Outcome {
   const extension: Extension = {
-    package: wish.package,
-    version: wish.range,
-    channels: wish.channels,
+    package: spec.package,
+    version: spec.range,
+    channels: spec.channels,
     policy: 'CatalogProvided',
     installed: installed && storedOf(installed),
   };

@@ -1,6 +1,6 @@
 /**
  * A small solver for what OLM v0 asks of its own: find a set of bundles in which every
- * wish is met, taking of several ways the one that is named first. It makes the choices
+ * requirement is met, choosing among several ways the one that is named first. It makes the choices
  * of OLM's solver in the same order, so it finds the same set.
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/tree/master/pkg/controller/registry/resolver/solver

@@ -1,5 +1,5 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { allMoves, type Move } from '../../olm/foresight/move.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
@@ -29,7 +29,7 @@ export const rule: Rule = {
 };
 
 /** Whether the next version is lower by its numbers; a suffix that sorts below is another rule's matter. */
-function goesDown({ next }: Fate, from: Version | undefined): boolean {
+function goesDown({ next }: UpgradePath, from: Version | undefined): boolean {
   if (next.kind !== 'upgrade' || !from || !next.to.version) return false;
   const numbers = ({ major, minor, patch }: Version): Version => ({
     major,

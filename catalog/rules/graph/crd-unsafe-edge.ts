@@ -3,7 +3,13 @@ import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/openshift.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
-import { type Change, fateOf, judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import {
+  type Change,
+  judgedPackages,
+  type Olm,
+  upgradePathOf,
+  type World,
+} from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -110,7 +116,7 @@ function reachedFrom(
   const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
   for (const { channel, installed } of publishedInstallations(before, name)) {
     for (const olm of after.olm) {
-      const { next } = fateOf(after.foresight, { package: name, channel, olm }, installed);
+      const { next } = upgradePathOf(after.foresight, { package: name, channel, olm }, installed);
       const names = reached.get(place(olm, channel)) ?? new Set();
       names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
       reached.set(place(olm, channel), names);
@@ -156,11 +162,11 @@ function reportCause(
   const [first] = edges;
   if (!first) return;
   const { name } = ofPackage;
-  const roads = edges.map(
+  const upgrades = edges.map(
     ({ from, to }) => `${shortName(installedOf(from))} → ${shortName(installedOf(to))}`,
   );
-  const more = roads.length > SHOWN ? ` and ${roads.length - SHOWN} more` : '';
-  const onEdges = `${roads.length === 1 ? 'on the upgrade' : `on ${roads.length} upgrades`} ${roads.slice(0, SHOWN).join(', ')}${more}`;
+  const more = upgrades.length > SHOWN ? ` and ${upgrades.length - SHOWN} more` : '';
+  const onEdges = `${upgrades.length === 1 ? 'on the upgrade' : `on ${upgrades.length} upgrades`} ${upgrades.slice(0, SHOWN).join(', ')}${more}`;
   const message = `the CRD ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);

@@ -34,10 +34,10 @@ export const rule: Rule = {
       const old = was.channels.get(was.defaultChannel);
       const head = old && headOf(old);
       const bundle = head && was.bundles.get(head.name);
-      const fate =
+      const path =
         bundle &&
         change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
-      if (!bundle || !fate || fate.arrives) {
+      if (!bundle || !path || path.arrives) {
         const message = `${changed}: new installations use the new one, existing subscriptions keep their channel`;
         const hint =
           'mention it in the release notes, and deprecate the old channel if it gets no more updates';
@@ -47,7 +47,7 @@ export const rule: Rule = {
       const installed = [installedOf(bundle)];
       const stuck = { package: name, channel: is.defaultChannel, olm: 'v0' as const, installed };
       const fix = fixFor(change.after, stuck, change.before);
-      const message = `${changed}, but the old head ${shortName(bundle)} has no upgrade path to the new head: ${endText(fate)}`;
+      const message = `${changed}, but the old head ${shortName(bundle)} has no upgrade path to the new head: ${endText(path)}`;
       report(message, location, {
         ...details,
         installed: [shortName(bundle)],

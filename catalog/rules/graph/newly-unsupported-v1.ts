@@ -1,5 +1,5 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { allMoves, type Move } from '../../olm/foresight/move.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
@@ -51,7 +51,7 @@ function kindOf(obstacle: string): string {
 }
 
 /** The bundle that OLM v1 settles on, whether it then refuses it or not. */
-function chosen(world: World, name: string, { next }: Fate): Bundle | undefined {
+function chosen(world: World, name: string, { next }: UpgradePath): Bundle | undefined {
   const target = upgradeOf(next)?.to.name ?? (next.kind === 'fails' ? next.reason.bundle : undefined);
   return target === undefined ? undefined : bundleOf(world, name, target);
 }

@@ -16,15 +16,15 @@ export const rule: Rule = {
     if (!world.olm.has('v0')) return;
     for (const { name, channels, bundles } of judgedPackages(world)) {
       for (const channel of channels.values()) {
-        const roads = channel.entries.flatMap((entry) => {
+        const paths = channel.entries.flatMap((entry) => {
           const bundle = bundles.get(entry.name);
           if (!bundle) return [];
           const { hops } = world.foresight.v0({ package: name, channel: channel.name }, installedOf(bundle));
           return [{ bundle, hops }];
         });
-        const [longest] = [...roads].sort((a, b) => b.hops - a.hops);
+        const [longest] = [...paths].sort((a, b) => b.hops - a.hops);
         if (!longest || longest.hops <= LONG) continue;
-        const far = roads.filter(({ hops }) => hops > LONG).map(({ bundle }) => shortName(bundle));
+        const far = paths.filter(({ hops }) => hops > LONG).map(({ bundle }) => shortName(bundle));
         const message = `${channelText(channel.name, name)}: ${shortName(longest.bundle)} needs ${longest.hops} upgrades in a row to reach the head`;
         report(message, placeOfHead(channel), {
           package: name,

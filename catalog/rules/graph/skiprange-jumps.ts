@@ -1,8 +1,8 @@
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
-import { roadOf } from '../../olm/foresight/foresight.ts';
+import { stepsOf } from '../../olm/foresight/foresight.ts';
 import { allMoves, type Move } from '../../olm/foresight/move.ts';
-import { type Change, fateOf, type World } from '../../olm/foresight/world.ts';
+import { type Change, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
 import { entryIn, placeOfEntry } from '../place.ts';
@@ -69,7 +69,7 @@ function jumpOf(change: Change, move: Move): Jump | undefined {
 /** What an installation becomes, one upgrade after the other. */
 function wayOf({ foresight }: World, { package: name, olm, channel, installed }: Move): Installed[] {
   const following = { package: name, olm, channel };
-  return roadOf((at) => fateOf(foresight, following, at), installed).flatMap(
+  return stepsOf((at) => upgradePathOf(foresight, following, at), installed).flatMap(
     (outcome) => upgradeOf(outcome)?.to ?? [],
   );
 }

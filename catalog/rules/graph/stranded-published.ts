@@ -22,10 +22,10 @@ export const rule: Rule = {
 function strandedOf(world: World, name: string, { channel, installed, published }: Installation): Stranded[] {
   // What is still there is the matter of stranded-v0, a channel that is gone that of channel-removed.
   if (!published || !world.catalog.packages.get(name)?.channels.has(channel)) return [];
-  const fate = world.foresight.v0({ package: name, channel }, installed);
-  if (fate.arrives || fate.last.kind === 'fails') return [];
+  const path = world.foresight.v0({ package: name, channel }, installed);
+  if (path.arrives || path.last.kind === 'fails') return [];
   const severity = isLongAgo(published.last, world.asOf) ? 'warning' : 'error';
-  return [{ package: name, channel, installed, fate, severity }];
+  return [{ package: name, channel, installed, path, severity }];
 }
 
 function isLongAgo(last: string | undefined, asOf: string | undefined): boolean {

@@ -1,7 +1,7 @@
 import { chainBelow, headOf } from '../../fbc/channel.ts';
 import { installedOf } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded, type Stranded } from '../stranding.ts';
@@ -25,12 +25,12 @@ function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel):
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const installed = installedOf(bundle);
-    const fate = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
-    if (fate.arrives) return [];
+    const path = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
+    if (path.arrives) return [];
     // Other rules tell of channels that opm refuses, and of dependencies that are not to be had.
-    if (fate.last.kind === 'fails' && !(hidesCircle && fate.last.reason.code === 'no-order')) return [];
-    if (isBlocked(fate.last)) return [];
-    return [{ package: ofPackage.name, channel: channel.name, installed, fate }];
+    if (path.last.kind === 'fails' && !(hidesCircle && path.last.reason.code === 'no-order')) return [];
+    if (isBlocked(path.last)) return [];
+    return [{ package: ofPackage.name, channel: channel.name, installed, path }];
   });
 }
 
@@ -40,6 +40,6 @@ function isSoundToOpm(channel: Channel): boolean {
   return head !== undefined && chainBelow(channel, head).cycle === undefined;
 }
 
-function isBlocked(last: Fate['last']): boolean {
+function isBlocked(last: UpgradePath['last']): boolean {
   return last.kind === 'stays' && last.reason.code === 'successor-blocked';
 }

@@ -15,7 +15,7 @@ export const rule: Rule = {
         channelIn(change.after, name, channel) &&
         !isDisordered(after.last),
     );
-    const stranded = lost.map(({ after, ...move }) => ({ ...move, fate: after }));
+    const stranded = lost.map(({ after, ...move }) => ({ ...move, path: after }));
     reportStranded(change.after, stranded, {
       report,
       olm: 'v0',

@@ -1,7 +1,7 @@
 import type { Channel } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
 import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { allMoves, type Move } from '../../olm/foresight/move.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { grouped, listed, versionsOf } from '../phrase.ts';
@@ -36,7 +36,7 @@ function wasRefused({ before }: Move): boolean {
   return failsFor(before, 'dependency');
 }
 
-function failsFor({ next }: Fate, code: string): boolean {
+function failsFor({ next }: UpgradePath, code: string): boolean {
   return next.kind === 'fails' && next.reason.code === code;
 }
 

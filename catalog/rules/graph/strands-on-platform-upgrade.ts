@@ -2,7 +2,7 @@ import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { allows, limitOf, type Minor } from '../../fbc/openshift.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { endText, grouped, listed, versionsOf } from '../phrase.ts';
 import { placeOfHead } from '../place.ts';
@@ -149,16 +149,16 @@ function whatIsLost(
         why: 'the channel is missing, so OLM v0 cannot resolve anything in the namespace',
       };
     }
-    const why = lostRoad(world.foresight.v0(place, installed), to.foresight.v0(place, installed));
+    const why = lostPath(world.foresight.v0(place, installed), to.foresight.v0(place, installed));
     if (why !== undefined) return { what: 'v0', why: `under OLM v0 ${why}` };
   }
   if (!world.olm.has('v1')) return undefined;
-  const why = lostRoad(world.foresight.v1(selection, installed), to.foresight.v1(selection, installed));
+  const why = lostPath(world.foresight.v1(selection, installed), to.foresight.v1(selection, installed));
   return why === undefined ? undefined : { what: 'v1', why: `under OLM v1 ${why}` };
 }
 
-/** Why a road is lost that is there now. */
-function lostRoad(now: Fate, then: Fate): string | undefined {
+/** Why an upgrade path is lost that is there now. */
+function lostPath(now: UpgradePath, then: UpgradePath): string | undefined {
   if (then.next.kind === 'fails')
     return now.next.kind === 'fails' ? undefined : `resolution fails: ${then.next.reason.text}`;
   return then.arrives || !now.arrives ? undefined : `it never reaches the head: ${endText(then)}`;

@@ -1,6 +1,6 @@
 import { installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
-import type { Fate } from '../../olm/foresight/foresight.ts';
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { endText, grouped, listed, versionsOf } from '../phrase.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
@@ -14,28 +14,28 @@ export const rule: Rule = {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of judgedPackages(world)) {
       const stuck = stuckIn(world, ofPackage);
-      for (const group of grouped(stuck, ({ fate }) => fate.end.name)) {
+      for (const group of grouped(stuck, ({ path }) => path.end.name)) {
         const [first] = group;
         if (!first) continue;
-        const channel = [...ofPackage.channels.values()].find((one) => entryIn(one, first.fate.end.name));
-        const entry = entryIn(channel, first.fate.end.name);
+        const channel = [...ofPackage.channels.values()].find((one) => entryIn(one, first.path.end.name));
+        const entry = entryIn(channel, first.path.end.name);
         const location =
           channel && entry ? placeOfEntry(channel, entry.index) : placeOfPackage(world, ofPackage.name);
         if (!location) continue;
         const versions = versionsOf(group.map(({ bundle }) => bundle));
-        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} cannot reach a channel head: ${endText(first.fate)}`;
+        const message = `under OLM v1 ${listed(versions)} of package ${quoted(ofPackage.name)} cannot reach a channel head: ${endText(first.path)}`;
         report(message, location, {
           package: ofPackage.name,
           ...(channel ? { channel: channel.name } : {}),
           installed: versions,
-          hint: `add an entry with a higher version that replaces or skips ${first.fate.end.name}`,
+          hint: `add an entry with a higher version that replaces or skips ${first.path.end.name}`,
         });
       }
     }
   },
 };
 
-function stuckIn({ foresight }: World, ofPackage: Package): { bundle: Bundle; fate: Fate }[] {
+function stuckIn({ foresight }: World, ofPackage: Package): { bundle: Bundle; path: UpgradePath }[] {
   const listedNames = new Set(
     [...ofPackage.channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name)),
   );
@@ -43,12 +43,12 @@ function stuckIn({ foresight }: World, ofPackage: Package): { bundle: Bundle; fa
     .filter(({ name }) => listedNames.has(name))
     .map((bundle) => ({
       bundle,
-      fate: foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(bundle)),
+      path: foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(bundle)),
     }))
-    .filter(({ fate }) => !fate.arrives && !isToldElsewhere(fate));
+    .filter(({ path }) => !path.arrives && !isToldElsewhere(path));
 }
 
 /** Versions that sort wrongly, dependencies, and channels without heads have rules of their own. */
-function isToldElsewhere({ last }: Fate): boolean {
+function isToldElsewhere({ last }: UpgradePath): boolean {
   return last.kind !== 'circle' && ['successor-lower', 'dependency'].includes(last.reason.code);
 }

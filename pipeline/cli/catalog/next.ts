@@ -1,5 +1,5 @@
 import type { Olm } from '../../../catalog/olm/foresight/world.ts';
-import { type Answer, type AnsweredRoad, answerQuestion, type Question } from '../../check/next.ts';
+import { type Answer, type AnsweredPath, answerQuestion, type Question } from '../../check/next.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -54,7 +54,7 @@ export const command: Command = {
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
     warnOfErrors(catalogs, terminal);
-    return answer.roads.every((road) => road.arrives || isPinned(road, question)) ? 0 : 1;
+    return answer.roads.every((path) => path.arrives || isPinned(path, question)) ? 0 : 1;
   },
 };
 
@@ -93,8 +93,8 @@ function warnOfErrors(
   }
 }
 
-/** Whether a road ends where its range does: that is what was asked for. */
-function isPinned({ olm, end }: AnsweredRoad, { range }: Question): boolean {
+/** Whether an upgrade path ends where its range does: that is what was asked for. */
+function isPinned({ olm, end }: AnsweredPath, { range }: Question): boolean {
   return olm === 'v1' && range !== '' && end === 'stays';
 }
 
@@ -105,27 +105,27 @@ function answerText(answer: Answer, question: Question): string {
       ? `${answer.package} ${installed.version ?? installed.name} (${installed.name})`
       : `${answer.package}, new installation`,
     ...(assumed ? ['  not in these catalogs: Portolan knows only its name and version'] : []),
-    ...answer.roads.flatMap((road) => roadLines(road, question)),
+    ...answer.roads.flatMap((path) => pathLines(path, question)),
   ];
   return `${lines.map(plain).join('\n')}\n`;
 }
 
-function roadLines(answered: AnsweredRoad, question: Question): string[] {
+function pathLines(answered: AnsweredPath, question: Question): string[] {
   const { olm, where, steps, last, arrives, missing = [] } = answered;
   const names = steps.map(
     ({ version, name, edge, deprecated }) =>
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
   );
-  const road = names.length > 0 ? names.join(' -> ') : 'no upgrade';
+  const path = names.length > 0 ? names.join(' -> ') : 'no upgrade';
   const end = arrives ? headText(answered) : `${isPinned(answered, question) ? 'stays' : 'STUCK'}: ${last}`;
   const lacking = missing.map(
     ({ bundle, requires }) =>
       `    MISSING: ${bundle} requires an operator ${requires}; if another catalog on the cluster has one, name that catalog too`,
   );
-  return [`  OLM ${olm}, ${where}: ${road}`, `    ${end}`, ...lacking];
+  return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking];
 }
 
-function headText({ olm, channels: [channel], steps }: AnsweredRoad): string {
+function headText({ olm, channels: [channel], steps }: AnsweredPath): string {
   const head = olm === 'v0' ? `the head of channel ${channel}` : 'the head of a channel';
   const isUpgrade = steps.some(({ edge }) => edge !== 'none');
   return isUpgrade ? `reaches ${head}` : `is ${head}`;

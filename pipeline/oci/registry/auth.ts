@@ -137,7 +137,7 @@ async function askScheme(
   const work = async (inner: Budget): Promise<Scheme> => {
     const answer = await transport.send({ method: 'GET', url, what: 'the greeting /v2/' }, inner);
     await answer.discard();
-    // What another host wants is no wish of this registry's: its credentials are not for that host's token service.
+    // What another host asks for is not a request of this registry: its credentials are not for that host's token service.
     if (answer.url.origin !== base.origin) return { kind: 'none' };
     const asked = answer.status === 401 ? challengeOf(answer) : undefined;
     return asked === undefined ? { kind: 'none' } : schemeOf(asked, registry);

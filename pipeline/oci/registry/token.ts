@@ -84,20 +84,20 @@ export function createTokens(options: TokenOptions): Tokens {
   };
 }
 
-interface Wish {
+interface PendingScope {
   readonly scope: string;
   readonly budget: Budget;
   readonly done: (token: Token) => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** Collects wishes that come in one turn, or while fetches are under way, into common tokens. */
+/** Collects scopes that are requested in one tick, or while fetches are under way, into common tokens. */
 function createBatches(options: TokenOptions): { join(scope: string, budget: Budget): Promise<Token> } {
-  let wishes: Wish[] = [];
+  let pending: PendingScope[] = [];
   let running = 0;
   let planned = false;
 
-  const serve = async (batch: readonly Wish[]): Promise<void> => {
+  const serve = async (batch: readonly PendingScope[]): Promise<void> => {
     const budget = batch[0]?.budget;
     if (budget === undefined) return;
     try {
@@ -106,19 +106,19 @@ function createBatches(options: TokenOptions): { join(scope: string, budget: Bud
         batch.map(({ scope }) => scope),
         budget,
       );
-      for (const wish of batch) wish.done(token);
+      for (const entry of batch) entry.done(token);
     } catch (error) {
       // One scope that the service dislikes must not fail those that came with it.
       const divide = batch.length > 1 && error instanceof PipelineError && !error.retryable;
-      if (divide) await Promise.all(batch.map((wish) => serve([wish])));
-      else for (const wish of batch) wish.failed(error);
+      if (divide) await Promise.all(batch.map((entry) => serve([entry])));
+      else for (const entry of batch) entry.failed(error);
     }
   };
   const start = (): void => {
     planned = false;
-    while (running < FETCHES_AT_A_TIME && wishes.length > 0) {
-      const batch = wishes.slice(0, SCOPES_PER_TOKEN);
-      wishes = wishes.slice(SCOPES_PER_TOKEN);
+    while (running < FETCHES_AT_A_TIME && pending.length > 0) {
+      const batch = pending.slice(0, SCOPES_PER_TOKEN);
+      pending = pending.slice(SCOPES_PER_TOKEN);
       running++;
       void serve(batch).finally(() => {
         running--;
@@ -129,7 +129,7 @@ function createBatches(options: TokenOptions): { join(scope: string, budget: Bud
   return {
     join: (scope, budget) =>
       new Promise((done, failed) => {
-        wishes.push({ scope, budget, done, failed });
+        pending.push({ scope, budget, done, failed });
         if (!planned) setImmediate(start);
         planned = true;
       }),

@@ -4,7 +4,7 @@
  * but for the picture, which escapes them itself.
  */
 import type { Finding } from '../../../catalog/finding.ts';
-import { type ReadRoad, readRoad } from '../../../catalog/olm/graph/document-road.ts';
+import { type DocumentPath, documentPath } from '../../../catalog/olm/graph/document-path.ts';
 import type { BundleNote, CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
 import { amount } from '../../text.ts';
 import { catalogsText } from '../catalogs-text.ts';
@@ -172,7 +172,7 @@ function roadBox(graph: PackageGraph): {
     version.replaceChildren(...[...stops].reverse().map(({ bundle, label }) => option(bundle, label)));
     if (stops.some(({ bundle }) => bundle === known)) version.value = known;
   };
-  const tell = (): void => answer.replaceChildren(...roads(graph, channel.value, version.value));
+  const tell = (): void => answer.replaceChildren(...paths(graph, channel.value, version.value));
   channel.addEventListener('change', () => {
     fill();
     tell();
@@ -201,17 +201,17 @@ function roadBox(graph: PackageGraph): {
   };
 }
 
-function roads(graph: PackageGraph, channel: string, bundle: string): HTMLElement[] {
+function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElement[] {
   const notes = new Map(graph.bundles.map((note) => [note.name, note]));
   const own = notes.get(bundle)?.deprecated;
   return [
     ...(own === undefined ? [] : [el('p', { class: 'warn' }, [`This version is deprecated: ${own}`])]),
     roadView('v0', `OLM v0, subscribed to ${channel}`, {
-      road: readRoad(graph, 'v0', { channel, bundle }),
+      path: documentPath(graph, 'v0', { channel, bundle }),
       notes,
     }),
     roadView('v1', 'OLM v1, no channel specified', {
-      road: readRoad(graph, 'v1', { channel: '', bundle }),
+      path: documentPath(graph, 'v1', { channel: '', bundle }),
       notes,
     }),
   ];
@@ -220,9 +220,9 @@ function roads(graph: PackageGraph, channel: string, bundle: string): HTMLElemen
 function roadView(
   id: string,
   title: string,
-  { road, notes }: { road: ReadRoad; notes: ReadonlyMap<string, BundleNote> },
+  { path, notes }: { path: DocumentPath; notes: ReadonlyMap<string, BundleNote> },
 ): HTMLElement {
-  const { steps, arrives, why } = road;
+  const { steps, arrives, why } = path;
   const items = steps.map((name) => {
     const note = notes.get(name);
     const version = note && note.version !== '' ? note.version : name;

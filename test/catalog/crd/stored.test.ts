@@ -6,11 +6,11 @@ import type { Bundle } from '../../../catalog/fbc/model.ts';
 /** Bundles by name, each with its versions; the last one is stored. */
 type Package = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What each bundle inherits, written as `version: road`. */
+/** What each bundle inherits, written as `version: upgrade path`. */
 function inherited(versions: Package, roads: readonly string[]): Record<string, string[]> {
   const bundles = new Map(Object.keys(versions).map((name) => [name, { name } as Bundle]));
   const at = (name: string): Bundle => bundles.get(name) as Bundle;
-  const steps = roads.map((road): Step => ({ from: at(road[0] ?? ''), to: at(road[1] ?? '') }));
+  const steps = roads.map((path): Step => ({ from: at(path[0] ?? ''), to: at(path[1] ?? '') }));
   const definition = (names: readonly string[]): CrdDefinition => ({
     name: 'as.example.com',
     scope: 'Namespaced',
@@ -25,7 +25,7 @@ function inherited(versions: Package, roads: readonly string[]): Record<string, 
   return Object.fromEntries(
     [...bundles.values()].flatMap((bundle) => {
       const found = of(bundle, 'as.example.com').map(
-        ({ version, road }) => `${version}: ${road.map(({ name }) => name).join('')}`,
+        ({ version, path }) => `${version}: ${path.map(({ name }) => name).join('')}`,
       );
       return found.length === 0 ? [] : [[bundle.name, found]];
     }),

@@ -113,7 +113,7 @@ test('a change touches the packages of every blob in its files, not only those o
   expect([...touched].sort()).toEqual(['p', 'r']);
 });
 
-/** `next before > next after`, with ! where the road no longer ends at a head. */
+/** `next before > next after`, with ! where the upgrade path no longer ends at a head. */
 function short(
   turn: { before: { next: string }; after: { next: string; arrives: boolean } } | undefined,
 ): string {

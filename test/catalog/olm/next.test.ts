@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../catalog/fbc/model.ts';
-import { roadV0, roadV1 } from '../../../catalog/olm/foresight/road.ts';
+import { detailedPathV0, detailedPathV1 } from '../../../catalog/olm/foresight/detailed-path.ts';
 import { resolveExtension } from '../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../catalog/olm/resolve/namespace.ts';
 import { nextV0 } from '../../../catalog/olm/resolve/next-v0.ts';
@@ -104,8 +104,8 @@ describe('a road of thousands of steps reads each entry a few times, not once fo
     const scope = { catalogs: [source] };
     const road =
       olm === 'v0'
-        ? roadV0(scope, { source, place: { package: PACKAGE, channel: 'a' } }, from)
-        : roadV1(scope, { package: PACKAGE, channels: [], range: '' }, from);
+        ? detailedPathV0(scope, { source, place: { package: PACKAGE, channel: 'a' } }, from)
+        : detailedPathV1(scope, { package: PACKAGE, channels: [], range: '' }, from);
     expect(road.steps).toHaveLength(COUNT - 1);
     expect(road.arrives).toBe(true);
     expect(reads.count).toBeLessThan(COUNT * 20);

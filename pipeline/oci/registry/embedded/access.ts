@@ -21,14 +21,14 @@ export interface AccessOptions {
 export type Action = 'pull' | 'push' | 'delete';
 
 /** What a request wants to do; no repository for the registry as a whole. */
-export interface Wish {
+export interface AccessRequest {
   readonly repository?: string;
   readonly action: Action;
 }
 
 export interface Gate {
   /** Undefined when the request may go on, else the answer to it. */
-  check(request: IncomingMessage, wish: Wish): Reply | undefined;
+  check(request: IncomingMessage, wanted: AccessRequest): Reply | undefined;
   /** Answers a request for a token; undefined when there are none here. */
   token(request: IncomingMessage, query: URLSearchParams): Reply | undefined;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { installedOf } from '../../../../catalog/fbc/edge.ts';
 import type { Package } from '../../../../catalog/fbc/model.ts';
-import { foresightOf, roadOf } from '../../../../catalog/olm/foresight/foresight.ts';
+import { foresightOf, stepsOf } from '../../../../catalog/olm/foresight/foresight.ts';
 import { nextHops } from '../../../../catalog/olm/graph/next-hops.ts';
 import { resolveExtension } from '../../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../../catalog/olm/resolve/namespace.ts';
@@ -49,12 +49,12 @@ describe('laws', () => {
         const { foresight, ofPackage } = await seen(written);
         for (const bundle of ofPackage.bundles.values()) {
           const fate = foresight.v0({ package: PACKAGE, channel: 'a' }, installedOf(bundle));
-          const road = roadOf(
+          const steps = stepsOf(
             (from) => foresight.v0({ package: PACKAGE, channel: 'a' }, from),
             installedOf(bundle),
           );
-          expect(road.filter(({ kind }) => kind === 'upgrade')).toHaveLength(fate.hops);
-          expect(fate.next).toEqual(road[0]);
+          expect(steps.filter(({ kind }) => kind === 'upgrade')).toHaveLength(fate.hops);
+          expect(fate.next).toEqual(steps[0]);
         }
       }),
       RUNS,

@@ -1,9 +1,9 @@
-/** Roads read off the graph document: what the page answers to whoever runs a version. */
+/** Upgrade paths read off the graph document: what the page answers to whoever runs a version. */
 
 import type { Olm } from '../foresight/world.ts';
 import type { PackageGraph } from './graph-document.ts';
 
-export interface ReadRoad {
+export interface DocumentPath {
   /** Names of the bundles, the next one first. */
   readonly steps: readonly string[];
   readonly arrives: boolean;
@@ -11,8 +11,12 @@ export interface ReadRoad {
   readonly why: string;
 }
 
-/** The road of a bundle in a channel; under OLM v1 an empty channel stands for none selected. */
-export function readRoad(graph: PackageGraph, olm: Olm, from: { channel: string; bundle: string }): ReadRoad {
+/** The upgrade path of a bundle in a channel; under OLM v1 an empty channel stands for none selected. */
+export function documentPath(
+  graph: PackageGraph,
+  olm: Olm,
+  from: { channel: string; bundle: string },
+): DocumentPath {
   const stop = stopReader(graph, olm, from.channel);
   const steps: string[] = [];
   const seen = new Set([from.bundle]);

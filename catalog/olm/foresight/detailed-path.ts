@@ -1,5 +1,5 @@
 /**
- * The road of one installation, step by step, over all catalogs that its cluster has:
+ * The upgrade path of one installation, step by step, over all catalogs that its cluster has:
  * what somebody who runs it wants to know.
  */
 
@@ -8,12 +8,13 @@ import type { Installed } from '../../fbc/edge.ts';
 import { formatVersion } from '../../version/version.ts';
 import { resolveNamespace } from '../resolve/namespace.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
-import { nextOfExtension, type Wish } from '../resolve/next-v1.ts';
+import { type ExtensionSpec, nextOfExtension } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays, Upgrade } from '../resolve/outcome.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 import type { Olm } from './world.ts';
 
-export interface Road {
+/** An upgrade path with each of its steps. */
+export interface DetailedPath {
   readonly olm: Olm;
   readonly steps: readonly Upgrade[];
   /** Why it goes no further; `circle` where the last step leads back to an earlier one. */
@@ -23,16 +24,16 @@ export interface Road {
 }
 
 /**
- * The road of a subscription under OLM v0.
+ * The upgrade path of a subscription under OLM v0.
  *
  * @param source the catalog that is subscribed to, one of the scope
  * @param from undefined for what a new subscription gets
  */
-export function roadV0(
+export function detailedPathV0(
   scope: Scope,
   { source, place }: { readonly source: ScopeCatalog; readonly place: Place },
   from: Installed | undefined,
-): Road {
+): DetailedPath {
   const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
   const head = channel && headOf(channel)?.name;
   const down = scope.catalogs.find(({ serving }) => !serving);
@@ -65,19 +66,19 @@ function firstV0(scope: Scope, source: ScopeCatalog, place: Place): Outcome {
 }
 
 /**
- * The road of an extension under OLM v1.
+ * The upgrade path of an extension under OLM v1.
  *
  * @param from undefined for what a new extension gets
  */
-export function roadV1(scope: Scope, wish: Wish, from: Installed | undefined): Road {
+export function detailedPathV1(scope: Scope, spec: ExtensionSpec, from: Installed | undefined): DetailedPath {
   const heads = new Set(
     scope.catalogs
-      .flatMap(({ catalog }) => [...(catalog.packages.get(wish.package)?.channels.values() ?? [])])
-      .filter(({ name }) => wish.channels.length === 0 || wish.channels.includes(name))
+      .flatMap(({ catalog }) => [...(catalog.packages.get(spec.package)?.channels.values() ?? [])])
+      .filter(({ name }) => spec.channels.length === 0 || spec.channels.includes(name))
       .flatMap(headsOf)
       .map(({ name }) => name),
   );
-  const next = (installed: Installed | undefined): Outcome => nextOfExtension(scope, wish, installed);
+  const next = (installed: Installed | undefined): Outcome => nextOfExtension(scope, spec, installed);
   return { olm: 'v1', ...walked(from, next, (name) => heads.has(name)) };
 }
 
@@ -85,7 +86,7 @@ function walked(
   from: Installed | undefined,
   next: (installed: Installed | undefined) => Outcome,
   isHead: (name: string) => boolean,
-): Omit<Road, 'olm'> {
+): Omit<DetailedPath, 'olm'> {
   const steps: Upgrade[] = [];
   const seen = new Set(from ? [from.name] : []);
   for (let at = from; ; ) {
