@@ -16,9 +16,9 @@ export interface Api {
 }
 
 const KEYS = listOf(struct('registry.DefinitionKey', { group: text, kind: text, name: text, version: text }));
-const DEFINITIONS: StructShape = struct('registry.definitions', { owned: KEYS, required: KEYS });
+const API_SECTIONS: StructShape = struct('registry.definitions', { owned: KEYS, required: KEYS });
 
-export interface Definition {
+export interface ApiDescription {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -32,15 +32,11 @@ type Section = 'customresourcedefinitions' | 'apiservicedefinitions';
  *
  * @throws BundleRefusal
  */
-export function definitionsOf(
-  csv: BundleObject,
-  section: Section,
-  which: 'owned' | 'required',
-): Definition[] {
+export function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'): ApiDescription[] {
   const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
   const found = spec[section];
   if (found === undefined || found === null) return [];
-  const list = fitObject(csv, DEFINITIONS, found)[which];
+  const list = fitObject(csv, API_SECTIONS, found)[which];
   if (!Array.isArray(list)) return [];
   return list.map((item: Fields | null) => ({
     group: textOf(item?.['group']),
@@ -54,9 +50,9 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Every API that the definitions in the bundle serve, and the API services that it owns. @throws BundleRefusal */
+/** Every API that the CRDs in the bundle serve, and the API services that it owns. @throws BundleRefusal */
 export function providedApis({ csv, objects }: Pick<RegistryBundle, 'csv' | 'objects'>): Api[] {
-  const services = definitionsOf(csv, 'apiservicedefinitions', 'owned');
+  const services = apisIn(csv, 'apiservicedefinitions', 'owned');
   return [
     ...objects.filter(({ kind }) => kind === 'CustomResourceDefinition').flatMap(crdApis),
     ...services.map(({ name, ...gvk }) => ({ ...gvk, plural: name })),
@@ -75,19 +71,19 @@ function crdApis({ value, version }: BundleObject): Api[] {
   return [...versions, ...(single === '' ? [] : [single])].map((name) => ({ ...api, version: name }));
 }
 
-/** @throws BundleRefusal when a required definition has a name without a group */
+/** @throws BundleRefusal when a required CRD has a name without a group */
 export function requiredApis({ csv }: Pick<RegistryBundle, 'csv'>): Api[] {
   return [
-    ...definitionsOf(csv, 'customresourcedefinitions', 'required').map((crd) => crdApi(csv, crd)),
-    ...definitionsOf(csv, 'apiservicedefinitions', 'required').map(({ name, ...gvk }) => ({
+    ...apisIn(csv, 'customresourcedefinitions', 'required').map((crd) => crdApi(csv, crd)),
+    ...apisIn(csv, 'apiservicedefinitions', 'required').map(({ name, ...gvk }) => ({
       ...gvk,
       plural: name,
     })),
   ];
 }
 
-/** The API that a definition names as `plural.group`. */
-function crdApi(csv: BundleObject, { name, version, kind }: Definition): Api {
+/** The API that a CRD names as `plural.group`. */
+function crdApi(csv: BundleObject, { name, version, kind }: ApiDescription): Api {
   const dot = name.indexOf('.');
   if (dot < 0) {
     const location = csv.document.locate(['spec', 'customresourcedefinitions']);
@@ -97,12 +93,12 @@ function crdApi(csv: BundleObject, { name, version, kind }: Definition): Api {
   return { group: name.slice(dot + 1), version, kind, plural: name.slice(0, dot) };
 }
 
-/** @throws BundleRefusal when an owned definition is not in the bundle */
+/** @throws BundleRefusal when an owned CRD is not in the bundle */
 export function checkOwned(bundle: Pick<RegistryBundle, 'csv' | 'objects'>): void {
   const { csv } = bundle;
   const provided = new Set(providedApis(bundle).map(apiText));
-  for (const definition of definitionsOf(csv, 'customresourcedefinitions', 'owned')) {
-    const api = apiText(crdApi(csv, definition));
+  for (const owned of apisIn(csv, 'customresourcedefinitions', 'owned')) {
+    const api = apiText(crdApi(csv, owned));
     if (provided.has(api)) continue;
     const location = csv.document.locate(['spec', 'customresourcedefinitions', 'owned']);
     const found = provided.size === 0 ? 'none' : [...provided].sort().join(', ');

@@ -58,7 +58,7 @@ export interface Inspected {
   /** The objects of all documents, which only OLM v1 sees. */
   readonly allObjects: readonly BundleObject[];
   readonly csv: TypedCsv | undefined;
-  /** Definitions of `apiextensions.k8s.io`, v1 and v1beta1. */
+  /** CRDs of `apiextensions.k8s.io`, v1 and v1beta1. */
   readonly crds: readonly BundleObject[];
   /** The first file of `metadata/` with annotations. */
   readonly annotations:

@@ -1,4 +1,4 @@
-/** What to do about an unsafe change of a custom resource definition. */
+/** What to do about an unsafe change of a CRD. */
 import type { UnsafeChange } from './safety.ts';
 
 const ADVICE: ReadonlyMap<string, string> = new Map([

@@ -7,7 +7,7 @@
  */
 import { compareText } from '../go/text.ts';
 import { missing, rawJson } from './compare.ts';
-import { type CrdDefinition, type CrdVersion, servedPairs } from './definition.ts';
+import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
 import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';
 
 export type LegacyRelease = 'v1.3' | 'v0.17';
@@ -24,11 +24,7 @@ export interface LegacyFinding {
 }
 
 /** Every reason to refuse the upgrade; none when it is safe. */
-export function legacyChanges(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  release: LegacyRelease,
-): LegacyFinding[] {
+export function legacyChanges(before: Crd, after: Crd, release: LegacyRelease): LegacyFinding[] {
   const common = before.versions.flatMap((older): [CrdVersion, CrdVersion][] => {
     const newer = after.versions.find(({ name }) => name === older.name);
     return newer ? [[older, newer]] : [];
@@ -49,12 +45,12 @@ function said(validator: LegacyFinding['validator']): (message: string) => Legac
   return (message) => ({ validator, message });
 }
 
-function scopeMessages(before: CrdDefinition, after: CrdDefinition): string[] {
+function scopeMessages(before: Crd, after: Crd): string[] {
   if (before.scope === after.scope) return [];
   return [`scope changed from ${JSON.stringify(before.scope)} to ${JSON.stringify(after.scope)}`];
 }
 
-function storedMessages(before: CrdDefinition, after: CrdDefinition): string[] {
+function storedMessages(before: Crd, after: Crd): string[] {
   const removed = before.storedVersions.find(
     (name) => !after.versions.some((version) => version.name === name),
   );

@@ -1,47 +1,47 @@
-/** The custom resource definitions that a bundle in a catalog carries. */
+/** The CRDs that a bundle in a catalog carries. */
 
 import type { Bundle } from '../fbc/model.ts';
 import { decodeBase64 } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
-import { type CrdDefinition, crdDefinition } from './definition.ts';
+import { type Crd, readCrd } from './crd.ts';
 
-const known = new WeakMap<Bundle, readonly CrdDefinition[] | undefined>();
+const known = new WeakMap<Bundle, readonly Crd[] | undefined>();
 
-/** Definitions among a bundle's manifests; undefined when the catalog does not hold its manifests. */
-export function definitionsOfBundle(bundle: Bundle): readonly CrdDefinition[] | undefined {
-  if (!known.has(bundle)) known.set(bundle, readDefinitions(bundle));
+/** CRDs among a bundle's manifests; undefined when the catalog does not hold its manifests. */
+export function crdsOfBundle(bundle: Bundle): readonly Crd[] | undefined {
+  if (!known.has(bundle)) known.set(bundle, readCrds(bundle));
   return known.get(bundle);
 }
 
-function readDefinitions({ properties }: Bundle): readonly CrdDefinition[] | undefined {
+function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
   const objects = properties.filter(({ type }) => type === 'olm.bundle.object');
   if (objects.length === 0) return undefined;
   return objects.flatMap(({ value }) => {
     const data = isObject(value) ? value['data'] : undefined;
-    return typeof data === 'string' ? (definitionIn(data) ?? []) : [];
+    return typeof data === 'string' ? (crdIn(data) ?? []) : [];
   });
 }
 
 /** Most characters of manifests that are remembered. */
 const MOST_KEPT = 32 * 1024 * 1024;
 
-const kept = new Map<string, CrdDefinition | undefined>();
+const kept = new Map<string, Crd | undefined>();
 let keptSize = 0;
 
 /**
- * The definition in a manifest. Most releases, and most catalogs, repeat the manifest of
- * the one before: equal manifests are one definition.
+ * The CRD in a manifest. Most releases, and most catalogs, repeat the manifest of
+ * the one before: equal manifests are one CRD.
  */
-function definitionIn(data: string): CrdDefinition | undefined {
+function crdIn(data: string): Crd | undefined {
   if (kept.has(data)) return kept.get(data);
-  const definition = crdDefinition(jsonIn(data));
+  const crd = readCrd(jsonIn(data));
   keptSize += data.length;
   if (keptSize > MOST_KEPT) {
     kept.clear();
     keptSize = data.length;
   }
-  kept.set(data, definition);
-  return definition;
+  kept.set(data, crd);
+  return crd;
 }
 
 /** The JSON in a property; what is no JSON is reported where catalogs are read. */

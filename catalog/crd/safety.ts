@@ -1,5 +1,5 @@
 /**
- * Whether objects survive the upgrade of their custom resource definition, as OLM v1
+ * Whether objects survive the upgrade of their CRD, as OLM v1
  * judges it before it upgrades.
  *
  * @see https://github.com/operator-framework/operator-controller/tree/main/internal/operator-controller/rukpak/preflights/crdupgradesafety
@@ -7,16 +7,16 @@
  */
 import { compareText } from '../go/text.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
-import { type CrdDefinition, servedPairs } from './definition.ts';
+import { type Crd, servedPairs } from './crd.ts';
 import { changedNodes, type NodePair, ownKeywords, type Schema } from './schema.ts';
 
 /** One reason why an upgrade is refused. */
 export interface UnsafeChange {
   /** Name of the check, such as `existingFieldRemoval` or `required`. */
   readonly check: string;
-  /** A version, or a pair such as `v1alpha1 -> v1`; empty for what concerns all of the definition. */
+  /** A version, or a pair such as `v1alpha1 -> v1`; empty for what concerns all of the CRD. */
   readonly version: string;
-  /** Place in the schema, such as `^.spec.size`; empty for what concerns all of the definition. */
+  /** Place in the schema, such as `^.spec.size`; empty for what concerns all of the CRD. */
   readonly field: string;
   readonly message: string;
   /** The line that the cluster prints. */
@@ -43,11 +43,7 @@ export const STRICT_OPTIONS: SafetyOptions = {
 };
 
 /** Every reason to refuse the upgrade, sorted by text; none when it is safe. */
-export function unsafeChanges(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  options: SafetyOptions = OLM_OPTIONS,
-): UnsafeChange[] {
+export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = OLM_OPTIONS): UnsafeChange[] {
   const versions = comparedVersions(before, after);
   return [
     ...wholeChanges(before, after, versions),
@@ -62,11 +58,7 @@ function whole(check: string, message: string, field = '', version = ''): Unsafe
   return { check, version, field, message, text: `${check}: ${message}` };
 }
 
-function wholeChanges(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  compared: readonly ComparedVersion[],
-): UnsafeChange[] {
+function wholeChanges(before: Crd, after: Crd, compared: readonly ComparedVersion[]): UnsafeChange[] {
   const changes: UnsafeChange[] = [];
   if (before.scope !== after.scope) {
     const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
@@ -86,13 +78,13 @@ function wholeChanges(
   return changes;
 }
 
-/** A version that both definitions have, with what differs in its schema. */
+/** A version that both CRDs have, with what differs in its schema. */
 interface ComparedVersion {
   readonly name: string;
   readonly nodes: readonly NodePair[];
 }
 
-function comparedVersions(before: CrdDefinition, after: CrdDefinition): ComparedVersion[] {
+function comparedVersions(before: Crd, after: Crd): ComparedVersion[] {
   return before.versions.flatMap((older): ComparedVersion[] => {
     const newer = after.versions.find(({ name }) => name === older.name);
     return newer ? [{ name: older.name, nodes: changedNodes(older.schema, newer.schema) }] : [];
@@ -103,14 +95,14 @@ function placed(version: string, field: string, { check, message }: NodeChange):
   return { check, version, field, message, text: `${version}: ${field}: ${check}: ${message}` };
 }
 
-/** Differences between served versions, less those that the old definition had already. */
-function servedChanges(before: CrdDefinition, after: CrdDefinition, options: CompareOptions): UnsafeChange[] {
+/** Differences between served versions, less those that the old CRD had already. */
+function servedChanges(before: Crd, after: Crd, options: CompareOptions): UnsafeChange[] {
   const known = new Set(pairChanges(before, options).map(({ text }) => text));
   return pairChanges(after, options).filter(({ text }) => !known.has(text));
 }
 
-function pairChanges(definition: CrdDefinition, options: CompareOptions): UnsafeChange[] {
-  return servedPairs(definition).flatMap(([older, newer]) =>
+function pairChanges(crd: Crd, options: CompareOptions): UnsafeChange[] {
+  return servedPairs(crd).flatMap(([older, newer]) =>
     schemaChanges(changedNodes(older.schema, newer.schema), options).map(([text, change]) =>
       placed(`${older.name} -> ${newer.name}`, text, change),
     ),

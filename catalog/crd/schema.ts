@@ -1,5 +1,5 @@
 /**
- * Schemas of custom resource definitions as flat lists of nodes, which is how they are
+ * Schemas of CRDs as flat lists of nodes, which is how they are
  * compared: node by node, without what lies below.
  *
  * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/validations/util.go

@@ -6,7 +6,7 @@
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version
  */
 import type { Bundle } from '../fbc/model.ts';
-import type { CrdDefinition } from './definition.ts';
+import type { Crd } from './crd.ts';
 
 /** An upgrade that clusters make. */
 export interface Step {
@@ -21,60 +21,56 @@ export interface Inherited {
   readonly path: readonly Bundle[];
 }
 
-/** Tells what the definition of a name inherits on clusters that have a bundle, the oldest first. */
-export type InheritedOf = (bundle: Bundle, definition: string) => readonly Inherited[];
+/** Tells what the CRD of a name inherits on clusters that have a bundle, the oldest first. */
+export type InheritedOf = (bundle: Bundle, crd: string) => readonly Inherited[];
 
 /**
- * Follows stored versions along upgrades. A definition that lacks a version that is stored is refused, so no
+ * Follows stored versions along upgrades. A CRD that lacks a version that is stored is refused, so no
  * cluster carries the version past it.
  *
- * @param definitions what bundles define; undefined where it is unknown, which ends an upgrade path
+ * @param crds what bundles define; undefined where it is unknown, which ends an upgrade path
  */
 export function inheritedVersions(
   steps: readonly Step[],
-  definitions: (bundle: Bundle) => readonly CrdDefinition[] | undefined,
+  crds: (bundle: Bundle) => readonly Crd[] | undefined,
 ): InheritedOf {
   const known = new Map<Bundle, Map<string, Inherited[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) onward.set(from, [...(onward.get(from) ?? []), to]);
   // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
   let paths: Carried[] = [...onward.keys()].flatMap((from) =>
-    (definitions(from) ?? []).flatMap(({ name, storedVersions }) =>
-      storedVersions.map((version) => ({ definition: name, version, path: [from] })),
+    (crds(from) ?? []).flatMap(({ name, storedVersions }) =>
+      storedVersions.map((version) => ({ crd: name, version, path: [from] })),
     ),
   );
   while (paths.length > 0) {
     paths = paths.flatMap((carried) =>
       (onward.get(carried.path.at(-1) as Bundle) ?? []).flatMap((to) => {
-        const definition = definitions(to)?.find(({ name }) => name === carried.definition);
-        return definition && takesOver(definition, carried.version, inheritedAt(known, to, definition.name))
+        const crd = crds(to)?.find(({ name }) => name === carried.crd);
+        return crd && takesOver(crd, carried.version, inheritedAt(known, to, crd.name))
           ? [keep(known, to, carried)]
           : [];
       }),
     );
   }
-  return (bundle, definition) =>
-    [...(known.get(bundle)?.get(definition) ?? [])].sort((a, b) => b.path.length - a.path.length);
+  return (bundle, crd) =>
+    [...(known.get(bundle)?.get(crd) ?? [])].sort((a, b) => b.path.length - a.path.length);
 }
 
 interface Carried extends Inherited {
-  readonly definition: string;
+  readonly crd: string;
 }
 
 function inheritedAt(
   known: ReadonlyMap<Bundle, ReadonlyMap<string, readonly Inherited[]>>,
   bundle: Bundle,
-  definition: string,
+  crd: string,
 ): readonly Inherited[] {
-  return known.get(bundle)?.get(definition) ?? [];
+  return known.get(bundle)?.get(crd) ?? [];
 }
 
-/** Whether a definition keeps a version that it does not store itself, which is not known yet. */
-function takesOver(
-  { versions, storedVersions }: CrdDefinition,
-  version: string,
-  known: readonly Inherited[],
-): boolean {
+/** Whether a CRD keeps a version that it does not store itself, which is not known yet. */
+function takesOver({ versions, storedVersions }: Crd, version: string, known: readonly Inherited[]): boolean {
   return (
     versions.some(({ name }) => name === version) &&
     !storedVersions.includes(version) &&
@@ -85,11 +81,11 @@ function takesOver(
 function keep(
   known: Map<Bundle, Map<string, Inherited[]>>,
   to: Bundle,
-  { definition, version, path }: Carried,
+  { crd, version, path }: Carried,
 ): Carried {
-  const longer = { definition, version, path: [...path, to] };
+  const longer = { crd, version, path: [...path, to] };
   const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
   known.set(to, ofBundle);
-  ofBundle.set(definition, [...(ofBundle.get(definition) ?? []), longer]);
+  ofBundle.set(crd, [...(ofBundle.get(crd) ?? []), longer]);
   return longer;
 }

@@ -1,10 +1,10 @@
-/** The upgrades that clusters make by themselves, and what is unsafe about the definitions that they change. */
-import type { CrdDefinition } from '../crd/definition.ts';
+/** The upgrades that clusters make by themselves, and what is unsafe about the CRDs that they change. */
+import type { Crd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../fbc/model.ts';
-import { type DefinitionsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { type CrdsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
 
@@ -17,9 +17,9 @@ export interface UsedEdge {
   readonly olm: readonly Olm[];
 }
 
-/** Unsafe changes of one definition with the upgrades that make all of them. */
+/** Unsafe changes of one CRD with the upgrades that make all of them. */
 export interface Cause {
-  readonly definition: string;
+  readonly crd: string;
   readonly changes: CauseChange[];
   readonly edges: readonly UsedEdge[];
 }
@@ -31,17 +31,17 @@ export interface CauseChange extends UnsafeChange {
 
 /** One of the changes. */
 interface OneChange {
-  readonly definition: string;
+  readonly crd: string;
   readonly change: CauseChange;
   readonly edges: UsedEdge[];
 }
 
 /** Under which generations of OLM a change counts: all that make the upgrade, or those for which it is new. */
-export type Counts = (edge: UsedEdge, definition: string, change: CauseChange) => readonly Olm[];
+export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly Olm[];
 
-/** Whether a bundle's definitions can be seen, or it serves none. */
-export function isKnown(bundle: Bundle, { definitions }: Known): boolean {
-  return offerOfBundle(bundle).gvks.length === 0 || definitions(bundle) !== undefined;
+/** Whether a bundle's CRDs can be seen, or it serves none. */
+export function isKnown(bundle: Bundle, { crds }: Known): boolean {
+  return offerOfBundle(bundle).gvks.length === 0 || crds(bundle) !== undefined;
 }
 
 /** The upgrades that clusters make by themselves. */
@@ -66,31 +66,31 @@ export function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEd
 }
 
 interface Known {
-  readonly definitions: DefinitionsOf;
+  readonly crds: CrdsOf;
 }
 
 /** Why upgrades are unsafe, changes of the same upgrades together. */
 export function causesOf(
   edges: readonly UsedEdge[],
-  { definitions }: Known,
+  { crds }: Known,
   counts: Counts = ({ olm }) => olm,
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
-  const inherited = inheritedOn(edges, definitions);
+  const inherited = inheritedOn(edges, crds);
   for (const edge of edges) {
     // Under OLM v0 what was stored on the way depends on the channel.
     const channelName = edge.olm.includes('v0') ? edge.channel.name : '';
     const pair = JSON.stringify([edge.from.name, edge.to.name, channelName]);
     if (compared.has(pair)) continue;
     compared.add(pair);
-    for (const after of definitions(edge.to) ?? []) {
-      const before = definitions(edge.from)?.find(({ name }) => name === after.name);
+    for (const after of crds(edge.to) ?? []) {
+      const before = crds(edge.from)?.find(({ name }) => name === after.name);
       for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
         const olm = counts(edge, after.name, change);
         if (olm.length === 0) continue;
         const key = `${after.name}\n${change.text}`;
-        const cause = causes.get(key) ?? { definition: after.name, change, edges: [] };
+        const cause = causes.get(key) ?? { crd: after.name, change, edges: [] };
         addEdge(cause.edges, { ...edge, olm });
         causes.set(key, cause);
       }
@@ -110,33 +110,29 @@ function addEdge(edges: UsedEdge[], edge: UsedEdge): void {
 /** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
 function inheritedOn(
   edges: readonly UsedEdge[],
-  definitions: DefinitionsOf,
-): (edge: UsedEdge, definition: string) => readonly Inherited[] {
+  crds: CrdsOf,
+): (edge: UsedEdge, crd: string) => readonly Inherited[] {
   const byChannel = new Map<string, InheritedOf>();
   const inheritedIn = (olm: Olm, { name }: Channel): InheritedOf => {
     const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
     const isOnIt = (edge: UsedEdge): boolean =>
       edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
-    const known = byChannel.get(key) ?? inheritedVersions(edges.filter(isOnIt), definitions);
+    const known = byChannel.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
     byChannel.set(key, known);
     return known;
   };
-  return ({ olm, channel, from }, definition) => {
+  return ({ olm, channel, from }, crd) => {
     const found = new Map<string, Inherited>();
     for (const generation of olm) {
-      for (const one of inheritedIn(generation, channel)(from, definition))
+      for (const one of inheritedIn(generation, channel)(from, crd))
         if (!found.has(one.version)) found.set(one.version, one);
     }
     return [...found.values()];
   };
 }
 
-/** The unsafe changes of one definition into another on clusters that have stored more than the first one says. */
-function changesOn(
-  before: CrdDefinition,
-  after: CrdDefinition,
-  inherited: readonly Inherited[],
-): readonly CauseChange[] {
+/** The unsafe changes of one CRD into another on clusters that have stored more than the first one says. */
+function changesOn(before: Crd, after: Crd, inherited: readonly Inherited[]): readonly CauseChange[] {
   const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
   if (lost.length === 0) return changesBetween(before, after);
   const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];
@@ -154,21 +150,21 @@ function changesOn(
 /** Changes that the same upgrades make are one cause: they are corrected together. */
 function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
   const causes = new Map<string, Cause>();
-  for (const { definition, change, edges } of changes) {
-    const key = JSON.stringify([definition, edges.map(({ from, to, olm }) => [from.name, to.name, olm])]);
-    const cause = causes.get(key) ?? { definition, changes: [], edges };
+  for (const { crd, change, edges } of changes) {
+    const key = JSON.stringify([crd, edges.map(({ from, to, olm }) => [from.name, to.name, olm])]);
+    const cause = causes.get(key) ?? { crd, changes: [], edges };
     cause.changes.push(change);
     causes.set(key, cause);
   }
   return causes.values();
 }
 
-const between = new WeakMap<CrdDefinition, WeakMap<CrdDefinition, readonly UnsafeChange[]>>();
+const between = new WeakMap<Crd, WeakMap<Crd, readonly UnsafeChange[]>>();
 
-/** The unsafe changes of one definition into another: the same pairs stand in one catalog after the other. */
-function changesBetween(before: CrdDefinition, after: CrdDefinition): readonly UnsafeChange[] {
+/** The unsafe changes of one CRD into another: the same pairs stand in one catalog after the other. */
+function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
   if (before === after) return [];
-  const known = between.get(before) ?? new WeakMap<CrdDefinition, readonly UnsafeChange[]>();
+  const known = between.get(before) ?? new WeakMap<Crd, readonly UnsafeChange[]>();
   between.set(before, known);
   const changes = known.get(after) ?? unsafeChanges(before, after);
   known.set(after, changes);

@@ -10,7 +10,7 @@ import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { installationsOf, withoutChannels } from '../../catalog/olm/foresight/installation.ts';
 import {
-  type DefinitionsOf,
+  type CrdsOf,
   type ManifestsOf,
   type Olm,
   type PublishedBundle,
@@ -33,8 +33,8 @@ export interface AuditRequest {
   readonly packages?: ReadonlySet<string>;
   /** What was ever published, by catalog and package; absent where nobody knows. */
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
-  /** Definitions of bundles whose manifests the catalogs do not hold. */
-  readonly definitions?: DefinitionsOf;
+  /** CRDs of bundles whose manifests the catalogs do not hold. */
+  readonly crds?: CrdsOf;
   /** Manifests of the same bundles. */
   readonly manifests?: ManifestsOf;
 }
@@ -106,7 +106,7 @@ export async function worldsOf({
   today,
   packages,
   published,
-  definitions,
+  crds,
   manifests,
 }: AuditRequest): Promise<World[]> {
   const platforms = catalogs.map(({ name }) => minorOfCatalog(name));
@@ -125,7 +125,7 @@ export async function worldsOf({
       asOf: today,
       following: platform ? [...following] : [],
       ...(packages ? { packages } : {}),
-      ...(definitions ? { definitions } : {}),
+      ...(crds ? { crds } : {}),
       ...(manifests ? { manifests } : {}),
       ...(ever ? { published: ever } : {}),
       ...(platform ? { platform } : {}),

@@ -4,12 +4,12 @@ import { RULES } from '../../catalog/rules/index.ts';
 import { fileReader } from '../change/content.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { judgeBundles } from './bundles.ts';
 import { type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
 import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
-import { type OwnDefinitions, ownDefinitions } from './definitions.ts';
 import { pastOf } from './history-of.ts';
 import { type Judgement, judgeCatalog } from './judge.ts';
 import { judgePolicyAfter } from './policy-after.ts';
@@ -101,29 +101,29 @@ async function judgeCatalogs(pull: LoadedPull): Promise<CatalogJudgements> {
     pastOf(repository, { base: trees.base, policy, touched, historyOf, kept: kept?.versions, ...images }),
     readCompanions({ objects, trees, policy, catalogs: names, ...images }),
   ]);
-  const definitions = await definitionsFor(pull);
+  const crds = await crdsFor(pull);
   const time = {
     today: request.today,
     published: past.published,
     released: past.released,
-    definitions: definitions.sides,
+    crds: crds.sides,
     companions: companions.of,
     digests: tags.digests,
   };
   return {
     judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
-    unchecked: [...past.unread, ...definitions.unchecked, ...companions.unchecked],
+    unchecked: [...past.unread, ...crds.unchecked, ...companions.unchecked],
     incomplete: companions.incomplete,
   };
 }
 
 /** The manifests that are given, or the repository's own, if any rule looks at them. */
-async function definitionsFor({ request, policy, after, touched }: LoadedPull): Promise<OwnDefinitions> {
+async function crdsFor({ request, policy, after, touched }: LoadedPull): Promise<OwnManifests> {
   const severityOf = severitiesOf(policy);
   const isNeeded = RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
-  if (!request.definitions && isNeeded) return ownDefinitions(after, touched);
-  const { definitions = () => undefined, manifests = () => undefined } = request;
-  const given = { definitions, manifests };
+  if (!request.crds && isNeeded) return ownManifests(after, touched);
+  const { crds = () => undefined, manifests = () => undefined } = request;
+  const given = { crds, manifests };
   return { sides: { before: given, after: given }, unchecked: [] };
 }
 

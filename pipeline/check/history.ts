@@ -70,7 +70,7 @@ export async function history(repository: Repository, request: HistoryRequest): 
   const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since).reverse();
   const harmful: HarmfulMerge[] = [];
   const unchecked = [...shallowness(repository)];
-  const asked = { tip, paths, merges, more: () => ({ definitions: () => undefined }) };
+  const asked = { tip, paths, merges, more: () => ({ crds: () => undefined }) };
   const tell = (done: number) => progress?.({ done, merges: merges.length, harmful: harmful.length });
   for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
     const { id, date, subject } = merge;

@@ -27,10 +27,10 @@ import {
 } from '../../catalog/rules/rule.ts';
 import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
+import type { Sides } from './bundle-manifests.ts';
 import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
 import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
-import type { Sides } from './definitions.ts';
 import type { Published } from './published.ts';
 import type { PlacedDiff } from './report.ts';
 
@@ -52,8 +52,8 @@ export interface Time {
   readonly published?: Published;
   /** Catalogs of which clusters may have nothing but that. */
   readonly released?: ReadonlySet<string>;
-  /** Definitions of bundles whose manifests the catalogs do not hold, in each state. */
-  readonly definitions?: Sides;
+  /** CRDs of bundles whose manifests the catalogs do not hold, in each state. */
+  readonly lookups?: Sides;
   /** What the base's tags are known to stand for. */
   readonly digests?: TagDigests;
 }
@@ -146,7 +146,7 @@ export async function changesIn(
   const names = touched.names.filter((name) => !time.released?.has(name));
   const published = publishedIn(names, touched.packages, time.published);
   const shared: Shared = { policy, time, published, worlds: new Map() };
-  const wasDefined = (bundle: Bundle): boolean => time.definitions?.before.definitions(bundle) !== undefined;
+  const wasDefined = (bundle: Bundle): boolean => time.lookups?.before.crds(bundle) !== undefined;
   const sides = { before: sideOf(touched, 'before', time), after: sideOf(touched, 'after', time) };
   return Promise.all(
     touched.members.map(async (member) => {
@@ -160,13 +160,13 @@ export async function changesIn(
 }
 
 /** One state of the packages that several catalogs share. */
-type Side = Pick<WorldOptions, 'catalog' | 'definitions' | 'manifests'> & {
+type Side = Pick<WorldOptions, 'catalog' | 'crds' | 'manifests'> & {
   readonly packages: ReadonlySet<string>;
 };
 
 function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side {
   const { blobs = NO_BLOBS } = states[side] ?? {};
-  return { catalog: catalogOf(blobs), packages, ...time.definitions?.[side] };
+  return { catalog: catalogOf(blobs), packages, ...time.lookups?.[side] };
 }
 
 const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };

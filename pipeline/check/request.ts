@@ -1,5 +1,5 @@
 /** What a check is asked: which pull request, by whom, and what may be read for it. */
-import type { DefinitionsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import type { KeptFiles } from '../change/content.ts';
 import { Kept } from '../kept.ts';
 import type { Store } from '../oci/image/memory.ts';
@@ -33,10 +33,10 @@ export interface CheckRequest {
   /** Keeps what released images and companions have, by their digests. */
   readonly cache?: Store;
   /**
-   * Definitions of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
+   * CRDs of bundles whose manifests the catalogs do not hold; without it they are those of the bundle
    * directories of the repository, as far as the policy's layout has any.
    */
-  readonly definitions?: DefinitionsOf;
+  readonly crds?: CrdsOf;
   /** Manifests of the same bundles. */
   readonly manifests?: ManifestsOf;
 }

@@ -2,7 +2,7 @@
 //
 // The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
 // the largest known shape and of multiples of it.
-import { definitionsOfBundle } from '../../catalog/crd/of-bundle.ts';
+import { crdsOfBundle } from '../../catalog/crd/of-bundle.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import { detailedPathV0, detailedPathV1 } from '../../catalog/olm/foresight/detailed-path.ts';
@@ -23,7 +23,7 @@ if (roots.length > 0) {
   const catalogs = await readCatalogs(catalogPlaces(roots, process.cwd()));
   const bundles = new Set(catalogs.flatMap(({ catalog }) => catalog.blobs.bundles));
   for (const bundle of bundles) {
-    definitionsOfBundle(bundle);
+    crdsOfBundle(bundle);
     v1Obstacles(bundle);
   }
   const before = process.cpuUsage();

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
-import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
+import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { compareDefinitions } from './crdsafety.ts';
 import type { CaseResult } from './main.ts';
 
@@ -34,15 +34,15 @@ export async function* cases(golden: string): AsyncIterable<CaseResult> {
   }
 }
 
-const read = new Map<string, CrdDefinition[]>();
+const read = new Map<string, Crd[]>();
 
-function definitionIn(folder: string, name: string): CrdDefinition | undefined {
+function definitionIn(folder: string, name: string): Crd | undefined {
   if (!existsSync(folder)) return undefined;
   const known =
     read.get(folder) ??
     readdirSync(folder).flatMap((file) => {
       const value = firstValue(readManifestFile(file, readFileSync(join(folder, file))))?.value;
-      return crdDefinition(value) ?? [];
+      return readCrd(value) ?? [];
     });
   read.clear();
   read.set(folder, known);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
-import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
+import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { OLM_OPTIONS, STRICT_OPTIONS, type UnsafeChange, unsafeChanges } from '../../catalog/crd/safety.ts';
 import type { CaseResult } from './main.ts';
@@ -42,8 +42,8 @@ interface LegacyVerdict extends Verdict {
   readonly groups?: readonly { readonly validator: string; readonly errors: readonly string[] }[];
 }
 
-function definitionIn(path: string): CrdDefinition | undefined {
-  return crdDefinition(firstValue(readManifestFile(path, readFileSync(path)))?.value);
+function definitionIn(path: string): Crd | undefined {
+  return readCrd(firstValue(readManifestFile(path, readFileSync(path)))?.value);
 }
 
 async function comparePair(
@@ -59,8 +59,8 @@ async function comparePair(
 }
 
 interface Definitions {
-  readonly before: CrdDefinition;
-  readonly after: CrdDefinition;
+  readonly before: Crd;
+  readonly after: Crd;
   readonly decided?: { safe: boolean } | undefined;
 }
 
@@ -99,12 +99,7 @@ function textsDiffer(recorded: readonly string[], changes: readonly UnsafeChange
   return [`texts: +${added.join(' | ')} -${lost.join(' | ')}`];
 }
 
-function legacyDiffers(
-  recorded: LegacyVerdict,
-  before: CrdDefinition,
-  after: CrdDefinition,
-  release: LegacyRelease,
-): string[] {
+function legacyDiffers(recorded: LegacyVerdict, before: Crd, after: Crd, release: LegacyRelease): string[] {
   // Where the old checks panic, ours answer.
   if (recorded.panic !== undefined) return [];
   const found = legacyChanges(before, after, release);
@@ -145,7 +140,7 @@ async function compareEdge(name: string, root: string): Promise<CaseResult> {
     : { name, outcome: 'differ', detail: differing.join('; ').slice(0, 600) };
 }
 
-function definitionsIn(folder: string): CrdDefinition[] {
+function definitionsIn(folder: string): Crd[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((file) => definitionIn(join(folder, file)) ?? []);
 }

@@ -51,7 +51,7 @@ export function csvWriters(quote: (text: string) => string): CsvWriters {
     textMap,
     link,
     texts: listOf(always),
-    ...definitions(always, optional),
+    ...apiSections(always, optional),
     gvks: listOf(
       structOf([
         ['group', always],
@@ -80,7 +80,7 @@ function rawValue(value: unknown): string | undefined {
   return value === undefined ? undefined : escapeHtml(compactJson(value));
 }
 
-function definitions(
+function apiSections(
   always: (value: unknown) => string,
   optional: Write,
 ): Pick<CsvWriters, 'crds' | 'apiServices'> {

@@ -30,7 +30,7 @@ export interface CsvFacts {
   readonly minKubeVersion: string;
   /** The install modes that it supports; undefined where it lists none at all. */
   readonly installModes: ReadonlySet<string> | undefined;
-  /** Names of the custom resource definitions that it owns. */
+  /** Names of the CRDs that it owns. */
   readonly ownedCrds: readonly string[];
   /** Names of those that it requires of others. */
   readonly requiredCrds: readonly string[];
@@ -120,15 +120,15 @@ function partIn(data: string): ManifestPart {
   return part;
 }
 
-/** Characters of base64 in which the kind and the name of a definition are told. */
+/** Characters of base64 in which the kind and the name of a CRD are told. */
 const BEGINNING = 400;
 /** What most manifests begin with: JSON that opm writes has its keys in order. */
-const DEFINITION = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
+const CRD_KIND = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
 
-/** A custom resource definition, which is long, by its beginning; undefined for everything else. */
+/** A CRD, which is long, by its beginning; undefined for everything else. */
 function beginning(data: string): ManifestPart | undefined {
   const text = new TextDecoder().decode(decodeBase64(data.slice(0, BEGINNING)));
-  const apiVersion = DEFINITION.exec(text)?.[1];
+  const apiVersion = CRD_KIND.exec(text)?.[1];
   if (apiVersion !== 'apiextensions.k8s.io/v1') return undefined;
   return { api: { apiVersion, kind: 'CustomResourceDefinition', name: '' }, csv: undefined };
 }
@@ -177,8 +177,8 @@ function modesIn(value: unknown): ReadonlySet<string> | undefined {
   return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => text(type)));
 }
 
-function namesIn(definitions: unknown, which: 'owned' | 'required'): string[] {
-  return list(fields(definitions)[which]).map(({ name }) => text(name));
+function namesIn(listed: unknown, which: 'owned' | 'required'): string[] {
+  return list(fields(listed)[which]).map(({ name }) => text(name));
 }
 
 function permissionsIn(value: unknown, wide: boolean): Permission[] {

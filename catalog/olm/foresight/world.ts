@@ -2,8 +2,8 @@
  * What surrounds a catalog on clusters, and what was ever installed from it: everything
  * that decides what a change of the catalog does to them.
  */
-import type { CrdDefinition } from '../../crd/definition.ts';
-import { definitionsOfBundle } from '../../crd/of-bundle.ts';
+import type { Crd } from '../../crd/crd.ts';
+import { crdsOfBundle } from '../../crd/of-bundle.ts';
 import { type Cel, loadCel } from '../../fbc/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Bundle, type Catalog, catalogOf, type Package, type Property } from '../../fbc/model.ts';
@@ -40,15 +40,15 @@ export interface World {
   readonly platform: Minor | undefined;
   /** The catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly World[];
-  readonly definitions: DefinitionsOf;
+  readonly crds: CrdsOf;
   /** What tags are known to stand for. */
   readonly digests: TagDigests;
   /** What is known of a bundle's manifests. */
   readonly manifests: (bundle: Bundle) => Manifests;
 }
 
-/** The custom resource definitions of a bundle; undefined where they are unknown. */
-export type DefinitionsOf = (bundle: Bundle) => readonly CrdDefinition[] | undefined;
+/** The CRDs of a bundle; undefined where they are unknown. */
+export type CrdsOf = (bundle: Bundle) => readonly Crd[] | undefined;
 
 /** A bundle's manifests; undefined where they are unknown. */
 export type ManifestsOf = (bundle: Bundle) => Manifests | undefined;
@@ -76,8 +76,8 @@ export interface WorldOptions {
   readonly asOf?: string;
   readonly platform?: Minor;
   readonly following?: readonly World[];
-  /** Definitions of bundles whose manifests the catalog does not hold. */
-  readonly definitions?: DefinitionsOf;
+  /** CRDs of bundles whose manifests the catalog does not hold. */
+  readonly crds?: CrdsOf;
   /** What tags stand for, as a merged lock or a registry says. */
   readonly digests?: TagDigests;
   /** Manifests of bundles of which the catalog tells at most the metadata. */
@@ -105,7 +105,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     platform: options.platform,
     digests: options.digests ?? new Map(),
     following: options.following ?? [],
-    definitions: (bundle) => definitionsOfBundle(bundle) ?? options.definitions?.(bundle),
+    crds: (bundle) => crdsOfBundle(bundle) ?? options.crds?.(bundle),
     manifests: (bundle) => {
       const told = manifestsOfBundle(bundle);
       return told.objects ? told : (options.manifests?.(bundle) ?? told);

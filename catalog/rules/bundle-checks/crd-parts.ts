@@ -1,5 +1,5 @@
 /**
- * Parts of custom resource definitions that stand in each version or, in v1beta1, once for all of them, and how
+ * Parts of CRDs that stand in each version or, in v1beta1, once for all of them, and how
  * objects are converted between versions.
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
@@ -10,7 +10,7 @@ import { sameJson } from '../../crd/schema.ts';
 import type { Path } from '../../go/path.ts';
 import { isObject } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
-import { type Check, type Definition, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
+import { type Check, type DefaultedCrd, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
 
 interface Conversion {
   readonly strategy: string;
@@ -20,8 +20,8 @@ interface Conversion {
   readonly reviewsPath: Path;
 }
 
-/** How a definition converts: v1 has it one level deeper than v1beta1, which has a default more. */
-function conversionOf({ spec, isBeta }: Definition): Conversion {
+/** How a CRD converts: v1 has it one level deeper than v1beta1, which has a default more. */
+function conversionOf({ spec, isBeta }: DefaultedCrd): Conversion {
   const conversion = member(spec, 'conversion');
   const holder = isBeta ? conversion : member(conversion, 'webhook');
   const path = isBeta ? ['spec', 'conversion'] : ['spec', 'conversion', 'webhook'];
@@ -38,9 +38,9 @@ function conversionOf({ spec, isBeta }: Definition): Conversion {
   };
 }
 
-export const checkConversion: Check = eachCrd((definition) => {
-  const { spec, isBeta, say } = definition;
-  const { strategy, client, clientPath, reviews, reviewsPath } = conversionOf(definition);
+export const checkConversion: Check = eachCrd((crd) => {
+  const { spec, isBeta, say } = crd;
+  const { strategy, client, clientPath, reviews, reviewsPath } = conversionOf(crd);
   const at = ['spec', 'conversion', 'strategy'];
   if (strategy !== 'None' && (spec['preserveUnknownFields'] ?? isBeta) === true)
     say(at, 'must be None: spec.preserveUnknownFields is true', 'preserveUnknownFields: false');
@@ -57,7 +57,7 @@ export const checkConversion: Check = eachCrd((definition) => {
   if (reviews.length > 0) say(reviewsPath, 'must not be set: the strategy is not Webhook');
 });
 
-function checkReviews(reviews: readonly string[], path: Path, say: Definition['say']): void {
+function checkReviews(reviews: readonly string[], path: Path, say: DefaultedCrd['say']): void {
   if (reviews.length === 0)
     say(path, 'is missing: the strategy is Webhook', 'conversionReviewVersions: [v1]');
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) say(path, 'must include v1 or v1beta1');
@@ -67,7 +67,7 @@ function checkReviews(reviews: readonly string[], path: Path, say: Definition['s
   }
 }
 
-function checkClient(client: Fields, path: Path, say: Definition['say']): void {
+function checkClient(client: Fields, path: Path, say: DefaultedCrd['say']): void {
   const { url, service } = client;
   if ((typeof url === 'string') === isObject(service)) say(path, 'must have either a url or a service');
   else if (typeof url === 'string') {
@@ -87,7 +87,7 @@ function urlDefects(url: string): string[] {
   ];
 }
 
-function checkService(service: Fields, path: Path, say: Definition['say']): void {
+function checkService(service: Fields, path: Path, say: DefaultedCrd['say']): void {
   for (const field of ['name', 'namespace']) {
     if (text(service, field) === '') say([...path, field], 'is missing');
   }
@@ -112,8 +112,8 @@ interface Part {
   readonly version: Fields | undefined;
 }
 
-/** Parts that may stand in each version, or in a definition of v1beta1 for all of them. */
-function parts({ spec, versions }: Definition, key: string): Part[] {
+/** Parts that may stand in each version, or in a CRD of v1beta1 for all of them. */
+function parts({ spec, versions }: DefaultedCrd, key: string): Part[] {
   const found = versions.map(
     (version, i): Part => ({ value: version[key], path: ['spec', 'versions', i, key], version }),
   );
@@ -124,11 +124,11 @@ function parts({ spec, versions }: Definition, key: string): Part[] {
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['', 'int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'];
 
-export const checkPrinterColumns: Check = eachCrd((definition) => {
-  const pathField = definition.isBeta ? 'JSONPath' : 'jsonPath';
-  for (const { value, path } of parts(definition, 'additionalPrinterColumns')) {
+export const checkPrinterColumns: Check = eachCrd((crd) => {
+  const pathField = crd.isBeta ? 'JSONPath' : 'jsonPath';
+  for (const { value, path } of parts(crd, 'additionalPrinterColumns')) {
     for (const [i, column] of list(value).entries()) {
-      const say = (field: string, message: string): void => definition.say([...path, i, field], message);
+      const say = (field: string, message: string): void => crd.say([...path, i, field], message);
       if (text(column, 'name') === '') say('name', 'is missing');
       if (!COLUMN_TYPES.includes(text(column, 'type')))
         say('type', `must be one of ${COLUMN_TYPES.join(', ')}`);
@@ -143,8 +143,8 @@ export const checkPrinterColumns: Check = eachCrd((definition) => {
 
 /** Makes the check of paths to what is scaled, each with the parts under which it may lie. */
 function scaleCheck(fields: Readonly<Record<string, readonly string[]>>): Check {
-  return eachCrd((definition) => {
-    for (const { value, path } of parts(definition, 'subresources')) {
+  return eachCrd((crd) => {
+    for (const { value, path } of parts(crd, 'subresources')) {
       const scale = isObject(value) ? value['scale'] : undefined;
       if (!isObject(scale)) continue;
       for (const [field, under] of Object.entries(fields)) {
@@ -152,7 +152,7 @@ function scaleCheck(fields: Readonly<Record<string, readonly string[]>>): Check 
         const isOptional = field === 'labelSelectorPath';
         if ((found === '' && isOptional) || under.some((prefix) => found.startsWith(`${prefix}.`))) continue;
         const message = `must be a path under ${under.join(' or ')}, found ${JSON.stringify(found)}`;
-        definition.say([...path, 'scale', field], found === '' ? 'is missing' : message);
+        crd.say([...path, 'scale', field], found === '' ? 'is missing' : message);
       }
     }
   });
@@ -163,31 +163,29 @@ export const checkScale: Check = scaleCheck({
   labelSelectorPath: ['.spec', '.status'],
 });
 
-/** The validators leave out whatever names the status; clusters refuse the definition. */
+/** The validators leave out whatever names the status; clusters refuse the CRD. */
 export const checkScaleStatus: Check = scaleCheck({ statusReplicasPath: ['.status'] });
 
 /** Most fields by which objects may be selected. */
 const MOST_SELECTABLE = 8;
 
-export const checkSelectableFields: Check = eachCrd((definition) => {
-  const { spec } = definition;
-  for (const { value, path, version } of parts(definition, 'selectableFields')) {
+export const checkSelectableFields: Check = eachCrd((crd) => {
+  const { spec } = crd;
+  for (const { value, path, version } of parts(crd, 'selectableFields')) {
     const fields = list(value).map((field) => text(field, 'jsonPath'));
     if (fields.length === 0) continue;
     const schema =
       (version && member(version, 'schema')['openAPIV3Schema']) ??
       member(spec, 'validation')['openAPIV3Schema'];
     if (!isObject(schema)) {
-      definition.say(path, 'needs a schema that contains the fields');
+      crd.say(path, 'needs a schema that contains the fields');
       continue;
     }
     const unique = new Set(fields.filter((field) => field !== '')).size;
-    if (unique > MOST_SELECTABLE)
-      definition.say(path, `has ${unique} fields, the limit is ${MOST_SELECTABLE}`);
+    if (unique > MOST_SELECTABLE) crd.say(path, `has ${unique} fields, the limit is ${MOST_SELECTABLE}`);
     for (const [i, field] of fields.entries()) {
       const defect = fields.indexOf(field) === i ? selectableDefect(field, schema) : 'is a duplicate';
-      if (defect !== undefined)
-        definition.say([...path, i, 'jsonPath'], `${JSON.stringify(field)} ${defect}`);
+      if (defect !== undefined) crd.say([...path, i, 'jsonPath'], `${JSON.stringify(field)} ${defect}`);
     }
   }
 });
@@ -218,7 +216,7 @@ function selectableDefect(field: string, schema: Fields): string | undefined {
     : 'must be of the type string, boolean or integer';
 }
 
-/** What a definition of v1beta1 says for all versions, and its name in them. */
+/** What a CRD of v1beta1 says for all versions, and its name in them. */
 const SHARED = [
   ['validation', 'schema'],
   ['subresources', 'subresources'],

@@ -1,5 +1,5 @@
 /**
- * What the Kubernetes API server demands of custom resource definitions, but for their
+ * What the Kubernetes API server demands of CRDs, but for their
  * schemas, and how they belong to the ClusterServiceVersion.
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
@@ -14,8 +14,8 @@ import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { ofCsv, ownedApis } from './csv.ts';
 
-/** A definition with Kubernetes' defaults in the places of what was left out. */
-export interface Definition {
+/** A CRD with Kubernetes' defaults in the places of what was left out. */
+export interface DefaultedCrd {
   readonly object: BundleObject;
   readonly spec: Fields;
   readonly isBeta: boolean;
@@ -26,8 +26,8 @@ export interface Definition {
 
 export type Check = (bundle: Inspected, report: Report) => void;
 
-/** Makes a check out of one that looks at one definition. */
-export function eachCrd(check: (definition: Definition) => void): Check {
+/** Makes a check out of one that looks at one CRD. */
+export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
   return ({ crds }, report) => {
     for (const object of crds) {
       const spec = member(object.value, 'spec');
@@ -39,7 +39,7 @@ export function eachCrd(check: (definition: Definition) => void): Check {
         isBeta && listed.length === 0 && single !== ''
           ? [{ name: single, served: true, storage: true }]
           : listed;
-      const say: Definition['say'] = (path, message, hint) => {
+      const say: DefaultedCrd['say'] = (path, message, hint) => {
         const field = path
           .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
           .join('')
@@ -191,7 +191,7 @@ export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
   );
 });
 
-/** `group/version, Kind=kind` of every version of a definition, with the definition. */
+/** `group/version, Kind=kind` of every version of a CRD, with the CRD. */
 function servedApis({ crds }: Inspected): [string, BundleObject][] {
   return crds.flatMap((object) => {
     const spec = member(object.value, 'spec');
@@ -246,7 +246,7 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
   }
 });
 
-/** opm compares the group that an owned definition may carry with the one in its name. */
+/** opm compares the group that an owned CRD may carry with the one in its name. */
 export const checkOwnedGroup: Check = ofCsv((csv, report) => {
   for (const [i, crd] of list(csv.object.value, 'spec', 'customresourcedefinitions', 'owned').entries()) {
     if (crd['group'] === undefined) continue;

@@ -21,7 +21,7 @@ export const checkOwnedResources: Check = ofCsv((csv, report) => {
 
 interface Example {
   readonly value: Fields;
-  /** The owned definition that it is an example of, with its position. */
+  /** The owned CRD that it is an example of, with its position. */
   readonly owned: { readonly crd: Fields; readonly index: number } | undefined;
 }
 

@@ -8,8 +8,8 @@ import { grouped, listed } from '../phrase.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**
- * OLM v1 applies a bundle as one release: what the new version lacks is deleted, a definition with all of its
- * objects. OLM v0 leaves definitions and objects behind, which nothing updates any more.
+ * OLM v1 applies a bundle as one release: what the new version lacks is deleted, a CRD with all of its
+ * objects. OLM v0 leaves CRDs and objects behind, which nothing updates any more.
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/applier/provider.go
  */
@@ -49,7 +49,7 @@ const LATEST = { major: 4, minor: 20 };
 
 interface Dropping {
   readonly edge: BroughtEdge;
-  /** Names of definitions, or kinds where names are unknown. */
+  /** Names of CRDs, or kinds where names are unknown. */
   readonly lost: readonly string[];
 }
 
@@ -71,7 +71,7 @@ function droppedOn({ from, to }: BroughtEdge): readonly string[] {
   const kept = new Set([
     ...after.ownedCrds,
     ...after.requiredCrds,
-    ...(to.world.definitions(to.bundle) ?? []).map(({ name }) => name),
+    ...(to.world.crds(to.bundle) ?? []).map(({ name }) => name),
   ]);
   return before.ownedCrds.filter((name) => !kept.has(name)).map(quoted);
 }

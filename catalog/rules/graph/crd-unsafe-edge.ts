@@ -24,7 +24,7 @@ import {
 } from '../unsafe-edges.ts';
 
 /**
- * Definitions are in bundles. For a catalog that holds only the metadata of its bundles,
+ * CRDs are in bundles. For a catalog that holds only the metadata of its bundles,
  * the rule says how much it has not checked.
  */
 export const rule: Rule = {
@@ -77,7 +77,7 @@ function refuses(
   return byV1 || (olm.includes('v0') && changes.some(({ check }) => check === 'storedVersionRemoval'));
 }
 
-/** Tells of the upgrades that a change adds, and of what it changes in the definitions along those that were there. */
+/** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
 function newsIn(change: Change, name: string): Counts {
   const { before } = change;
   const was = before.catalog.packages.get(name);
@@ -87,15 +87,15 @@ function newsIn(change: Change, name: string): Counts {
   const texts = new Set<string>();
   const keyOf = (of: UsedEdge, ...rest: string[]): string =>
     JSON.stringify([of.from.name, of.to.name, ...rest]);
-  for (const { definition, changes, edges: its } of causesOf(edges, before))
-    for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, definition, text));
+  for (const { crd, changes, edges: its } of causesOf(edges, before))
+    for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
   const isBlind = ({ from, to }: UsedEdge): boolean => !isKnown(from, before) || !isKnown(to, before);
-  return (edge, definition, { text }) => {
+  return (edge, crd, { text }) => {
     const same = edges.filter(({ from, to }) => from.name === edge.from.name && to.name === edge.to.name);
     const isNew = edge.olm.filter(
       (olm) => !same.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge)),
     );
-    const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, definition, text)));
+    const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, crd, text)));
     return isNew.length > 0 || isAlike ? isNew : edge.olm;
   };
 }
@@ -156,7 +156,7 @@ type IsRefused = (changes: readonly CauseChange[], edges: readonly UsedEdge[]) =
 
 function reportCause(
   ofPackage: Package,
-  { definition, changes, edges }: Cause,
+  { crd, changes, edges }: Cause,
   { report, isRefused }: { readonly report: Report; readonly isRefused: IsRefused },
 ): void {
   const [first] = edges;
@@ -167,13 +167,13 @@ function reportCause(
   );
   const more = upgrades.length > SHOWN ? ` and ${upgrades.length - SHOWN} more` : '';
   const onEdges = `${upgrades.length === 1 ? 'on the upgrade' : `on ${upgrades.length} upgrades`} ${upgrades.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the CRD ${quoted(definition)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
+  const message = `the CRD ${quoted(crd)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {
     package: name,
     channel: first.channel.name,
-    subject: JSON.stringify([definition, edges.map(({ from, to }) => [from.name, to.name])]),
+    subject: JSON.stringify([crd, edges.map(({ from, to }) => [from.name, to.name])]),
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
     hint: listed([...new Set(changes.map(safeChange))]),
     ...(isRefused(changes, edges) ? {} : { severity: 'warning' }),

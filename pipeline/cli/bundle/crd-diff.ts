@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ManifestFile, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { safeChange } from '../../../catalog/crd/advice.ts';
-import { type CrdDefinition, crdDefinition } from '../../../catalog/crd/definition.ts';
+import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
 import { directorySource, fileError, readText } from '../../directory.ts';
@@ -27,11 +27,11 @@ export const command: Command = {
   examples: ['portolan crd-diff etcd/1.0.0/manifests etcd/1.1.0/manifests'],
   run: async ({ operands: [older = '', newer = ''], text, word }, terminal) => {
     const release = word('olm', ['v1', 'v1.3', 'v0.17']) ?? 'v1';
-    const before = await definitionsAt(resolve(terminal.directory, older), older);
-    const after = await definitionsAt(resolve(terminal.directory, newer), newer);
-    const pairs = after.flatMap((definition): [CrdDefinition, CrdDefinition][] => {
-      const old = before.find(({ name }) => name === definition.name);
-      return old ? [[old, definition]] : [];
+    const before = await crdsAt(resolve(terminal.directory, older), older);
+    const after = await crdsAt(resolve(terminal.directory, newer), newer);
+    const pairs = after.flatMap((crd): [Crd, Crd][] => {
+      const old = before.find(({ name }) => name === crd.name);
+      return old ? [[old, crd]] : [];
     });
     const changes = pairs.flatMap((pair) => changesOf(pair, release));
     if (text('format') === 'json') {
@@ -56,30 +56,27 @@ interface PrintedChange {
   readonly hint?: string;
 }
 
-function changesOf(
-  [before, after]: [CrdDefinition, CrdDefinition],
-  release: 'v1' | LegacyRelease,
-): PrintedChange[] {
-  const definition = after.name;
+function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): PrintedChange[] {
+  const name = after.name;
   if (release === 'v1') {
     return unsafeChanges(before, after).map((change) => ({
-      definition,
+      definition: name,
       text: change.text,
       hint: safeChange(change),
     }));
   }
   return legacyChanges(before, after, release).map(({ validator, message }) => ({
-    definition,
+    definition: name,
     text: `${validator}: ${message}`,
   }));
 }
 
 /** @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it */
-async function definitionsAt(path: string, shown: string): Promise<CrdDefinition[]> {
-  const definitions = (await filesAt(path)).flatMap(({ documents }) =>
-    documents.flatMap((document) => (document.kind === 'value' ? (crdDefinition(document.value) ?? []) : [])),
+async function crdsAt(path: string, shown: string): Promise<Crd[]> {
+  const crds = (await filesAt(path)).flatMap(({ documents }) =>
+    documents.flatMap((document) => (document.kind === 'value' ? (readCrd(document.value) ?? []) : [])),
   );
-  if (definitions.length > 0) return definitions;
+  if (crds.length > 0) return crds;
   throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { DefinitionsOf } from '../../../catalog/olm/foresight/world.ts';
-import { definitionsBelow, definitionsIn } from '../../catalogs/bundle/definitions.ts';
+import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
+import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
 import { readCluster } from '../../check/cluster.ts';
@@ -76,15 +76,15 @@ export const command: Command = {
     // Who asks about the past reads the first answers while the others are found out.
     if (past && format === 'text') await tellPast(past, invocation, terminal);
     const catalogs = await catalogsOf(invocation, terminal);
-    // The definitions of a package stay until it is judged: more room for what goes soon is only more memory.
+    // The CRDs of a package stay until it is judged: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
     const audited = await audit({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
       ...(text('bundles') === undefined
-        ? ownDefinitions(operands, terminal)
-        : definitionsIn(text('bundles'), terminal)),
+        ? ownCrds(operands, terminal)
+        : manifestLookups(text('bundles'), terminal)),
     });
     const report = {
       ...audited.report,
@@ -200,11 +200,8 @@ async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<R
   return readCommit({ repository, commit }, {}, terminal);
 }
 
-/** Definitions of the bundles that lie in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
-function ownDefinitions(
-  operands: readonly string[],
-  { directory }: Terminal,
-): { definitions?: DefinitionsOf } {
+/** CRDs of the bundles in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+function ownCrds(operands: readonly string[], { directory }: Terminal): { crds?: CrdsOf } {
   const checkouts = operands.flatMap((operand) => {
     const root = resolve(directory, operand);
     return basename(dirname(root)) === 'catalogs' ? [root, dirname(dirname(root))] : [root];
@@ -212,12 +209,12 @@ function ownDefinitions(
   const folders = new Set(
     checkouts.map((root) => join(root, 'operators')).filter((path) => existsSync(path)),
   );
-  const all = [...folders].map((path) => definitionsBelow(path));
+  const all = [...folders].map((path) => crdsBelow(path));
   if (all.length === 0) return {};
   return {
-    definitions: (bundle) => {
-      for (const definitions of all) {
-        const found = definitions(bundle);
+    crds: (bundle) => {
+      for (const crds of all) {
+        const found = crds(bundle);
         if (found) return found;
       }
       return undefined;

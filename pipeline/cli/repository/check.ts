@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { definitionsIn } from '../../catalogs/bundle/definitions.ts';
+import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import { check } from '../../check/check.ts';
 import type { People } from '../../check/people.ts';
 import type { CheckReport } from '../../check/report.ts';
@@ -77,10 +77,10 @@ export const command: Command = {
       return client;
     };
     try {
-      const definitions = definitionsIn(invocation.text('bundles'), terminal);
+      const lookups = manifestLookups(invocation.text('bundles'), terminal);
       const report = await check(repository, {
         ...requestOf(invocation, terminal),
-        ...definitions,
+        ...lookups,
         registryFor,
       });
       await terminal.out(format(report));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CrdDefinition } from '../../../catalog/crd/definition.ts';
+import type { Crd } from '../../../catalog/crd/crd.ts';
 import { inheritedVersions, type Step } from '../../../catalog/crd/stored.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 
@@ -11,7 +11,7 @@ function inherited(versions: Package, roads: readonly string[]): Record<string, 
   const bundles = new Map(Object.keys(versions).map((name) => [name, { name } as Bundle]));
   const at = (name: string): Bundle => bundles.get(name) as Bundle;
   const steps = roads.map((path): Step => ({ from: at(path[0] ?? ''), to: at(path[1] ?? '') }));
-  const definition = (names: readonly string[]): CrdDefinition => ({
+  const definition = (names: readonly string[]): Crd => ({
     name: 'as.example.com',
     scope: 'Namespaced',
     versions: names.map((name) => ({ name, served: true, storage: false, schema: {} })),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { inspectedBundle } from '../../../../catalog/bundle/inspect.ts';
-import { crdDefinition } from '../../../../catalog/crd/definition.ts';
+import { readCrd } from '../../../../catalog/crd/crd.ts';
 import { unsafeChanges } from '../../../../catalog/crd/safety.ts';
 import type { Finding } from '../../../../catalog/finding.ts';
 import { RULES } from '../../../../catalog/rules/index.ts';
@@ -76,7 +76,7 @@ describe('what makes the real tools panic or go on for ever', () => {
 
   test('definitions without schemas, and without versions that are served', () => {
     const definition = (versions: unknown[]) =>
-      crdDefinition({
+      readCrd({
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'CustomResourceDefinition',
         metadata: { name: 'a.b.io' },

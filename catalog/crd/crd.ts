@@ -1,5 +1,5 @@
 /**
- * What the checks of upgrades look at in a custom resource definition.
+ * What the checks of upgrades look at in a CRD.
  */
 import { isObject } from '../go/shape.ts';
 
@@ -11,7 +11,7 @@ export interface CrdVersion {
   readonly schema: unknown;
 }
 
-export interface CrdDefinition {
+export interface Crd {
   readonly name: string;
   readonly scope: string;
   readonly versions: readonly CrdVersion[];
@@ -23,12 +23,12 @@ export interface CrdDefinition {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a definition of `apiextensions.k8s.io/v1`. What a cluster has stored is taken
- * from its status; a definition from a file has none, and stores its storage version.
+ * Reads a CRD of `apiextensions.k8s.io/v1`. What a cluster has stored is taken
+ * from its status; a CRD from a file has none, and stores its storage version.
  *
  * @returns undefined for anything else
  */
-export function crdDefinition(value: unknown): CrdDefinition | undefined {
+export function readCrd(value: unknown): Crd | undefined {
   if (!isObject(value) || value['kind'] !== 'CustomResourceDefinition') return undefined;
   if (value['apiVersion'] !== 'apiextensions.k8s.io/v1') return undefined;
   const spec = fields(value['spec']);
@@ -79,7 +79,7 @@ export function compareKubeVersions(a: string, b: string): number {
 }
 
 /** Pairs of the served versions, the older first. */
-export function servedPairs({ versions }: CrdDefinition): [CrdVersion, CrdVersion][] {
+export function servedPairs({ versions }: Crd): [CrdVersion, CrdVersion][] {
   const served = versions
     .filter((version) => version.served)
     .sort((a, b) => compareKubeVersions(a.name, b.name));

@@ -1,25 +1,25 @@
-/** Custom resource definitions of bundles that lie in directories `PACKAGE/VERSION`. */
+/** CRDs of bundles that lie in directories `PACKAGE/VERSION`. */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
-import { type CrdDefinition, crdDefinition } from '../../../catalog/crd/definition.ts';
+import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { interner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/foresight/manifests.ts';
-import type { DefinitionsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
 /** What a stage is given when somebody named a directory; nothing otherwise. */
-export function definitionsIn(
+export function manifestLookups(
   directory: string | undefined,
   { directory: start }: { readonly directory: string },
-): { definitions?: DefinitionsOf; manifests?: ManifestsOf } {
+): { crds?: CrdsOf; manifests?: ManifestsOf } {
   if (directory === undefined) return {};
   const root = resolve(start, directory);
-  return { definitions: definitionsBelow(root), manifests: manifestsBelow(root) };
+  return { crds: crdsBelow(root), manifests: manifestsBelow(root) };
 }
 
 /**
@@ -28,7 +28,7 @@ export function definitionsIn(
  *
  * @throws PipelineError `not-found` when the directory does not exist, on use `io`
  */
-export function definitionsBelow(root: string): DefinitionsOf {
+export function crdsBelow(root: string): CrdsOf {
   const folders = rootsIn(root);
   let shelf = emptyShelf('');
   return (bundle) => {
@@ -36,14 +36,14 @@ export function definitionsBelow(root: string): DefinitionsOf {
     const known = shelf.byBundle.get(bundle.name);
     if (known) return known;
     const folder = folderOf(folders, bundle);
-    const found = folder === undefined ? undefined : definitionsOf(join(folder, 'manifests'), shelf);
+    const found = folder === undefined ? undefined : crdsOf(join(folder, 'manifests'), shelf);
     if (found) shelf.byBundle.set(bundle.name, found);
     return found;
   };
 }
 
 /**
- * Looks up manifests as `definitionsBelow` does definitions, those of each bundle once.
+ * Looks up manifests as `crdsBelow` does CRDs, those of each bundle once.
  *
  * @throws PipelineError `not-found` when the directory does not exist, on use `io`
  */
@@ -68,12 +68,12 @@ function manifestsAt(path: string): Manifests | undefined {
   return manifestsOf(parts);
 }
 
-/** What is kept of one package. Most versions repeat the definitions of the one before: equal files are one. */
+/** What is kept of one package. Most versions repeat the CRDs of the one before: equal files are one. */
 interface Shelf {
   readonly package: string;
-  readonly byBundle: Map<string, readonly CrdDefinition[]>;
-  readonly byDigest: Map<string, CrdDefinition | undefined>;
-  /** Makes equal parts of definitions one. */
+  readonly byBundle: Map<string, readonly Crd[]>;
+  readonly byDigest: Map<string, Crd | undefined>;
+  /** Makes equal parts of CRDs one. */
   readonly intern: <T>(value: T) => T;
 }
 
@@ -108,14 +108,14 @@ function holdsCsv(manifests: string, bundle: Bundle): boolean {
     .some((file) => isCsvOf(bytesOf(join(manifests, file)), bundle));
 }
 
-function definitionsOf(manifests: string, { byDigest, intern }: Shelf): readonly CrdDefinition[] | undefined {
+function crdsOf(manifests: string, { byDigest, intern }: Shelf): readonly Crd[] | undefined {
   if (!existsSync(manifests)) return undefined;
   return files(manifests).flatMap((file) => {
     const bytes = bytesOf(join(manifests, file));
     if (!bytes.includes('CustomResourceDefinition')) return [];
     const digest = createHash('sha256').update(bytes).digest('base64');
     if (!byDigest.has(digest))
-      byDigest.set(digest, intern(crdDefinition(firstValue(readManifestFile(file, bytes))?.value)));
+      byDigest.set(digest, intern(readCrd(firstValue(readManifestFile(file, bytes))?.value)));
     return byDigest.get(digest) ?? [];
   });
 }

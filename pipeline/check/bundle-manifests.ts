@@ -1,9 +1,9 @@
 /**
- * Manifests, and custom resource definitions among them, from the bundle directories of the repository itself, for
+ * Manifests, and CRDs among them, from the bundle directories of the repository itself, for
  * catalogs that hold only the metadata of their bundles. They are read from git objects, before and after the change, each blob once.
  */
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
-import { type CrdDefinition, crdDefinition } from '../../catalog/crd/definition.ts';
+import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { interner } from '../../catalog/crd/intern.ts';
 import type { Bundle } from '../../catalog/fbc/model.ts';
 import {
@@ -12,7 +12,7 @@ import {
   manifestPart,
   manifestsOf,
 } from '../../catalog/olm/foresight/manifests.ts';
-import type { DefinitionsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
@@ -25,7 +25,7 @@ import type { CheckReport } from './report.ts';
 
 /** What looks bundles up in one state. */
 export interface Lookups {
-  readonly definitions: DefinitionsOf;
+  readonly crds: CrdsOf;
   readonly manifests: ManifestsOf;
 }
 
@@ -35,7 +35,7 @@ export interface Sides {
   readonly after: Lookups;
 }
 
-export interface OwnDefinitions {
+export interface OwnManifests {
   readonly sides: Sides;
   /** What was too much to read. */
   readonly unchecked: CheckReport['unchecked'];
@@ -50,14 +50,14 @@ const MOST_KEPT = 64 * 1024 * 1024;
 const TOGETHER = 8;
 
 /**
- * Definitions of the bundles of touched catalogs whose manifests lie where the layout has bundles.
+ * CRDs of the bundles of touched catalogs whose manifests lie where the layout has bundles.
  *
  * @throws PipelineError `not-found`, `unreachable` when objects cannot be brought
  */
-export async function ownDefinitions(
+export async function ownManifests(
   { objects, policy, trees }: Pick<CheckScene, 'objects' | 'policy' | 'trees'>,
   touched: readonly TouchedCatalog[],
-): Promise<OwnDefinitions> {
+): Promise<OwnManifests> {
   const shelf = emptyShelf(objects, policy);
   const earlier = bundlesOf(touched.map(({ before: state }) => state));
   const later = bundlesOf(touched.map(({ after: state }) => state));
@@ -80,7 +80,7 @@ interface Shelf {
   readonly objects: ObjectReader;
   readonly policy: Policy;
   readonly byBlob: Map<string, Read>;
-  /** Makes equal parts of definitions one. */
+  /** Makes equal parts of CRDs one. */
   readonly intern: <T>(value: T) => T;
   /** Packages that were left out. */
   readonly left: Set<string>;
@@ -92,7 +92,7 @@ interface Shelf {
 
 /** A manifest that was read. */
 interface Read {
-  readonly definitions: readonly CrdDefinition[];
+  readonly crds: readonly Crd[];
   readonly part: () => ManifestPart;
 }
 
@@ -147,7 +147,7 @@ async function sideOf(
   }
   const known = new Map<string, Manifests>();
   return {
-    definitions: (bundle) => found.get(keyOf(bundle))?.flatMap(({ definitions }) => definitions),
+    crds: (bundle) => found.get(keyOf(bundle))?.flatMap(({ crds }) => crds),
     manifests: (bundle) => {
       const read = found.get(keyOf(bundle));
       const manifests = known.get(keyOf(bundle)) ?? (read && manifestsOf(read.map(({ part }) => part())));
@@ -237,14 +237,14 @@ function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
   const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
   if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {
     const read = value();
-    const definition = crdDefinition(read);
+    const crd = readCrd(read);
     const part = manifestPart(read);
-    return { definitions: definition ? [shelf.intern(definition)] : [], part: () => part };
+    return { crds: crd ? [shelf.intern(crd)] : [], part: () => part };
   }
   // Most are asked for by nobody: what is in them is found out when they are.
   shelf.kept += bytes.length;
   let part: ManifestPart | undefined;
-  return { definitions: [], part: () => (part ??= manifestPart(value())) };
+  return { crds: [], part: () => (part ??= manifestPart(value())) };
 }
 
 /** A blob's bytes; undefined where they are more than is read. */
