@@ -11,7 +11,7 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
   return diffs
     .map((diff) => {
       const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
-      const impacts = diff.impacts.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
+      const impacts = diff.fates.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
       const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...impacts];
       return `${lines.join('\n')}\n`;
     })
