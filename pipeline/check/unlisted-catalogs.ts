@@ -32,7 +32,7 @@ export async function judgeOverlooked(
   const findings: Finding[] = [];
   for (const change of strange) {
     const file = fileOf(change);
-    if (!file || !(await isCatalog(objects, file.id, policy))) continue;
+    if (!file || !(await isCatalog(objects, { id: file.id, path: change.path }, policy))) continue;
     const { path } = change;
     const message = `${path} holds blobs of a catalog, but no pattern of the layout matches it, so it was not checked`;
     const hint = `add a pattern to layout.catalog in the policy, such as ${patternFor(path)}`;
@@ -47,7 +47,11 @@ function fileOf({ before, after }: PathChange): PathChange['after'] {
   return file && whyUnreadable(file.mode) === undefined ? file : undefined;
 }
 
-async function isCatalog(objects: ObjectReader, id: string, { limits }: Policy): Promise<boolean> {
+async function isCatalog(
+  objects: ObjectReader,
+  { id, path }: { readonly id: string; readonly path: string },
+  { limits, layout }: Policy,
+): Promise<boolean> {
   const bytes = await bytesOf(objects, id, limits.fileBytes);
   // What is too large to be read may be one.
   if (!bytes) return true;
@@ -55,7 +59,11 @@ async function isCatalog(objects: ObjectReader, id: string, { limits }: Policy):
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   const { packages, channels, bundles, deprecations } = blobs;
-  return packages.length + channels.length + bundles.length + deprecations.length > 0;
+  // A package without channels and bundles is no catalog, but it may be a part of one beside it.
+  return (
+    channels.length + bundles.length + deprecations.length > 0 ||
+    (packages.length > 0 && layout.governs(path))
+  );
 }
 
 async function bytesOf(objects: ObjectReader, id: string, most: number): Promise<Buffer | undefined> {

@@ -1,0 +1,224 @@
+/** Layouts of real repositories: what the gate says once `portolan setup` has written its policy. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { check } from '../../../../pipeline/check/check.ts';
+import type { CheckReport } from '../../../../pipeline/check/report.ts';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
+import { setup } from '../../../../pipeline/policy/setup/setup.ts';
+import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
+
+interface Fixture {
+  /** Files of the catalogs with so many versions of each package; the catalog to change may have others. */
+  readonly files: (changed: readonly string[]) => Files;
+  /** Beside the catalogs. */
+  readonly beside?: Files;
+  /** Name of the catalog that changes, and what the paths of its files begin with. */
+  readonly catalog: string;
+  readonly at: string;
+  readonly author?: string;
+  /** Who is asked when a stranger changes the package. */
+  readonly asked?: string;
+}
+
+const BEFORE = ['1.0.0', '1.1.0'];
+
+const dockerfile = 'FROM quay.io/operator-framework/opm:latest\n';
+
+/** The same file in several catalogs, of which the last one changes. */
+function inEach(paths: readonly string[], more: (changed: readonly string[]) => Files = () => ({})) {
+  return (changed: readonly string[]): Files => ({
+    ...Object.fromEntries(paths.map((path) => [path, catalogOf('etcd', BEFORE)])),
+    [paths.at(-1) ?? '']: catalogOf('etcd', changed),
+    ...more(changed),
+  });
+}
+
+/** One file for each blob. */
+function inParts(folder: string, versions: readonly string[]): Files {
+  const entries = versions.map((version, i) => ({
+    name: `etcd.v${version}`,
+    ...(i === 0 ? {} : { replaces: `etcd.v${versions[i - 1]}` }),
+  }));
+  const bundles = BEFORE.concat('1.2.0').map((version) => [
+    `${folder}/bundles/bundle-v${version}.yaml`,
+    versions.includes(version) ? documents(bundle('etcd', version)) : null,
+  ]);
+  return {
+    [`${folder}/package.yaml`]: documents({ schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' }),
+    [`${folder}/channels/channel-stable.yaml`]: documents({
+      schema: 'olm.channel',
+      package: 'etcd',
+      name: 'stable',
+      entries,
+    }),
+    ...Object.fromEntries(bundles),
+  };
+}
+
+const FIXTURES: Readonly<Record<string, Fixture>> = {
+  'as the community repositories have it': {
+    files: inEach(['catalogs/v4.18/etcd/catalog.yaml', 'catalogs/v4.19/etcd/catalog.yaml']),
+    beside: { 'operators/etcd/ci.yaml': 'reviewers: [bob]\n' },
+    catalog: 'v4.19',
+    at: 'catalogs/v4.19/',
+    asked: 'bob',
+  },
+  'a file for each version at the top': {
+    files: inEach(['v4.18/catalog.yaml', 'v4.19/catalog.yaml']),
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
+  'the same beside what builds it': {
+    files: inEach(['v4.18/catalog.yaml', 'v4.19/catalog.yaml']),
+    beside: {
+      'v4.18/Containerfile': dockerfile,
+      'v4.19/Containerfile': dockerfile,
+      'hack/values.yaml': 'a: b\n',
+      '.tekton/push.yaml': 'kind: PipelineRun\n',
+      'package.json': '{}\n',
+    },
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
+  'packages below versions': {
+    files: inEach(['v4.18/etcd/catalog.yaml', 'v4.19/etcd/catalog.yaml'], () => ({
+      'v4.19/quay/catalog.yaml': catalogOf('quay', BEFORE),
+    })),
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
+  'as Konflux has it': {
+    files: inEach(['v4.18/catalog/etcd/catalog.json', 'v4.19/catalog/etcd/catalog.json']),
+    beside: {
+      'v4.18/catalog-template.yaml':
+        'schema: olm.semver\nstable: {bundles: [{image: quay.io/org/etcd:v1}]}\n',
+      'v4.18/Containerfile.catalog': dockerfile,
+    },
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
+  'a folder that is called otherwise than its package': {
+    files: inEach(['v4.18/catalog/etcd-fbc/catalog.json', 'v4.19/catalog/etcd-fbc/catalog.json']),
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
+  'folders that are called otherwise than their packages': {
+    files: inEach(['catalogs/v4.18/one/index.yaml', 'catalogs/v4.19/one/index.yaml'], () => ({
+      'catalogs/v4.19/two/index.yaml': catalogOf('quay', BEFORE),
+    })),
+    catalog: 'v4.19',
+    at: 'catalogs/v4.19/',
+  },
+  'two stages': {
+    files: inEach(
+      ['stage/v4.18/etcd/catalog.yaml', 'prod/v4.19/etcd/catalog.yaml', 'stage/v4.19/etcd/catalog.yaml'],
+      () => ({ 'prod/v4.18/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']) }),
+    ),
+    catalog: 'stage-v4.19',
+    at: 'stage/v4.19/',
+  },
+  'a JSON file for each catalog at the top': {
+    files: inEach(['v4.18.json', 'v4.19.json']),
+    beside: { 'package.json': '{}\n', 'renovate.json': '{}\n' },
+    catalog: 'v4.19',
+    at: 'v4.19.json',
+  },
+  'a JSON file for each catalog in a folder': {
+    files: inEach(['catalogs/v4.18.json', 'catalogs/v4.19.json']),
+    catalog: 'v4.19',
+    at: 'catalogs/v4.19.json',
+  },
+  'one file for each blob': {
+    files: (changed) => ({ ...inParts('catalog-4-18', BEFORE), ...inParts('catalog-4-19', changed) }),
+    beside: { 'catalog.Dockerfile': dockerfile, 'build/images.yaml': 'a: b\n' },
+    catalog: '4-19',
+    at: 'catalog-4-19/',
+  },
+  'configs beside a Dockerfile': {
+    files: inEach(['configs/etcd/catalog.yaml']),
+    beside: { 'configs.Dockerfile': dockerfile, Makefile: 'all:\n' },
+    catalog: 'configs',
+    at: 'configs/',
+  },
+  'one catalog': {
+    files: inEach(['catalog/etcd/index.yaml'], () => ({
+      'catalog/quay/index.yaml': catalogOf('quay', BEFORE),
+    })),
+    catalog: 'catalog',
+    at: 'catalog/',
+  },
+  'one catalog in one file': {
+    files: inEach(['catalog/catalog.yaml']),
+    beside: { 'catalog.Dockerfile': dockerfile },
+    catalog: 'catalog',
+    at: 'catalog/',
+  },
+  'catalogs beside the operator that they are of': {
+    files: inEach(['etcd-catalog-4.18/index.yaml', 'etcd-catalog-4.19/index.yaml']),
+    beside: {
+      'hack/operator.yaml': documents({ schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' }),
+      'hack/bundle.Dockerfile': dockerfile,
+      'main.go': 'package main\n',
+      'config/manager.yaml': 'kind: Deployment\n',
+    },
+    catalog: '4.19',
+    at: 'etcd-catalog-4.19/',
+  },
+  'version 5.0 beside 4.22': {
+    files: inEach(['v4.22/catalog/etcd/catalog.json', 'v5.0/catalog/etcd/catalog.json']),
+    catalog: 'v5.0',
+    at: 'v5.0/',
+  },
+  'catalogs that are called otherwise than versions': {
+    files: inEach(['catalogs/dev/etcd/catalog.yaml', 'catalogs/live/etcd/catalog.yaml']),
+    catalog: 'live',
+    at: 'catalogs/live/',
+  },
+};
+
+describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
+  test('other files pass, a good version has no error, a lost head is named where it is, and a stranger asks the right person', async () => {
+    const { files, beside = {}, at, catalog, asked = 'alice' } = fixture;
+    const source = makeRepository();
+    onTestFinished(source.remove);
+    const base = source.commit({ ...files(BEFORE), ...beside, 'README.md': '# catalogs\n' });
+    const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+    onTestFinished(repository.close);
+    const written = await setup(repository, { commit: base, admins: ['alice'] });
+    const policy = { path: POLICY_PATH, bytes: Buffer.from(written.files.get(POLICY_PATH) ?? '') };
+    expect(written.found.catalogs).toContain(catalog);
+    const judge = async (changes: Files, login: string): Promise<CheckReport> => {
+      const head = source.commit(changes, { parents: [base] });
+      const author = { login, id: undefined };
+      const people = { author, pusher: author, reviews: [], commits: undefined, holds: [] };
+      return check(repository, { base, head, policy, people, today: '2026-01-01' });
+    };
+    const errorsOf = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
+
+    const others = Object.keys(beside).filter((path) => !path.startsWith('operators/'));
+    for (const other of ['docs/index.md', 'README.md', '.tekton/push.yaml', ...others]) {
+      const report = await judge({ [other]: `${String(beside[other] ?? '')}\n` }, 'alice');
+      expect([report.verdict, report.authority.decision, report.headline], other).toEqual([
+        'pass',
+        'allow',
+        expect.any(String),
+      ]);
+    }
+
+    const added = await judge(files([...BEFORE, '1.2.0']), asked);
+    expect(errorsOf(added)).toEqual([]);
+    expect(added.packages.map(({ name }) => name)).toHaveLength(1);
+    expect(added.authority.decision).toBe('allow');
+
+    const lost = await judge(files(['1.0.0']), asked);
+    expect(errorsOf(lost).map(({ rule }) => rule)).toContain('graph/head-regression');
+    for (const { location, catalogs } of errorsOf(lost)) {
+      expect(location.file.startsWith(at), location.file).toBe(true);
+      expect(catalogs ?? [catalog]).toEqual([catalog]);
+    }
+
+    const stranger = await judge(files([...BEFORE, '1.2.0']), 'mallory');
+    expect(stranger.authority.needs).toEqual([expect.stringContaining(`the approval of @${asked} (`)]);
+  });
+});
