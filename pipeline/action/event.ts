@@ -5,12 +5,13 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import type { Person } from '../policy/identity.ts';
+import type { Question } from '../report/answer.ts';
 
 export type Event =
   | PullRequestEvent
   | { readonly kind: 'group'; readonly base: string; readonly head: string; readonly branch: string }
   /** Somebody asks for another look. */
-  | { readonly kind: 'recheck'; readonly number: number }
+  | { readonly kind: 'recheck'; readonly number: number; readonly question?: Question }
   /** A workflow that has no rights of its own says that something happened at a commit. */
   | { readonly kind: 'poke'; readonly commit: string }
   | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
@@ -104,17 +105,31 @@ function groupEvent(payload: Json): Event {
   };
 }
 
-/** The only command of a comment; its whole first line, so that it is never said by the way. */
+/** The command of a comment; its whole first line, so that it is never said by the way. */
 const RECHECK = /^\/recheck[ \t]*(?:\r?\n|$)/;
+
+/** Questions about the report, which is made again for them; they too are the whole first line. */
+const WHO = /^\/who[ \t]*(?:\r?\n|$)/;
+const EXPLAIN = /^\/explain[ \t]+([a-z0-9-]{1,50}\/[a-z0-9-]{1,50})[ \t]*(?:\r?\n|$)/;
 
 /** Comments decide nothing: whoever may write one may have the same question answered again. */
 function commentEvent(payload: Json): Event {
   const issue = objectAt(payload, 'issue');
   const { body } = objectAt(payload, 'comment');
-  const asked = payload['action'] === 'created' && typeof body === 'string' && RECHECK.test(body);
-  if (!isObject(issue['pull_request']) || !asked)
-    return { kind: 'none', why: 'the comment is no new /recheck on a pull request' };
-  return { kind: 'recheck', number: numberAt(issue, 'number') };
+  const command = payload['action'] === 'created' && typeof body === 'string' ? commandIn(body) : undefined;
+  if (!isObject(issue['pull_request']) || !command)
+    return {
+      kind: 'none',
+      why: 'the comment is not a new /recheck, /who or /explain RULE on a pull request',
+    };
+  return { kind: 'recheck', number: numberAt(issue, 'number'), ...command };
+}
+
+function commandIn(body: string): { question?: Question } | undefined {
+  const [, rule] = EXPLAIN.exec(body) ?? [];
+  if (rule !== undefined) return { question: { kind: 'explain', rule } };
+  if (WHO.test(body)) return { question: { kind: 'who' } };
+  return RECHECK.test(body) ? {} : undefined;
 }
 
 function pushEvent(payload: Json): Event {

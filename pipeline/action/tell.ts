@@ -4,7 +4,8 @@ import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { involve } from '../github/involve.ts';
 import { mergeJudged } from '../github/merge.ts';
-import { type Telling, tellCheck, tellComment, tellStatus } from '../github/tell.ts';
+import { type Telling, tellAnswer, tellCheck, tellComment, tellStatus } from '../github/tell.ts';
+import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
 import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -36,7 +37,8 @@ export async function tellAll(inputs: RunInputs, forge: Forge, { report, again }
   }
 }
 
-async function tellOnce({ says, forge: at }: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+async function tellOnce(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+  const { says, forge: at, event } = inputs;
   const telling: Telling = { ...forge, link: says.link, server: at?.server, annotations: says.annotations };
   const about = { commit: report.head, report };
   const failed = await attempt('the status', () => tellStatus(telling, about));
@@ -50,6 +52,12 @@ async function tellOnce({ says, forge: at }: RunInputs, forge: Forge, report: Ch
     isCurrent = await tellComment(telling, { number, report });
     if (!isCurrent) info('the pull request has moved on: its comment is left to the next run');
   });
+  // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
+  const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
+  if (question) {
+    const text = answerText(report, question);
+    await attempt('the answer', () => tellAnswer(telling, { number, text }));
+  }
   if (isCurrent) await involve(telling, { number, report }, { attempt, info, warning });
 }
 

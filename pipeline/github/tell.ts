@@ -14,6 +14,9 @@ export const CHECK_NAME = 'portolan / checks';
 /** Stands in the comment that is written over again; only one of our own account counts. */
 export const COMMENT_MARK = '<!-- portolan:v1 -->';
 
+/** Stands in the comment that answers questions; it is written over again, so that nobody can flood a pull request. */
+const ANSWER_MARK = '<!-- portolan-answer:v1 -->';
+
 export interface Telling {
   readonly github: GitHub;
   readonly repository: RepositoryName;
@@ -132,9 +135,26 @@ export async function tellComment(
 ): Promise<boolean> {
   const { head } = await readPullRequest(github, repository, number);
   if (head.commit !== report.head) return false;
-  const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES, server })}`;
-  const own = await ownComment(github, repository, number);
-  if (own?.body === body) return true;
+  const text = markdownReport(report, { most: COMMENT_BYTES, server });
+  await writeComment({ github, repository }, { number, mark: COMMENT_MARK, text });
+  return true;
+}
+
+/** Writes the answer to a question in a comment of its own, or over the last answer. @throws PipelineError as the client */
+export async function tellAnswer(
+  telling: Telling,
+  { number, text }: { readonly number: number; readonly text: string },
+): Promise<void> {
+  await writeComment(telling, { number, mark: ANSWER_MARK, text });
+}
+
+async function writeComment(
+  { github, repository }: Pick<Telling, 'github' | 'repository'>,
+  { number, mark, text }: { readonly number: number; readonly mark: string; readonly text: string },
+): Promise<void> {
+  const body = `${mark}\n${text}`;
+  const own = await ownComment({ github, repository }, number, mark);
+  if (own?.body === body) return;
   await answer(
     own
       ? github.rest.issues.updateComment({
@@ -148,7 +168,6 @@ export async function tellComment(
           body,
         }),
   );
-  return true;
 }
 
 interface OwnComment {
@@ -158,9 +177,9 @@ interface OwnComment {
 
 /** Anybody can write the mark: only a comment of the account that writes now is taken for ours. */
 async function ownComment(
-  github: GitHub,
-  repository: RepositoryName,
+  { github, repository }: Pick<Telling, 'github' | 'repository'>,
   number: number,
+  mark: string,
 ): Promise<OwnComment | undefined> {
   const comments = await pages(
     github.paginate(github.rest.issues.listComments, {
@@ -169,7 +188,7 @@ async function ownComment(
       per_page: 100,
     }),
   );
-  const marked = comments.filter(({ body }) => body?.startsWith(COMMENT_MARK));
+  const marked = comments.filter(({ body }) => body?.startsWith(mark));
   if (marked.length === 0) return undefined;
   const self = await ownAccount(github);
   const own = marked.find(({ user }) => Number(user?.id) === self);

@@ -250,12 +250,30 @@ describe('events', () => {
       ['edited', '/recheck'],
     ] as const) {
       expect((await on('issue_comment', comment(action, body))).log).toContain(
-        'the comment is no new /recheck',
+        'the comment is not a new /recheck, /who or /explain RULE on a pull request',
       );
     }
     expect(hub.forge.asked).toEqual([]);
     await on('issue_comment', comment('created', '/recheck\nplease'));
     expect(hub.forge.statuses).toMatchObject([{ sha: pull.head, state: 'pending' }]);
+  });
+
+  test('a question is answered in one comment, however often it is asked, and allows nothing', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    const ask = (body: string): Promise<Stepped> => {
+      const payload = example('issue_comment', 'created');
+      Object.assign(payload['issue'] as object, { number: pull.number, pull_request: { url: 'x' } });
+      Object.assign(payload['comment'] as object, { body });
+      return on('issue_comment', payload);
+    };
+    expect((await ask('/who')).log).not.toContain('cannot be written');
+    const bodies = () => (hub.forge.comments.get(pull.number) ?? []).map(({ body }) => body);
+    expect(bodies()).toHaveLength(2);
+    expect(bodies()[1]).toContain('1 approval by owners for');
+    await ask('/explain graph/cycle');
+    expect(bodies()).toHaveLength(2);
+    expect(bodies()[1]).toContain('`graph/cycle`');
+    expect(hub.forge.statuses.map(({ state }) => state)).toEqual(['pending', 'pending']);
   });
 
   test('5 and 25: a poke is believed its commit only', async () => {

@@ -32,6 +32,34 @@ describe("GitHub's own examples", () => {
     expect(eventOf('issue_comment', payload)).toEqual({ kind: 'recheck', number: 7 });
   });
 
+  test.each([
+    ['/who', { kind: 'who' }],
+    ['/who \r\nplease', { kind: 'who' }],
+    ['/explain graph/cycle', { kind: 'explain', rule: 'graph/cycle' }],
+    ['/explain graph/cycle\n/approve', { kind: 'explain', rule: 'graph/cycle' }],
+  ])('the comment %j asks a question', (body, question) => {
+    const payload = example('issue_comment', 'created');
+    Object.assign(payload['comment'] as object, { body });
+    Object.assign(payload['issue'] as object, { number: 7, pull_request: {} });
+    expect(eventOf('issue_comment', payload)).toEqual({ kind: 'recheck', number: 7, question });
+  });
+
+  test.each([
+    ' /who',
+    '/whoever',
+    '/who is it',
+    '/explain',
+    '/explain @all',
+    '/explain a/b c',
+    '/explain A/b',
+    'x\n/who',
+  ])('the comment %j asks nothing', (body) => {
+    const payload = example('issue_comment', 'created');
+    Object.assign(payload['comment'] as object, { body });
+    Object.assign(payload['issue'] as object, { number: 7, pull_request: {} });
+    expect(eventOf('issue_comment', payload).kind).toBe('none');
+  });
+
   test('of pushes those to branches that stay', () => {
     for (const payload of of('push').filter(({ ref }) => String(ref).startsWith('refs/heads/'))) {
       expect(eventOf('push', payload).kind).toBe(payload['deleted'] === true ? 'none' : 'push');

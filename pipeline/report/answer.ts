@@ -1,0 +1,79 @@
+/** Answers to questions that people ask in a comment, as Markdown. Nobody is mentioned by them, and nothing is decided. */
+import { nearest } from '../../catalog/spelling.ts';
+import type { Need } from '../check/authority/need.ts';
+import type { CheckReport } from '../check/report.ts';
+import { RULE_IDS } from '../policy/rule-ids.ts';
+import { amount, fileLineText } from '../text.ts';
+import { code, escaped } from './markdown.ts';
+import { ruleOf, rulePage } from './rule-help.ts';
+
+export type Question =
+  | { readonly kind: 'explain'; readonly rule: string }
+  /** Who can approve, and what is missing. */
+  | { readonly kind: 'who' };
+
+/** Most findings that an explanation lists. */
+const SHOWN = 10;
+
+export function answerText(report: CheckReport, question: Question): string {
+  const lines = question.kind === 'who' ? whoLines(report) : explainLines(report, question.rule);
+  return `${lines.join('\n')}\n`;
+}
+
+function whoLines(report: CheckReport): string[] {
+  const { authority, findings, holds, waitsFor, verdict } = report;
+  const { decision, missing = [], author = '', reasons } = authority;
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const denied = decision === 'deny' ? reasons.map((reason) => `- refused: ${escaped(reason)}`) : [];
+  const todo = [
+    ...denied,
+    ...missing.map((need) => `- ${needLine(need, author)}`),
+    ...(verdict === 'fail' ? [`- the author must correct ${amount(errors, 'error')}`] : []),
+    ...holds.map((hold) => `- held: ${escaped(hold)}`),
+    ...waitsFor.map((wait) => `- waits: ${escaped(wait)}`),
+  ];
+  const title = '**Who can approve this, and what is missing**';
+  if (todo.length > 0) return [title, '', ...todo];
+  return decision === 'not judged'
+    ? [title, '', 'Permissions were not checked.']
+    : [title, '', 'No approval is missing.'];
+}
+
+function needLine({ who, count, from, subjects, why }: Need, author: string): string {
+  if (who === 'author') return `a new commit by ${code(author)}: ${escaped(why)}`;
+  const what = subjects.length > 0 ? ` for ${escaped(subjects.join(', '))}` : '';
+  const people = from.length > 0 ? from.map((login) => code(login)).join(', ') : 'nobody, by the policy';
+  const role = who === 'admin' ? 'admins' : 'owners';
+  return `${amount(count, 'approval')} by ${role}${what}; can be given by ${people}: it ${escaped(why)}`;
+}
+
+function explainLines({ findings }: CheckReport, id: string): string[] {
+  const rule = ruleOf(id);
+  const page = rulePage(id);
+  if (!rule || page === undefined) {
+    const near = nearest(id, RULE_IDS);
+    const meant = near === undefined ? '' : ` Did you mean ${code(near)}?`;
+    return [`There is no rule ${code(id)}.${meant}`];
+  }
+  const own = findings.filter((finding) => finding.rule === id);
+  const found = own
+    .slice(0, SHOWN)
+    .map(({ severity, message, location }) =>
+      `- ${severity}: ${escaped(message)} ${placed(fileLineText(location))}`.trimEnd(),
+    );
+  const rest = own.length > SHOWN ? [`- and ${own.length - SHOWN} more`] : [];
+  return [
+    `**[${code(id)}](${page})** (${rule.severity} by default): ${escaped(rule.summary)}.`,
+    ...(rule.fix === undefined ? [] : ['', `Fix: ${code(rule.fix)}`]),
+    '',
+    own.length === 0
+      ? 'This pull request has no finding of the rule.'
+      : `This pull request has ${amount(own.length, 'finding')} of the rule:`,
+    ...found,
+    ...rest,
+  ];
+}
+
+function placed(where: string): string {
+  return where === '' ? '' : `(${code(where)})`;
+}
