@@ -1,5 +1,5 @@
 /**
- * Names that Kubernetes accepts.
+ * Names that Kubernetes accepts, and names in messages.
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
  */
@@ -15,6 +15,11 @@ export function isDnsLabel(name: string): boolean {
 /** Whether a name is a subdomain of RFC 1123: labels joined by dots, at most 253 characters. */
 export function isDnsSubdomain(name: string): boolean {
   return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+/** A name as messages show it: quoted, control characters escaped. */
+export function quoted(name: string): string {
+  return JSON.stringify(name);
 }
 
 /** The end of a name, in which a version is looked for: no sound name is longer. */

@@ -63,7 +63,8 @@ export function rawJson(value: unknown): string {
   return escapeHtml(compactJson(value));
 }
 
-function quote(value: unknown): string {
+/** A text in quotes; an empty one for what is no text. */
+export function quote(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value : '');
 }
 

@@ -6,7 +6,7 @@
  * @see https://github.com/operator-framework/operator-controller/tree/v1.3.0/internal/operator-controller/rukpak/preflights/crdupgradesafety
  */
 import { compareText } from '../go/text.ts';
-import { missing, rawJson } from './compare.ts';
+import { missing, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
 import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';
 
@@ -150,10 +150,6 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
     (keyword) => !knows(keyword) && !sameJson(a.get(keyword), b.get(keyword)),
   );
   return unknown ? [...messages, undefined] : messages;
-}
-
-function quote(value: unknown): string {
-  return JSON.stringify(typeof value === 'string' ? value : '');
 }
 
 function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | undefined {

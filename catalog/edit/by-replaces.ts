@@ -5,7 +5,9 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/populator.go
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/load.go
  */
+
 import { compareText } from '../go/text.ts';
+import { quoted } from '../names.ts';
 import { compareVersions, tryParseVersion, type Version } from '../version/version.ts';
 import { EditError } from './package.ts';
 import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
@@ -135,8 +137,4 @@ export function compareReleases(a: Version | undefined, b: Version | undefined):
   if (x === '' || y === '') return Number(x !== '') - Number(y !== '');
   const [left, right] = [tryParseVersion(`0.0.0-${x}`), tryParseVersion(`0.0.0-${y}`)];
   return left && right ? compareVersions(left, right) : compareText(x, y);
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

@@ -4,7 +4,9 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/bundlegraphloader.go
  */
+
 import { compareText } from '../go/text.ts';
+import { quoted } from '../names.ts';
 import { compareVersions, type Version } from '../version/version.ts';
 import { EditError } from './package.ts';
 import { type Edges, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
@@ -60,8 +62,4 @@ function between(
     }),
     { name: blob.name, replaces: behind, skips, skipRange },
   ];
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

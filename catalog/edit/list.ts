@@ -19,7 +19,7 @@ export function withItem(
   format: FileFormat,
   { key, item }: { readonly key: string; readonly item: Json },
 ): PieceText {
-  const inserted = format === 'yaml' ? insertedItem(piece.text, key, item) : undefined;
+  const inserted = format === 'yaml' ? insertedAt(piece.text, [key], item) : undefined;
   return pieceOf(inserted ?? rewritten(piece, format, { key, item }));
 }
 
@@ -34,11 +34,6 @@ function rewritten(
   if (format === 'yaml') return `---\n${emitYaml(value)}`;
   const space = /^\s*/.exec(text)?.[0] ?? '';
   return `${space}${JSON.stringify(value, null, 4)}\n`;
-}
-
-/** Undefined when the list does not stand over several lines. */
-function insertedItem(text: string, key: string, item: Json): string | undefined {
-  return insertedAt(text, [key], item);
 }
 
 /**

@@ -2,11 +2,13 @@
  * Bundles put into a catalog as `opm index add` put them into its database: the edges come from
  * the bundles themselves, or from their versions.
  */
+
 import { fieldsOf } from '../fbc/blob.ts';
 import { type Blobs, catalogOf, type Package } from '../fbc/model.ts';
 import { madeBlob, madeDocument } from '../fbc/new-blob.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compareText } from '../go/text.ts';
+import { quoted } from '../names.ts';
 import { addedByReplaces, compareReleases } from './by-replaces.ts';
 import { addedByVersion } from './by-version.ts';
 import { EditError } from './package.ts';
@@ -155,8 +157,4 @@ function channelBlob(
   const decoded = madeBlob(value, madeDocument(place));
   if (decoded.kind !== 'channel') throw new TypeError('a channel was made that is none');
   return decoded.blob;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

@@ -8,6 +8,9 @@ import { compareFindings, type Finding, type Location, milder, type Severity } f
 import type { Change, World } from '../olm/foresight/world.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
 
+/** Names in messages, for rules. */
+export { quoted } from '../names.ts';
+
 export interface Rule {
   /** `<kind>/<defect>`, which is also the path of the rule's file and fixtures. */
   readonly id: string;
@@ -171,9 +174,4 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   return (message, location, { severity: own = severity, ...details } = {}) => {
     findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...details });
   };
-}
-
-/** A name as messages show it: quoted, control characters escaped. */
-export function quoted(name: string): string {
-  return JSON.stringify(name);
 }

@@ -3,6 +3,7 @@
  * owners come from the base branch; nothing of the pull request is executed.
  */
 import { mergedTree } from '../git/merge.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { POLICY_PATH, policyAt, readPolicy } from '../policy/read-policy.ts';
@@ -24,7 +25,7 @@ import { suggestionsFor } from './suggestions.ts';
  */
 export async function check(repository: Repository, request: CheckRequest): Promise<CheckReport> {
   const revisions = await resolveRevisions(repository, request);
-  const start = await startOf(repository, revisions, request);
+  const start = await startOf(repository.objects, revisions, request);
   const { policy } = start.policy;
   if (!policy) return reportOf({ ...start, kind: 'no policy' });
   const merged = await mergedTree(repository, revisions);
@@ -47,7 +48,7 @@ async function resolveRevisions(repository: Repository, request: CheckRequest): 
 
 /** The policy that holds: the base branch's, or the one that stands in for it. */
 async function startOf(
-  { objects }: Repository,
+  objects: ObjectReader,
   { base, head }: Revisions,
   { policy: given, today }: CheckRequest,
 ): Promise<Start> {

@@ -50,7 +50,7 @@ export interface Past {
 export async function pastOf(repository: Repository, request: PastRequest): Promise<Past> {
   const catalogs = [...new Set(request.touched.flatMap(({ names }) => names))];
   const packages = new Set(request.touched.flatMap((catalog) => [...catalog.packages]));
-  const { published: released, unread } = await releasedCatalogs(repository, {
+  const { published: released, unread } = await releasedCatalogs(repository.objects, {
     ...request,
     catalogs,
     packages,
@@ -82,7 +82,7 @@ async function historyIn(
   const { published } = policy.graph;
   if (published === 'git') {
     const { limits } = policy;
-    if (historyOf) return publishedIn(repository, await historyOf(places), { places, limits, kept });
+    if (historyOf) return publishedIn(repository.objects, await historyOf(places), { places, limits, kept });
     return publishedBefore(repository, { commit: base, places, limits });
   }
   const { objects } = repository;

@@ -10,6 +10,7 @@ import type { Channel } from '../../catalog/fbc/model.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import type { Version } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
 import { Kept } from '../kept.ts';
@@ -52,7 +53,7 @@ export async function publishedBefore(
 ): Promise<PublishedHistory> {
   const past = await oldVersions(repository, commit, places);
   const shallow = repository.shallow ? { incomplete: 'the clone is shallow' } : {};
-  return publishedIn(repository, { ...past, ...shallow }, { places, limits });
+  return publishedIn(repository.objects, { ...past, ...shallow }, { places, limits });
 }
 
 /** What old versions of files say, by their ids, and single documents by their digests. */
@@ -75,7 +76,7 @@ interface PastReading {
 
 /** What catalogs had in old versions of their files, the latest first. */
 export async function publishedIn(
-  repository: Repository,
+  objects: ObjectReader,
   { versions, incomplete }: OldVersions,
   { places, limits, kept = keptVersions() }: PastReading,
 ): Promise<PublishedHistory> {
@@ -84,13 +85,13 @@ export async function publishedIn(
   const asked = [...files.values()].slice(0, MOST_FILES);
   const known = (id: string): FilePast | undefined => kept.get(keyOf(id, limits));
   const unread = asked.filter(({ id }) => !known(id));
-  await repository.objects.prefetch(unread.map(({ id }) => id));
+  await objects.prefetch(unread.map(({ id }) => id));
   const read = new Map<string, FilePast>();
   let bytes = 0;
   for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
     const batch = asked.slice(i, i + TOGETHER);
     const contents = await Promise.all(
-      batch.map(({ id }) => (known(id) ? undefined : contentOf(repository, id, limits))),
+      batch.map(({ id }) => (known(id) ? undefined : contentOf(objects, id, limits))),
     );
     // One after the other: what one of them has brought need not be parsed for the next.
     for (const [at, { id }] of batch.entries()) {
@@ -118,7 +119,7 @@ export async function publishedIn(
 }
 
 /** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
-async function contentOf({ objects }: Repository, id: string, limits: Limits): Promise<Buffer | undefined> {
+async function contentOf(objects: ObjectReader, id: string, limits: Limits): Promise<Buffer | undefined> {
   try {
     return (await objects.read(id, limits.fileBytes)).bytes;
   } catch (error) {

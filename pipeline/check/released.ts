@@ -1,7 +1,7 @@
 /** What was released of the catalogs of which the policy says where that stands. */
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
-import type { Repository } from '../git/repository.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
 import type { Store } from '../oci/image/memory.ts';
 import type { Policy, ReleasedSources } from '../policy/policy.ts';
@@ -33,12 +33,12 @@ export interface ReleasedCatalogs {
 
 /** Reads what was released, place by place: only one image is in memory at a time. */
 export async function releasedCatalogs(
-  repository: Repository,
+  objects: ObjectReader,
   request: ReleasedRequest,
 ): Promise<ReleasedCatalogs> {
   const published = new Map<string, ReleasedPackages>();
   const unread: { what: string; why: string }[] = [];
-  const read = reader(repository, request);
+  const read = reader(objects, request);
   for (const catalog of request.catalogs) {
     const by = releasedOf(request.policy.graph, catalog);
     if (by === 'branch') continue;
@@ -87,7 +87,7 @@ async function releasedBy(
 }
 
 function reader(
-  { objects }: Repository,
+  objects: ObjectReader,
   { base, policy: { limits }, registry, store, packages }: ReleasedRequest,
 ): Reader {
   return {

@@ -84,7 +84,7 @@ export async function repin(
   const pinned = await pinnedFiles(sources, pinsByFile(resolved, next));
   const moved = movedTags(lock, next);
   const files = new Map(
-    moved.length === 0 ? pinned.files : [...pinned.files, [path, encoded(formatLock(next))]],
+    moved.length === 0 ? pinned.files : [...pinned.files, [path, Buffer.from(formatLock(next))]],
   );
   return { moved, files, left: pinned.left };
 }
@@ -166,11 +166,7 @@ async function pinnedFiles(
     const before = Buffer.from(await file.read()).toString('utf8');
     const pinned = pinFile(file.path, before, own);
     left.push(...pinned.findings);
-    if (pinned.text !== before) files.push([file.path, encoded(pinned.text)]);
+    if (pinned.text !== before) files.push([file.path, Buffer.from(pinned.text)]);
   }
   return { files, left };
-}
-
-function encoded(text: string): Uint8Array {
-  return Buffer.from(text);
 }

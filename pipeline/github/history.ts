@@ -49,7 +49,7 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
       const within = paths.slice(0, MOST_PATHS);
       const listings = await Promise.all(within.map(listingOf));
       await bringFolders(ports.git, within, listings);
-      const pasts = await Promise.all(within.map((path, i) => pastOf(ports.git, path, listings[i])));
+      const pasts = await Promise.all(within.map((path, i) => pastOf(ports.git.objects, path, listings[i])));
       const versions = pasts.flatMap((past) => past.versions).sort((a, b) => compareText(b.date, a.date));
       const cut = within.length < paths.length || pasts.some(({ complete }) => !complete);
       const incomplete = cut
@@ -95,11 +95,7 @@ interface PathPast {
   readonly complete: boolean;
 }
 
-async function pastOf(
-  { objects }: Repository,
-  path: string,
-  listing: Listing | undefined,
-): Promise<PathPast> {
+async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
   // What a change left was there until the next change, which stands before it in the list.

@@ -1,6 +1,7 @@
 /** A catalog as it was, proposed as a pull request: built on the branch's newest commit, and judged against it. */
 
 import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/rollback.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import { rollbackBody } from '../report/proposal-text.ts';
@@ -48,7 +49,11 @@ export async function proposeRollback(
       if (restored.kind === 'same') return undefined;
       const title = rollbackTitle(catalog, made.to);
       const body = rollbackBody({ catalog, to: made.to, findings: restored.findings });
-      return { title, body, files: await filesAt(repository, { ...made, tip, paths: restored.paths }) };
+      return {
+        title,
+        body,
+        files: await filesAt(repository.objects, { ...made, tip, paths: restored.paths }),
+      };
     },
   });
   return { restored, proposed };
@@ -75,7 +80,7 @@ interface Places {
 
 /** What is to stand at the catalog's places: what the older commit has there, and nothing where it has nothing. */
 async function filesAt(
-  { objects }: Repository,
+  objects: ObjectReader,
   { tip, to, paths }: Places,
 ): Promise<ReadonlyMap<string, Content>> {
   const files = new Map<string, Content>();

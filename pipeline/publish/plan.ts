@@ -1,6 +1,7 @@
 /** What a publish is asked, and how it begins: the policy of the commit, the place, and the fence around it. */
 import type { Finding } from '../../catalog/finding.ts';
 import { sharedPlaces } from '../change/shared-places.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Store } from '../oci/image/memory.ts';
 import type { PushReport } from '../oci/registry/push.ts';
@@ -94,7 +95,7 @@ export async function planPublish(
   const [commit = ''] = await repository.resolve([request.commit]);
   const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
   if (!policy) return { kind: 'refused', findings };
-  const taken = await takenPlaces(repository, { ...request, commit }, policy);
+  const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, request.catalog, request);
   const guarded = { repository, records, ...request, commit, fence: target.untagged ? undefined : fence };
@@ -106,7 +107,7 @@ export async function planPublish(
 
 /** Places of the policy that another catalog of the commit is published to as well. */
 async function takenPlaces(
-  { objects }: Repository,
+  objects: ObjectReader,
   { commit, catalog, to, untagged }: PublishRequest,
   policy: Policy,
 ): Promise<Finding[]> {

@@ -13,6 +13,7 @@ import { wholeCatalog } from '../change/whole-catalog.ts';
 import { catalogIdentity } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
+import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../oci/image/build.ts';
 import { parsePlace } from '../oci/registry/place.ts';
@@ -64,7 +65,7 @@ export async function preview(ports: PreviewPorts, request: PreviewRequest): Pro
   const merged = await mergedTree(repository, { base, head });
   if (merged.kind !== 'merged') throw new PipelineError('conflict', 'base and head cannot be merged');
   const trees = { base, merged: merged.tree };
-  const names = await changedCatalogs(repository, trees, policy);
+  const names = await changedCatalogs(repository.objects, trees, policy);
   const previewed: Previewed[] = [];
   for (const name of names) previewed.push(await previewOne(ports, request, { trees, policy, name }));
   return previewed;
@@ -81,7 +82,7 @@ interface One {
   readonly name: string;
 }
 
-async function changedCatalogs({ objects }: Repository, trees: Trees, policy: Policy): Promise<string[]> {
+async function changedCatalogs(objects: ObjectReader, trees: Trees, policy: Policy): Promise<string[]> {
   const units = await catalogUnits(objects, trees.merged, policy.layout);
   const names = [...new Set([...units.values()].map(({ catalog }) => catalog))].sort();
   const differ = await Promise.all(
@@ -100,7 +101,7 @@ async function previewOne(
 ): Promise<Previewed> {
   const { objects } = repository;
   const source = await wholeCatalog(objects, trees.merged, { layout: policy.layout, name });
-  const changed = await changedPackages(repository, { trees, policy, name });
+  const changed = await changedPackages(objects, { trees, policy, name });
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
   try {
     const base = onto === undefined ? undefined : await openBase(registry, parsePlace(onto));
@@ -119,7 +120,7 @@ async function previewOne(
 }
 
 /** Packages whose own place in a catalog differs; for a catalog in one file, none is told apart. */
-async function changedPackages({ objects }: Repository, { trees, policy, name }: One): Promise<string[]> {
+async function changedPackages(objects: ObjectReader, { trees, policy, name }: One): Promise<string[]> {
   const [before, after] = await Promise.all(
     [trees.base, trees.merged].map((tree) => catalogUnits(objects, tree, policy.layout)),
   );

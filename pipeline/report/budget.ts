@@ -16,14 +16,14 @@ const REST = 'The rest does not fit here; the full report has it.';
  */
 export function withinBudget(parts: readonly Part[], most: number): string {
   const kept: string[] = [];
-  let room = most - sizeOf(`${REST}\n`);
+  let room = most - Buffer.byteLength(`${REST}\n`);
   let left = 0;
   for (const { text, cuttable } of parts.filter((part) => part.text !== '')) {
-    const shown = sizeOf(text) <= room ? text : cuttable ? cutLines(text, room) : '';
+    const shown = Buffer.byteLength(text) <= room ? text : cuttable ? cutLines(text, room) : '';
     if (shown !== text) left++;
     if (shown === '') continue;
     kept.push(shown);
-    room -= sizeOf(shown) + 2;
+    room -= Buffer.byteLength(shown) + 2;
   }
   if (left > 0) kept.push(REST);
   return `${kept.join('\n\n')}\n`;
@@ -37,13 +37,9 @@ function cutLines(text: string, room: number): string {
   const shown: string[] = [];
   let size = 0;
   for (const line of lines) {
-    size += sizeOf(line) + 1;
+    size += Buffer.byteLength(line) + 1;
     if (size > room) break;
     shown.push(line);
   }
   return shown.length < Math.min(FEWEST_LINES, lines.length) ? '' : shown.join('\n');
-}
-
-function sizeOf(text: string): number {
-  return Buffer.byteLength(text);
 }

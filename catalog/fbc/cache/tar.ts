@@ -34,7 +34,7 @@ const encoder = new TextEncoder();
 /** The header of an entry: one block, or three and more where the name fits no plain header. */
 export function tarHeader(entry: TarEntry): Uint8Array {
   const { name } = entry;
-  const ascii = isAscii(name);
+  const ascii = ASCII.test(name);
   if (ascii && name.length <= NAME) return plainHeader(entry, name, '');
   const split = ascii ? splitName(name) : undefined;
   return split ? plainHeader(entry, split.name, split.prefix) : extendedHeader(entry);
@@ -42,10 +42,6 @@ export function tarHeader(entry: TarEntry): Uint8Array {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Go looks for, too
 const ASCII = /^[\x01-\x7f]*$/;
-
-function isAscii(text: string): boolean {
-  return ASCII.test(text);
-}
 
 /** A long name as the two parts that a ustar header has room for. */
 function splitName(name: string): { prefix: string; name: string } | undefined {

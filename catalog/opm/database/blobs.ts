@@ -4,12 +4,14 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/conversion.go
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/alpha/action/render.go
  */
+
 import { type CsvIcon, csvIcon } from '../../bundle/csv-icon.ts';
 import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, RelatedImage } from '../../fbc/model.ts';
 import { madeBlob, madeDocument } from '../../fbc/new-blob.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
+import { quoted } from '../../names.ts';
 import { parseVersion, VersionError } from '../../version/version.ts';
 import { csvAmong, jsonValue, manifestTexts } from './manifests.ts';
 import { bundleProperties } from './properties.ts';
@@ -177,10 +179,6 @@ function relatedImagesOf(
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }
 
 interface RowEdges {
