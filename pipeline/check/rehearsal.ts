@@ -93,7 +93,8 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
   const rehearsed: RehearsedMerge[] = [];
-  const reports: CheckReport[] = [];
+  // Reports hold whole graphs: of each only what is counted stays.
+  const found: (readonly Finding[])[] = [];
   const unchecked = [...shallowness(repository)];
   const asked = {
     tip,
@@ -109,13 +110,13 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       continue;
     }
     rehearsed.push(rehearsedMerge(merge, outcome));
-    reports.push(outcome);
+    found.push(outcome.findings);
   }
   return {
     from: merges.at(-1)?.date ?? '',
     to: merges[0]?.date ?? '',
     merges: rehearsed,
-    rules: ruleCounts(reports),
+    rules: ruleCounts(found),
     people: peopleAsked(rehearsed),
     stranded: strandedByMonth(rehearsed),
     intended: silencing(
@@ -196,9 +197,10 @@ function withoutUnknown(report: CheckReport): CheckReport {
     : report;
 }
 
-function ruleCounts(reports: readonly CheckReport[]): RuleCount[] {
+/** @param found the findings of each merge */
+function ruleCounts(found: readonly (readonly Finding[])[]): RuleCount[] {
   const counts = new Map<string, { errors: number; warnings: number; merges: number }>();
-  for (const { findings } of reports) {
+  for (const findings of found) {
     for (const rule of new Set(findings.map((finding) => finding.rule))) {
       const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
       const of = (severity: Finding['severity']): number =>

@@ -281,6 +281,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
     ],
   },
+  {
+    title: 'Shells',
+    commands: [
+      {
+        words: 'completion',
+        summary: 'Print the completions of a shell: bash, zsh or fish',
+        load: async () => (await import('./completion.ts')).command,
+      },
+    ],
+  },
 ];
 
 export const COMMANDS: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

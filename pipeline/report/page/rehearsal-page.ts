@@ -14,6 +14,9 @@ export interface RehearsalPage {
   readonly policy: { readonly source: string; readonly text: string };
 }
 
+/** Accounts that are shown at once. */
+const MOST_PEOPLE = 15;
+
 const OWN_STYLE = [
   'main{max-width:72rem;margin:0 auto}h2{margin:2rem 0 .4rem}header p{margin:0;flex-basis:100%;color:var(--dim)}',
   '.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.8rem;margin:1rem 0}',
@@ -108,7 +111,13 @@ function peoplePart({ people, merges }: Rehearsal): string {
     ({ login, merges: count }) =>
       `<tr><td>${escapeXml(login)}</td><td class="number">${count}</td>${bar(count, most, 'people')}</tr>`,
   );
-  return part(heading, `${orphans}${note}${table(['Account', 'Merges', ''], rows)}`);
+  const heads = ['Account', 'Merges', ''];
+  const rest = rows.slice(MOST_PEOPLE);
+  const folded =
+    rest.length > 0
+      ? `<details><summary>and ${rest.length} more</summary>${table(heads, rest)}</details>`
+      : '';
+  return part(heading, `${orphans}${note}${table(heads, rows.slice(0, MOST_PEOPLE))}${folded}`);
 }
 
 function rulesPart({ rules }: Rehearsal): string {

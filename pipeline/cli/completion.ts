@@ -1,0 +1,170 @@
+import { acceptedOptions, type Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export const command: Command = {
+  words: 'completion',
+  operands: 'bash|zsh|fish',
+  options: {},
+  details: [
+    'bash: add  source <(portolan completion bash)  to ~/.bashrc',
+    'zsh:  add  source <(portolan completion zsh)  to ~/.zshrc, after compinit',
+    'fish: run  portolan completion fish > ~/.config/fish/completions/portolan.fish',
+  ].join('\n'),
+  examples: ['portolan completion bash'],
+  run: async ({ operands }, terminal) => {
+    const shell = SHELLS.find((name) => name === operands[0]);
+    if (!shell) {
+      terminal.err(`portolan: no completion for ${JSON.stringify(operands[0])}: use ${SHELLS.join(', ')}\n`);
+      return 2;
+    }
+    const known = await Promise.all(
+      COMMANDS.map(async ({ words, summary, load }) => ({ words, summary, command: await load() })),
+    );
+    const completable = known.map(completableOf);
+    await terminal.out(shell === 'fish' ? fishScript(completable) : bashScript(completable, shell));
+    return 0;
+  },
+};
+
+/** A command as a shell completes it. */
+interface Completable {
+  readonly words: string;
+  readonly summary: string;
+  readonly options: readonly CompletableOption[];
+}
+
+interface CompletableOption {
+  readonly name: string;
+  readonly description: string;
+  readonly takesValue: boolean;
+  /** Words that it takes; empty where it takes a file or anything else. */
+  readonly choices: readonly string[];
+}
+
+function completableOf({
+  words,
+  summary,
+  command: of,
+}: {
+  readonly words: string;
+  readonly summary: string;
+  readonly command: Command;
+}): Completable {
+  const options = of.passthrough ? {} : acceptedOptions(of);
+  return {
+    words,
+    summary,
+    options: [
+      ...Object.entries(options).map(([name, { description, value }]) => ({
+        name,
+        description,
+        takesValue: value !== undefined,
+        choices: value !== undefined && /^[a-z0-9.-]+(\|[a-z0-9.-]+)*$/.test(value) ? value.split('|') : [],
+      })),
+      { name: 'help', description: 'show help', takesValue: false, choices: [] },
+    ],
+  };
+}
+
+/** First words, and the second words of the commands that have two. */
+function wordsOf(commands: readonly Completable[]): { first: string[]; second: Map<string, string[]> } {
+  const second = new Map<string, string[]>();
+  for (const { words } of commands) {
+    const [family = '', member] = words.split(' ');
+    second.set(family, [...(second.get(family) ?? []), ...(member === undefined ? [] : [member])]);
+  }
+  return { first: [...second.keys()], second };
+}
+
+/** For zsh the same, with zsh's own support for completions of bash. */
+function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): string {
+  const { first, second } = wordsOf(commands);
+  const members = [...second].filter(([, all]) => all.length > 0);
+  const isCommand = (words: string): boolean => commands.some((one) => one.words === words);
+  const lines = [
+    `# Completions of portolan for ${shell}.`,
+    ...(shell === 'zsh' ? ['autoload -Uz bashcompinit && bashcompinit'] : []),
+    '_portolan() {',
+    `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"`,
+    `  local first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" command options=""`,
+    '  COMPREPLY=()',
+    `  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${['help', ...first].join(' ')}" -- "$current")); return; fi`,
+    '  if [ "$COMP_CWORD" -eq 2 ]; then',
+    '    case "$first" in',
+    ...members
+      .filter(([family]) => !isCommand(family))
+      .map(
+        ([family, all]) =>
+          `      ${family}) COMPREPLY=($(compgen -W "${all.join(' ')}" -- "$current")); return ;;`,
+      ),
+    `      help) COMPREPLY=($(compgen -W "${first.join(' ')}" -- "$current")); return ;;`,
+    `      completion) COMPREPLY=($(compgen -W "${SHELLS.join(' ')}" -- "$current")); return ;;`,
+    '    esac',
+    '  fi',
+    '  case "$first $second" in',
+    ...(members.length > 0
+      ? [
+          `    ${members.flatMap(([family, all]) => all.map((member) => `"${family} ${member}"`)).join('|')}) command="$first $second" ;;`,
+        ]
+      : []),
+    '    *) command="$first" ;;',
+    '  esac',
+    '  case "$command $previous" in',
+    ...commands.flatMap(({ words, options }) =>
+      options
+        .filter(({ choices }) => choices.length > 0)
+        .map(
+          ({ name, choices }) =>
+            `    "${words} --${name}") COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$current")); return ;;`,
+        ),
+    ),
+    '  esac',
+    '  case "$command" in',
+    ...commands.map(
+      ({ words, options }) =>
+        `    "${words}") options="${options.map(({ name }) => `--${name}`).join(' ')}" ;;`,
+    ),
+    '  esac',
+    '  case "$current" in',
+    '    -*) COMPREPLY=($(compgen -W "$options" -- "$current")) ;;',
+    '    *) COMPREPLY=($(compgen -f -- "$current")) ;;',
+    '  esac',
+    '}',
+    'complete -o filenames -F _portolan portolan',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function fishScript(commands: readonly Completable[]): string {
+  const { second } = wordsOf(commands);
+  const summaryOf = (words: string): string => commands.find((one) => one.words === words)?.summary ?? '';
+  const lines = [
+    '# Completions of portolan for fish.',
+    'function __portolan_is',
+    '  set -l words (commandline -opc)',
+    '  test "$words[2..-1]" = "$argv"; or string match -q -- "$argv *" "$words[2..-1]"',
+    'end',
+    'complete -c portolan -n "test (count (commandline -opc)) -eq 1" -f',
+    ...[...second].flatMap(([family, all]) => [
+      `complete -c portolan -n "test (count (commandline -opc)) -eq 1" -f -a ${family} -d ${fishText(summaryOf(family) || `${all.join(', ')}`)}`,
+      ...all.map(
+        (member) =>
+          `complete -c portolan -n "__portolan_is ${family}; and test (count (commandline -opc)) -eq 2" -f -a ${member} -d ${fishText(summaryOf(`${family} ${member}`))}`,
+      ),
+    ]),
+    `complete -c portolan -n "__portolan_is completion" -f -a "${SHELLS.join(' ')}"`,
+    ...commands.flatMap(({ words, options }) =>
+      options.map(({ name, description, takesValue, choices }) => {
+        const value = choices.length > 0 ? ` -x -a "${choices.join(' ')}"` : takesValue ? ' -r' : '';
+        return `complete -c portolan -n "__portolan_is ${words}" -l ${name}${value} -d ${fishText(description)}`;
+      }),
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function fishText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
