@@ -7,7 +7,7 @@ import type { Merged } from '../git/merge.ts';
 import type { PolicyRead } from '../policy/read-policy.ts';
 import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
-import { amount, countText, fileLineText } from '../text.ts';
+import { amount, countText, fileLineText, placeText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/need.ts';
 import type { ContextReport } from './context.ts';
@@ -106,7 +106,10 @@ function head(
 function policyReport({ defaults, path }: Start['policy'], expired: Waived['expired']): PolicyReport {
   return {
     source: defaults ? 'built-in defaults' : path,
-    expired: expired.map(({ rule, package: name, until }) => `${rule} for ${name}, until ${until}`),
+    expired: expired.map(({ rule, package: name, until, location }) => {
+      const text = `${rule} for ${name}, until ${until}`;
+      return location ? `${text} (${placeText(location)})` : text;
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What to write into a policy where the errors of a rule are intended. */
+import { CORE_SCHEMA, dump } from 'js-yaml';
 import type { Finding } from '../../catalog/finding.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 
@@ -34,8 +35,8 @@ const WAIVED_MONTHS = 3;
 export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
   const all = merges.flat();
   const rules = [...new Set(all.map(({ rule }) => rule))].filter((id) => RULE_IDS.includes(id)).sort();
-  const settings: string[] = [];
-  const waivers: string[] = [];
+  const settings: Record<string, object> = {};
+  const waivers: object[] = [];
   const lines = rules.map((rule) => {
     const errors = all.filter((finding) => finding.rule === rule);
     const of = {
@@ -45,27 +46,31 @@ export function silencing(merges: readonly (readonly Finding[])[], today: string
     };
     const patterns = passingPatterns(errors);
     if (patterns) {
-      const setting = `{allowChannels: [${patterns.map((pattern) => `'${pattern}'`).join(', ')}]}`;
-      settings.push(`  ${rule}: ${setting}`);
-      return { ...of, setting };
+      settings[rule] = { allowChannels: patterns };
+      return { ...of, setting: inOneLine(settings[rule]) };
     }
     const packages = [...new Set(errors.map((finding) => finding.package ?? ''))];
     if (packages.length <= MOST_WAIVERS && packages.every((name) => /^[a-z0-9.-]+$/.test(name))) {
       const until = laterBy(today, WAIVED_MONTHS);
       for (const name of packages)
-        waivers.push(
-          `- {rule: ${rule}, package: '${name}', until: ${until}, reason: 'say why it is intended'}`,
-        );
+        waivers.push({ rule, package: name, until, reason: 'say why it is intended' });
       return { ...of, setting: `a waiver for ${packages.join(' and ')}` };
     }
-    settings.push(`  ${rule}: {enforce: off}`);
-    return { ...of, setting: '{enforce: off}' };
+    settings[rule] = { enforce: 'off' };
+    return { ...of, setting: inOneLine(settings[rule]) };
   });
   const parts = [
-    ...(settings.length > 0 ? ['rules:', ...settings] : []),
-    ...(waivers.length > 0 ? ['waivers:', ...waivers] : []),
+    ...(Object.keys(settings).length > 0 ? [dump({ rules: settings }, { ...STYLE, flowLevel: 2 })] : []),
+    ...(waivers.length > 0 ? [dump({ waivers }, { ...STYLE, flowLevel: 2 })] : []),
   ];
-  return { policy: parts.map((line) => `${line}\n`).join(''), lines };
+  return { policy: parts.join(''), lines };
+}
+
+/** A policy is YAML 1.2, in which `off` and dates are texts. */
+const STYLE = { schema: CORE_SCHEMA, lineWidth: -1, seqNoIndent: true } as const;
+
+function inOneLine(value: object): string {
+  return dump(value, { ...STYLE, flowLevel: 0 }).trimEnd();
 }
 
 /** Patterns that cover the channels of all findings, if all are channels that are meant to change. */

@@ -14,6 +14,7 @@ import { matchesGlob } from '../policy/layout.ts';
 import { ownersReader } from '../policy/owners/owners.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
+import { placeText } from '../text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
 import { type Deployed, lastDeployed } from './deployments.ts';
 import { readDirectory } from './directory.ts';
@@ -54,11 +55,11 @@ export async function driftOf(ports: DriftPorts, request: DriftRequest): Promise
 function expiredWaivers({ policy, today }: DriftRequest): Drift[] {
   return policy.waivers
     .filter(({ until }) => until < today)
-    .map(({ rule, package: name, until }) => ({
+    .map(({ rule, package: name, until, location }) => ({
       kind: 'waiver',
       of: rule,
-      message: `the waiver of ${rule} for ${name} ran out on ${until}`,
-      hint: 'take it out of the policy, or correct what it waived',
+      message: `waiver for ${rule} on ${name} expired on ${until}`,
+      hint: `remove it from ${location ? placeText(location) : 'the policy'}, or fix what it waived`,
     }));
 }
 

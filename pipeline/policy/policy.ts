@@ -1,5 +1,5 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
-import type { Severity } from '../../catalog/finding.ts';
+import type { Location, Severity } from '../../catalog/finding.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';
@@ -126,6 +126,8 @@ export interface Waiver {
   /** Last day on which it holds, `YYYY-MM-DD` in UTC. */
   readonly until: string;
   readonly reason: string;
+  /** Where it is written. */
+  readonly location?: Location;
 }
 
 export interface Limits {

@@ -25,6 +25,7 @@ import type {
   RegistriesPolicy,
   Requirement,
   RuleSetting,
+  Waiver,
 } from './policy.ts';
 import type { Written, WrittenRule, WrittenSignature } from './written.ts';
 
@@ -46,13 +47,22 @@ export interface PolicyRead {
  * @param ruleIds every rule that a policy may name; any well-formed id passes when left out
  */
 export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
-  if (bytes === undefined) return { policy: withDefaults({}), defaults: true, findings: [] };
+  if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
   const judged = settings ? judgePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
   const findings = [...strict, ...judged.findings].sort(compareFindings);
-  const policy = judged.written && findings.length === 0 ? withDefaults(judged.written) : undefined;
+  if (!settings || !judged.written || findings.length > 0)
+    return { policy: undefined, defaults: false, findings };
+  const waivers = (judged.written.waivers ?? []).map(
+    (waiver, i): Waiver => ({
+      ...waiver,
+      catalog: waiver.catalog,
+      location: settings.locate(['waivers', i]),
+    }),
+  );
+  const policy = withDefaults(judged.written, waivers);
   return { policy, defaults: false, findings };
 }
 
@@ -91,8 +101,8 @@ function noPolicy(message: string): PolicyRead {
 }
 
 /** A policy with everything that was left out filled in. */
-function withDefaults(written: Written): Policy {
-  const { automation = [], waivers = [], commits = {}, merge = {} } = written;
+function withDefaults(written: Written, waivers: readonly Waiver[]): Policy {
+  const { automation = [], commits = {}, merge = {} } = written;
   return {
     enforce: written.enforce ?? 'on',
     branches: written.branches ?? ['*'],
@@ -104,7 +114,7 @@ function withDefaults(written: Written): Policy {
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check) => ({ ...check, workflow: check.workflow })),
     rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule]) => [id, ruleOf(rule)])),
-    waivers: waivers.map((waiver) => ({ ...waiver, catalog: waiver.catalog })),
+    waivers,
     limits: limitsOf(written.limits ?? {}),
     merge: {
       mode: merge.mode ?? 'off',

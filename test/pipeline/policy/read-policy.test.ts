@@ -131,6 +131,17 @@ publish:
   expect(policy?.layout.match('operators/etcd/ci.yaml')?.kind).toBe('packageConfig');
 });
 
+test('a waiver knows where it is written', () => {
+  const waiver = '{rule: graph/stranded, package: etcd, until: 2027-03-01, reason: known}';
+  const { policy } = readPolicy(
+    Buffer.from(`apiVersion: portolan/v1alpha1\nkind: Portolan\nwaivers:\n- ${waiver}\n-   ${waiver}\n`),
+  );
+  expect(policy?.waivers.map(({ location }) => location)).toEqual([
+    { file: '.github/portolan.yaml', line: 4, column: 3 },
+    { file: '.github/portolan.yaml', line: 5, column: 5 },
+  ]);
+});
+
 describe('what is wrong is said at its place', () => {
   test('misspelt keys, at any depth, all at once', () => {
     expect(

@@ -47,6 +47,23 @@ function found({ out }: Ran): Found[] {
   return JSON.parse(out).findings.filter(({ rule }: Found) => /^image\/(?:tag|digest|registry)/.test(rule));
 }
 
+test('a waiver that has expired is named with its place in the policy', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const waived = (until: string): string =>
+    `${policy([])}waivers:\n- {rule: graph/stranded-v0, package: etcd, until: ${until}, reason: known}\n`;
+  const base = repository.commit({ '.github/portolan.yaml': waived('2020-01-31') });
+  const head = repository.commit({ [FILE]: catalog('quay.io/o/etcd:1') }, { parents: [base] });
+  const { out } = await portolan(repository.directory, 'check', '--base', base, '--head', head);
+  expect(out).toContain(
+    'expired waiver: graph/stranded-v0 for etcd, until 2020-01-31 (.github/portolan.yaml:5:3)\n',
+  );
+  const later = repository.commit({ '.github/portolan.yaml': waived('2999-01-31') });
+  const other = repository.commit({ [FILE]: catalog('quay.io/o/etcd:1') }, { parents: [later] });
+  const { out: unexpired } = await portolan(repository.directory, 'check', '--base', later, '--head', other);
+  expect(unexpired).not.toContain('expired waiver');
+});
+
 describe('images that a pull request brings', () => {
   test('are looked up, and only these', async () => {
     const far = await registry();
