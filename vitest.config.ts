@@ -9,6 +9,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['test/**/*.test.ts'],
     // Suites that need tools or data beyond Node and git run by themselves: see .ci/run.
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**', 'test/mutations/**'],
+    globalSetup: ['test/fakes/memory-disk.ts'],
     isolate: false,
     pool: 'threads',
     // One more than there are cores: some tests wait for others' time, for retries and for what never answers.
