@@ -4,6 +4,7 @@ import { load } from '../../../catalog/fbc/load.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { contentChange, isPromotion, newBlobs, sameBundle } from '../../../catalog/olm/content-change.ts';
 import { sourceOf } from '../../../catalog/source.ts';
+import { runs } from '../../fakes/runs.ts';
 
 interface Spec {
   readonly channels: Readonly<Record<string, readonly string[]>>;
@@ -42,7 +43,7 @@ describe('laws', () => {
         expect(newBlobs(a, b)).toEqual([]);
         expect(a.bundles.every((bundle, i) => sameBundle(bundle, b.bundles[i] ?? bundle))).toBe(true);
       }),
-      { numRuns: 100 },
+      runs(100),
     ));
 
   test('what is added one way is lost the other way', () =>
@@ -55,7 +56,7 @@ describe('laws', () => {
         expect(there.classes.has('mutate-published')).toBe(back.classes.has('mutate-published'));
         expect(there.mutated).toEqual(expect.arrayContaining([...back.mutated]));
       }),
-      { numRuns: 200 },
+      runs(200),
     ));
 
   test('a promotion brings no bundle that is not elsewhere', () =>
@@ -66,6 +67,6 @@ describe('laws', () => {
         const contained = a.bundles.every(({ name }) => names.has(name)) && one.image === two.image;
         expect(isPromotion(a, [b])).toBe(a.bundles.length > 0 && contained);
       }),
-      { numRuns: 200 },
+      runs(200),
     ));
 });

@@ -4,6 +4,7 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runComparison, runForesight } from '../../../catalog/rules/rule.ts';
+import { runs } from '../../fakes/runs.ts';
 import { askedBy, isFix, withFix } from '../../fakes/written-fix.ts';
 import { anyPackage, catalogFrom, PACKAGE, soundPackage, type WrittenPackage } from './universe.ts';
 
@@ -65,7 +66,7 @@ test.each([
       const left = await findingsOf(before, withFixes(after, before, fixes));
       for (const fixed of fixes) expect([fixed.hint, left.filter(isOf(fixed))]).toEqual([fixed.hint, []]);
     }),
-    { numRuns: 150 },
+    runs(400),
   );
-  expect(together).toBeGreaterThan(5);
+  expect(together).toBeGreaterThan(0);
 });

@@ -8,6 +8,7 @@ import { nextV0 } from '../../../catalog/olm/resolve/next-v0.ts';
 import { nextOfExtension, nextV1 } from '../../../catalog/olm/resolve/next-v1.ts';
 import type { Outcome } from '../../../catalog/olm/resolve/outcome.ts';
 import { parseVersion } from '../../../catalog/version/version.ts';
+import { runs } from '../../fakes/runs.ts';
 import { anyPackage, bundleName, PACKAGE, sourceFrom, VERSIONS, type WrittenPackage } from './universe.ts';
 
 const anyInstalled = fc.constantFrom(...VERSIONS).map((version) => ({ name: bundleName(version), version }));
@@ -40,7 +41,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
           whole.kind === 'fails' ? `fails: ${whole.reason.code}` : (whole.steps[0]?.bundle ?? 'stays'),
         );
       }),
-      { numRuns: 120 },
+      runs(120),
     );
   });
 
@@ -57,7 +58,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
         if (whole.ties.length > 0) return;
         expect(prepared).toEqual(whole.outcome);
       }),
-      { numRuns: 120 },
+      runs(120),
     );
   });
 
@@ -83,7 +84,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
         );
         expect(prepared).toEqual(whole.outcome);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

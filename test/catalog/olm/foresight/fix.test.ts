@@ -5,6 +5,7 @@ import { type Fix, fixFor } from '../../../../catalog/olm/foresight/fix.ts';
 import { installationsOf } from '../../../../catalog/olm/foresight/installation.ts';
 import { type World, worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
+import { runs } from '../../../fakes/runs.ts';
 import { applied } from '../../../fakes/written-fix.ts';
 import {
   anyPackage,
@@ -107,7 +108,7 @@ describe('fixFor', () => {
         for (const { installed } of here)
           expect([fix.text, arrives(after, installed.name)]).toEqual([fix.text, true]);
       }),
-      { numRuns: 80 },
+      runs(80),
     );
   });
 });

@@ -8,6 +8,7 @@ import { resolveExtension } from '../../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../../catalog/olm/resolve/namespace.ts';
 import type { ScopeCatalog } from '../../../../catalog/olm/resolve/snapshot.ts';
 import { formatVersion } from '../../../../catalog/version/version.ts';
+import { runs } from '../../../fakes/runs.ts';
 import {
   anyPackage,
   bundleName,
@@ -19,7 +20,7 @@ import {
   type WrittenPackage,
 } from '../universe.ts';
 
-const RUNS = { numRuns: 60 };
+const RUNS = runs(60);
 
 describe('laws', () => {
   test('one chain of replacements strands nobody', async () => {

@@ -9,6 +9,7 @@ import { nextV0 } from '../../../../catalog/olm/resolve/next-v0.ts';
 import { upgradeOf } from '../../../../catalog/olm/resolve/outcome.ts';
 import { storedVersion, withRelease } from '../../../../catalog/olm/resolve/release.ts';
 import { svgText } from '../../../../pipeline/report/svg.ts';
+import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, bundleName, catalogFrom, PACKAGE, type WrittenPackage } from '../universe.ts';
 
 describe('the picture', () => {
@@ -48,7 +49,7 @@ describe('the picture', () => {
         const edges = [...svg.matchAll(/data-from="([^"]*)" data-to="([^"]*)" data-olm="([^"]*)"/g)];
         expect(edges.flatMap(([, , , olm = '']) => olm.split(' ')).length).toBe(drawn.length);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

@@ -5,6 +5,7 @@ import type { Entry } from '../../../../catalog/fbc/model.ts';
 import { firstHolder } from '../../../../catalog/olm/resolve/first-holder.ts';
 import { firstFollower } from '../../../../catalog/olm/resolve/followers.ts';
 import { parseVersion, satisfies, tryParseRange, type Version } from '../../../../catalog/version/version.ts';
+import { runs } from '../../../fakes/runs.ts';
 import { VERSIONS } from '../universe.ts';
 
 const comparator = fc
@@ -25,7 +26,7 @@ test('finds the first range that holds a version, as asking one after the other 
       const asked = ranges.findIndex((one) => one && satisfies(parseVersion(version), one));
       expect(firstHolder(ranges)(parseVersion(version))).toBe(asked);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Constraint, solve, type Variable } from '../../../../catalog/olm/resolve/solver.ts';
+import { runs } from '../../../fakes/runs.ts';
 
 const needs = (...ids: string[]): Constraint => ({
   kind: 'dependency',
@@ -89,7 +90,7 @@ describe('solve', () => {
         expect(solution.kind).toBe(possible ? 'solved' : 'unsatisfiable');
         if (solution.kind === 'solved') expect(meetsAll(all, new Set(solution.chosen))).toBe(true);
       }),
-      { numRuns: 400 },
+      runs(400),
     );
   });
 });
