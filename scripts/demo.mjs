@@ -1,5 +1,5 @@
-// npm run demo: the main job on a sample repository. Three pull requests are checked, the first is
-// merged, and the merge is published to a registry of our own, twice. Needs Node and git, no network.
+// npm run demo: checks three pull requests in a sample repository, merges the first, and publishes the
+// merge twice to a local registry. Needs Node and git, no network.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -14,12 +14,12 @@ const SHOWN = 'npx portolan';
 say('Building the command line');
 execFileSync(process.execPath, [join(ROOT, 'scripts/build.mjs')], { cwd: ROOT, stdio: 'inherit' });
 
-say('Making a git repository from test/catalogs/sample: three packages, an owner file, a policy');
+say('Creating a git repository from test/catalogs/sample: three packages, an owners file and a policy');
 rmSync(PLACE, { recursive: true, force: true });
 mkdirSync(PLACE);
 cpSync(join(ROOT, 'test/catalogs/sample'), REPOSITORY, { recursive: true });
 git('init', '--quiet', '--initial-branch=main');
-commit('The catalog as it stands', 'grace');
+commit('Add the catalog', 'grace');
 
 const requests = [
   {
@@ -33,7 +33,7 @@ const requests = [
     expected: 0,
   },
   {
-    title: 'Pull request 2: mallory, who owns nothing, adds version 2.0.1 to ferry-operator',
+    title: 'Pull request 2: mallory, who is not an owner, adds version 2.0.1 to ferry-operator',
     branch: 'ferry-2.0.1',
     author: 'mallory',
     package: 'ferry-operator',
@@ -44,7 +44,7 @@ const requests = [
   },
   {
     title:
-      'Pull request 3: grace, an admin, adds lighthouse-operator 2.2.0. opm validate is green; clusters are not',
+      'Pull request 3: grace, an admin, adds lighthouse-operator 2.2.0. opm validate passes, but clusters are stranded',
     branch: 'lighthouse-2.2.0',
     author: 'grace',
     package: 'lighthouse-operator',
@@ -70,7 +70,7 @@ for (const request of requests) {
 }
 
 const [first] = requests;
-say('Merging the first, and publishing the merge');
+say('Merging pull request 1 and publishing the merge');
 git('merge', '--quiet', '--no-ff', '-m', `Merge ${first.branch}`, first.branch);
 const registry = await startRegistry();
 const to = `${registry.host}/sea/catalog:v4.20`;
@@ -78,24 +78,24 @@ const out = join(PLACE, 'publish');
 const publish = ['publish', '--repo', REPOSITORY, '--commit', 'main', '--catalog', 'v4.20', '--to', to];
 const further = ['--insecure', registry.host, '--mirror-to', 'mirror.example.com/olm', '--out', out];
 const once = portolan([...publish, ...further], 0);
-say('Publishing the same commit again: the same digest, nothing uploaded');
+say('Publishing the same commit again: same digest, nothing uploaded');
 const again = portolan([...publish, ...further], 0);
 registry.stop();
 if (digestIn(once) !== digestIn(again) || !again.includes('uploaded 0 bytes')) {
-  fail('the second publish was not the same as the first');
+  fail('the second publish differs from the first');
 }
 
-say('Done. What was made, and where to look');
+say('Done. The results');
 for (const [path, what] of [
-  ['catalogs', 'the git repository, with its three branches'],
-  ['registry', 'the registry, an OCI image layout: npx portolan registry .demo/registry serves it'],
-  ['publish/receipt.json', 'what was published, by digest'],
-  ['publish/mapping.txt', 'every image that a disconnected cluster needs, and where it goes'],
-  ['publish/imageContentSourcePolicy.yaml', 'how nodes find them (OpenShift up to 4.12)'],
+  ['catalogs', 'the git repository with three branches'],
+  ['registry', 'the registry, an OCI image layout; to serve it, run npx portolan registry .demo/registry'],
+  ['publish/receipt.json', 'what was published, with digests'],
+  ['publish/mapping.txt', 'source and destination of every image for a disconnected cluster'],
+  ['publish/imageContentSourcePolicy.yaml', 'where nodes find the mirrored images (OpenShift up to 4.12)'],
   ['publish/imageDigestMirrorSet.yaml', 'the same, for images by digest (from 4.13)'],
   ['publish/imageTagMirrorSet.yaml', 'the same, for images by tag'],
-  ['publish/catalogSource.yaml', 'makes the catalog known to OLM v0'],
-  ['publish/clusterCatalog.yaml', 'makes the catalog known to OLM v1'],
+  ['publish/catalogSource.yaml', 'adds the catalog to OLM v0'],
+  ['publish/clusterCatalog.yaml', 'adds the catalog to OLM v1'],
 ]) {
   console.log(`  .demo/${path.padEnd(38)} ${what}`);
 }

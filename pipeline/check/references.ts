@@ -43,7 +43,7 @@ export async function judgeReferences(
   if (count === 0) return { findings: [], unchecked: [], unanswered: false };
   if (!registry || policy.registries.allow.length === 0) {
     const why = registry
-      ? 'the policy allows no registry to be asked (registries.allow)'
+      ? 'the policy does not allow access to any registry (registries.allow)'
       : 'nothing was asked';
     return {
       findings: [],

@@ -126,11 +126,13 @@ function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {
 function impactLine(olm: string, states: BeforeAfter | undefined): string[] {
   if (!states) return [];
   const stuck = states.after.arrives ? '' : ` (STUCK: ${states.after.why})`;
-  return [`      ${olm}: ${pathText(states.before)}  =>  ${pathText(states.after)}${plain(stuck)}`];
+  return [`      ${olm}: was ${pathText(states.before)}; now ${pathText(states.after)}${plain(stuck)}`];
 }
 
-/** The next bundle, and the end of the upgrade path if that is another one. */
-export function pathText({ next, end }: BeforeAfter['after']): string {
-  if (next === '') return `… ${plain(end)}`;
-  return end === '' || end === next ? plain(next) : `${plain(next)} … ${plain(end)}`;
+/** The upgrade path: the next version and, if that is not the end, the last one. */
+export function pathText({ next, kind, end }: BeforeAfter['after']): string {
+  const last = end === '' || end === next ? [] : [`ending at ${plain(end)}`];
+  if (next === '') return last.join('');
+  const first = kind === 'upgrade' ? plain(next) : kind === 'stays' ? 'no upgrade' : 'an error';
+  return [first, ...last].join(', ');
 }

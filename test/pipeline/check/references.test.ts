@@ -105,6 +105,6 @@ test('a policy that allows nothing: said, and no verdict', async () => {
   const report = await reportOf('', [], ['example.com/old:v1', 'example.com/new:v1']);
   expect(report.verdict).toBe('pass');
   expect(report.unchecked).toEqual([
-    { what: '1 new reference', why: 'the policy allows no registry to be asked (registries.allow)' },
+    { what: '1 new reference', why: 'the policy does not allow access to any registry (registries.allow)' },
   ]);
 });

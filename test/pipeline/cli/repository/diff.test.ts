@@ -30,11 +30,11 @@ const TEXT = [
   '  bundle p.v1.3.0 added',
   '  upgrade impact:',
   '    stable: installed 1.0.0, 1.1.0',
-  '      OLM v0: … 1.2.0  =>  … 1.3.0',
-  '      OLM v1: … 1.2.0  =>  … 1.3.0',
+  '      OLM v0: was ending at 1.2.0; now ending at 1.3.0',
+  '      OLM v1: was ending at 1.2.0; now ending at 1.3.0',
   '    stable: installed 1.2.0',
-  '      OLM v0: stays  =>  1.3.0',
-  '      OLM v1: stays  =>  1.3.0',
+  '      OLM v0: was no upgrade; now 1.3.0',
+  '      OLM v1: was no upgrade; now 1.3.0',
   '',
 ].join('\n');
 
@@ -71,7 +71,7 @@ describe('portolan diff', () => {
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
     expect((await runCommand([...words, '--package', 'q'])).out).toBe('no changes\n');
     expect((await runCommand([...words, '--format', 'markdown'])).out).toContain(
-      '| stable | 1.0.0, 1.1.0 | … 1.2.0 | … 1.3.0 | … 1.2.0 | … 1.3.0 |',
+      '| stable | 1.0.0, 1.1.0 | ending at 1.2.0 | ending at 1.3.0 | ending at 1.2.0 | ending at 1.3.0 |',
     );
   });
 
