@@ -1,4 +1,4 @@
-/** The library: file-based catalogs, read, judged and rendered as OLM's own tools do. */
+/** The library: reads, validates and renders file-based catalogs as OLM's own tools do. */
 export { type ImageTemplate, parseImageTemplate } from './bundle/image-template.ts';
 export { type ReadBundle, type RegistryBundle, readBundle } from './bundle/registry-bundle.ts';
 export { type BundleRenderOptions, type RenderedBundle, renderBundle } from './bundle/render.ts';

@@ -27,7 +27,7 @@ export interface DigestReference {
 
 export type Reference = TagReference | DigestReference;
 
-/** Why a text is no reference; the message is the one that opm prints. */
+/** Why a text is not a reference, in opm's words. */
 export class InvalidReference extends Error {
   constructor(message: string) {
     super(message);

@@ -133,7 +133,7 @@ function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
     });
 }
 
-/** The rules of the bundle's own roles: nobody makes a role that may more than himself. */
+/** The rules of the bundle's own roles: Kubernetes allows nobody to create a role with more permissions than their own. */
 function roleRules({ allObjects }: Inspected, kind: 'Role' | 'ClusterRole'): PolicyRule[] {
   const roles = allObjects.filter((object) => object.kind === kind && object.group === RBAC);
   return uniqueRules(roles.flatMap(({ value }) => list(value, 'rules').map(writtenRule)));

@@ -13,7 +13,7 @@ import { type ManifestFile, readManifestFile } from './manifest.ts';
 import { versionOf } from './properties.ts';
 import { BundleRefusal, fitObject, objectIn, type RegistryBundle } from './registry-bundle.ts';
 
-/** One version of an operator: a ClusterServiceVersion and what lies beside it. */
+/** One version of an operator: a ClusterServiceVersion and the files next to it. */
 export interface PackageVersion {
   readonly name: string;
   /** Folder of the version, relative to the package. */

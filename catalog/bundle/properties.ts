@@ -79,7 +79,7 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
   });
 }
 
-/** Of the annotation `olm.properties`; none when that is no list of properties. */
+/** The properties in the annotation `olm.properties`; empty if it is not a list of properties. */
 function annotatedProperties({ csv }: RegistryBundle): RenderedProperty[] {
   const metadata = isObject(csv.value['metadata']) ? csv.value['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};

@@ -35,7 +35,7 @@ export async function readBundleFiles(source: CatalogSource): Promise<BundleFile
   return { manifests, metadata, others, unreadable };
 }
 
-/** Whether a file stands in its folder itself, and not in one below. */
+/** Whether a file is directly in its folder, not in a subfolder. */
 export function isDirect(file: ManifestFile): boolean {
   return file.path.split('/').length === 2;
 }

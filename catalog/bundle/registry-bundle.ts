@@ -21,7 +21,7 @@ import { type BundleFiles, fileName, isDirect, readBundleFiles } from './read.ts
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An object that a bundle brings to the cluster. */
+/** An object that a bundle installs on the cluster. */
 export interface BundleObject {
   readonly group: string;
   readonly version: string;

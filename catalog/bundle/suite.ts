@@ -1,5 +1,5 @@
 /**
- * Which rules count for whom. A suite is named after those who judge by it; a view shows
+ * The rules of each suite. A suite is named after the tool that uses it; a view shows
  * what one of the real tools would say, and nothing else.
  *
  * @see https://github.com/operator-framework/operator-sdk/blob/master/internal/cmd/operator-sdk/bundle/validate/optional.go

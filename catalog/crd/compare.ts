@@ -58,7 +58,7 @@ export function compareNodes(a: Keywords, b: Keywords, options: CompareOptions):
   return changes;
 }
 
-/** A value as its JSON stands in Go's memory. */
+/** A JSON value as Go represents it in memory. */
 export function rawJson(value: unknown): string {
   return escapeHtml(compactJson(value));
 }

@@ -148,7 +148,7 @@ const OPTIONAL_BOOLEANS: ReadonlySet<string> = new Set([
   'x-kubernetes-preserve-unknown-fields',
 ]);
 
-/** Keywords of which the empty text is not the same as none. */
+/** Keywords for which an empty string differs from a missing one. */
 const OPTIONAL_TEXTS: ReadonlySet<string> = new Set([
   '$ref',
   'x-kubernetes-list-type',

@@ -13,7 +13,7 @@ import { type Edges, nodeOf, type PackageGraph, type PlacedBundle } from './pack
 
 /**
  * @param skipsPatches whether the last patch of a minor version skips the others
- * @throws EditError for a version that is there
+ * @throws EditError for a version that already exists
  */
 export function addedByVersion(
   graph: PackageGraph,

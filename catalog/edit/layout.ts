@@ -1,4 +1,4 @@
-/** How a catalog lies in files: all in one, one for each package, one for each blob. */
+/** The file layout of a catalog: one file, one per package, or one per blob. */
 import type { Meta } from '../fbc/blob.ts';
 import type { FileFormat } from './file.ts';
 

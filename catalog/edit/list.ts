@@ -1,4 +1,4 @@
-/** Lists in the text of a document: one more item, and all else as it stands. */
+/** Adds an item to a list in the text of a document; the rest of the text stays unchanged. */
 import { emitYaml } from '../yaml/emit.ts';
 import { readTree } from '../yaml/parser.ts';
 import type { Json } from '../yaml/scalar.ts';
@@ -37,7 +37,7 @@ function rewritten(
 }
 
 /**
- * A document's text with one more item at the end of the list at a path; all else as it stands.
+ * A document's text with one more item at the end of the list at a path; the rest stays unchanged.
  * Undefined when there is no such list, or it does not stand over several lines.
  */
 export function insertedAt(text: string, path: readonly (string | number)[], item: Json): string | undefined {

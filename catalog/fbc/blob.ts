@@ -89,7 +89,7 @@ export function decodeBlob(
 
 /**
  * Reads no more of a document than what every blob has; a schema need not be there.
- * What keeps it from being a blob is said in `findings`.
+ * If it is not a valid blob, `findings` says why.
  */
 export function decodeMeta(
   value: unknown,
@@ -228,7 +228,7 @@ export function fieldsOf(blob: Blob): Fields | undefined {
   return shape && fitStruct(blob.value, shape).value;
 }
 
-/** As {@link fieldsOf}; what does not fit is said in `findings`. */
+/** Like {@link fieldsOf}; reports invalid fields in `findings`. */
 export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
   const shape = SHAPES.get(blob.schema);
   return shape && fitted(blob, shape, reportTo(blob.document, findings));

@@ -2,7 +2,7 @@
 import { inFile } from './document.ts';
 import type { Blob, Blobs } from './model.ts';
 
-/** The same blobs in another file: equal files are read once, and may lie in several places. */
+/** The same blobs in another file: equal files are read only once. */
 export function placedBlobs(
   { packages, channels, bundles, deprecations, others }: Blobs,
   file: string,

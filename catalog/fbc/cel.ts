@@ -9,7 +9,7 @@ import type { GoRegexp } from '../go/regexp.ts';
 import { compareVersions, parseTolerant } from '../version/version.ts';
 import type { Property } from './model.ts';
 
-/** Compiles rules; null stands for a rule that asks for more work than a catalog may. */
+/** Compiles rules; null is a rule that needs more work than a catalog may cause. */
 export interface Cel {
   /** @throws CelError when the rule is none, or does not say yes or no */
   compile(rule: string): CelRule | null;
@@ -18,7 +18,7 @@ export interface Cel {
 /** Whether a bundle with these properties satisfies a rule; what cannot be evaluated does not. */
 export type CelRule = (properties: readonly Property[]) => boolean;
 
-/** Why a text is no rule. */
+/** Why a text is not a rule. */
 export class CelError extends Error {
   constructor(message: string) {
     super(message);

@@ -170,7 +170,7 @@ export function ownText(text: string): string {
 }
 
 /**
- * A document of which only the places of a few paths are kept; any other path is where the document begins.
+ * A document that keeps the locations of only a few paths; other paths have the location of the document.
  *
  * @param paths paths in the document
  * @param keys the same paths as they are asked for, their steps joined by dots
@@ -215,7 +215,7 @@ class KeptPlaces implements SourceDocument {
   }
 }
 
-/** The same document in another file: equal files are read once, and may lie in several places. */
+/** The same document in another file: equal files are read only once. */
 export function inFile(document: SourceDocument, file: string): SourceDocument {
   return {
     file,

@@ -276,7 +276,7 @@ function placeOf(text: string, offset: number): { line: number; column: number }
   return { line: before.split('\n').length, column: offset - lastBreak };
 }
 
-/** The text that bytes stand for, with U+FFFD where they are no UTF-8. */
+/** Decodes bytes as UTF-8, with U+FFFD for invalid bytes. */
 function decode(bytes: Uint8Array): TextPiece & { readonly isUtf8: boolean } {
   const isPlain = isPlainBytes(bytes);
   try {

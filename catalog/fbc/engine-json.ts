@@ -31,7 +31,7 @@ function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
   return changed ?? list;
 }
 
-/** Keys that the engine puts elsewhere or takes for something else, and those that it orders otherwise than Go. */
+/** Keys that the JavaScript engine reorders or treats specially, unlike Go. */
 const SPECIAL = /^(?:[0-9]+|__proto__)$|[\ud800-\uffff]/;
 
 function objectInOrder(object: Readonly<Record<string, unknown>>): unknown {

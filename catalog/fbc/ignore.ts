@@ -1,5 +1,5 @@
 /**
- * `.indexignore` files: which paths of a catalog's tree are no part of the catalog.
+ * `.indexignore` files: which paths in a catalog's folder do not belong to the catalog.
  * A port of go-git's matcher as opm uses it, which is not git's: only files are
  * matched, so `!` re-includes a file below an ignored directory.
  *
@@ -20,7 +20,7 @@ interface Pattern {
 /** A name in code points: what a glob is matched against. */
 type Name = readonly string[];
 type Glob = (name: Name) => boolean;
-/** Of a pattern's segments only globs match names; `**` stands for folders, nothing for what two slashes enclose. */
+/** Only globs among a pattern's segments match names; `**` matches folders, and an empty segment matches nothing. */
 type Segment = Glob | '**' | '';
 
 /**

@@ -96,7 +96,7 @@ export interface Blobs {
   readonly others: readonly Blob[];
 }
 
-/** A catalog by package. Where names stand twice, the first blob counts. */
+/** A catalog by package. The first of two blobs with the same name counts. */
 export interface Catalog {
   readonly packages: ReadonlyMap<string, Package>;
   readonly blobs: Blobs;

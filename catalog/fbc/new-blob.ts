@@ -6,7 +6,7 @@ import { type Decoded, decodeBlob } from './blob.ts';
 import type { SourceDocument } from './document.ts';
 import type { Blob } from './model.ts';
 
-/** A document of which every part stands in one place: what it was made from. */
+/** A document whose parts all have the same location: that of its source. */
 export function madeDocument(place: Location): SourceDocument {
   const document: SourceDocument = {
     file: place.file,

@@ -34,7 +34,7 @@ export function splitAtMinor(name: string): { readonly before: string; readonly 
   return before === undefined || minor === undefined ? undefined : { before, minor };
 }
 
-/** The platform that a catalog's name stands for: `v4.20`, `stage-v4.20`, or `4-20` of a folder `catalog-4-20`. */
+/** The OpenShift version in a catalog's name: `v4.20`, `stage-v4.20`, or `4-20` of a folder `catalog-4-20`. */
 export function minorOfCatalog(catalog: string): Minor | undefined {
   return tryParseMinor(splitAtMinor(catalog)?.minor.replace('-', '.') ?? '');
 }
@@ -56,7 +56,7 @@ function normal({ major, minor }: Minor): Minor {
 /** The first version of the platform that reads the smaller of the two formats. */
 const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
 
-/** Whether catalogs of a version tell bundles by `olm.csv.metadata`; before, by `olm.bundle.object`. */
+/** Whether catalogs of a version describe bundles by `olm.csv.metadata`; earlier ones use `olm.bundle.object`. */
 export function readsCsvMetadata(platform: Minor): boolean {
   return compareMinors(platform, CSV_METADATA_FROM) >= 0;
 }

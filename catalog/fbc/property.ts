@@ -103,7 +103,7 @@ export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ],
 ]);
 
-/** What an `olm.package` property says; undefined for what is no text, which `bundle/property` reports. */
+/** The value of an `olm.package` property; undefined if it is not a string, which `bundle/property` reports. */
 export interface PackageProperty {
   readonly packageName: string | undefined;
   readonly version: string | undefined;

@@ -39,7 +39,7 @@ export async function visitBlobs(
   return findings;
 }
 
-/** The document of a blob of which nobody asks where it stands. */
+/** The document of a blob whose location is never needed. */
 export const NO_DOCUMENT: SourceDocument = {
   file: '',
   line: 1,

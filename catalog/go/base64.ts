@@ -8,7 +8,7 @@ const VALUES: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return value < 0 ? 255 : value;
 });
 
-/** The bytes that good base64 stands for. What is no digit is passed over. */
+/** Decodes valid base64; skips other characters. */
 export function decodeBase64(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
   let length = 0;

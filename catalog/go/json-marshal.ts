@@ -114,7 +114,7 @@ const ESCAPES: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
   encoder.encode(goString(String.fromCharCode(code)).slice(1, -1)),
 );
 
-/** 1 for bytes that stand for themselves. */
+/** 1 for bytes that need no escape. */
 const PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   code < 0x80 && ESCAPES[code]?.length === 1 ? 1 : 0,
 );

@@ -321,7 +321,7 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
   return proper ? value : fitted;
 }
 
-/** The field that a key stands for: by exact name, else whatever its case. */
+/** The field that a key names: by exact name, or else ignoring case. */
 function fieldName(shape: StructShape, key: string): string | undefined {
   if (Object.hasOwn(shape.fields, key)) return key;
   if (shape.exactKeys) return undefined;

@@ -17,7 +17,7 @@ const MOST_INSERTED = 12;
 const SHORTEST_NINTHER = 50;
 const SHORTEST_SHIFTED = 50;
 const MOST_SHIFTS = 5;
-/** Swaps that choosing a pivot among nine items takes when they stand in falling order. */
+/** Swaps to choose a pivot among nine items in descending order. */
 const FALLING = 12;
 
 function bitLength(value: number): number {

@@ -14,7 +14,7 @@ export interface Bound {
 
 const LOOSE = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 
-/** Reads `1`, `1.2`, `v1.2.3-rc.1`; undefined when it is no version. */
+/** Reads `1`, `1.2`, `v1.2.3-rc.1`; undefined if it is not a version. */
 export function parseBound(text: string): Bound | undefined {
   const match = LOOSE.exec(text);
   if (!match) return undefined;

@@ -109,7 +109,7 @@ interface Group {
   readonly all: readonly Placement[];
 }
 
-/** The placements that nodes have to find, by the objects that they stand in. */
+/** The placements that nodes must find, by the objects that contain them. */
 function groups({ home, style, placements }: MirrorPlan): Group[] {
   if (home.transport === 'file') return [];
   // Clusters are told where the catalog's own image is; only oc lists it as well.

@@ -25,7 +25,7 @@ import { YamlError } from '../yaml/tree.ts';
 import { parseBound } from './bound.ts';
 import type { AdditionalImage } from './request.ts';
 
-/** What of which catalogs, and which images beside them, belongs to a mirror. */
+/** The parts of catalogs and the additional images that belong to a mirror. */
 export interface ImageSet {
   readonly catalogs: readonly CatalogSelection[];
   readonly additional: readonly AdditionalImage[];

@@ -47,7 +47,7 @@ const ANY_BLOB = struct('declcfgMeta', {
   relatedImages: listOf(struct('declcfgRelatedImage', { name: text, image: text })),
 });
 
-/** Fields with images, whatever the case of their letters: most blobs that are no bundles have none. */
+/** Fields with images, ignoring case: most blobs other than bundles have none. */
 const NAMES_IMAGES = /^(?:image|relatedImages)$/iu;
 
 /**

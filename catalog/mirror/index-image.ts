@@ -12,7 +12,7 @@ export const DATABASE_LABEL = 'operators.operatorframework.io.index.database.v1'
 /**
  * The directory of the catalog in the image, by its labels.
  *
- * @throws InvalidOption when the image is no index of a file-based catalog
+ * @throws InvalidOption if the image does not contain a file-based catalog
  */
 export function configsDirectory(labels: Readonly<Record<string, string>>): string {
   const directory = Object.hasOwn(labels, CONFIGS_LABEL) ? labels[CONFIGS_LABEL] : undefined;
@@ -37,7 +37,7 @@ export function platformText({ os, architecture, variant }: ImagePlatform): stri
   return [os, architecture, ...(variant ? [variant] : [])].join('/');
 }
 
-/** The image of a list whose catalog is read when nobody says which. */
+/** The image in a manifest list whose catalog is read by default. */
 const DEFAULT_PLATFORM = 'linux/amd64';
 
 /**

@@ -140,7 +140,7 @@ function parsed(text: string): ReturnType<typeof parseOcReference> {
   }
 }
 
-/** A source, and the pattern of its tags when it stands for several. */
+/** A source, and the pattern of its tags if it names several images. */
 function sourceOf(text: string): { from: ReturnType<typeof parseOcReference>; tags: string | undefined } {
   const glob = /^(.*):([\w.*-]*\*[\w.*-]*)$/.exec(text);
   if (glob) return { from: parsed(glob[1] ?? ''), tags: glob[2] };

@@ -1,5 +1,5 @@
 /**
- * Blobs of which a part is taken out, the written object with them.
+ * Removes parts of blobs, and of their written objects.
  */
 import type { Channel, Deprecations } from '../fbc/model.ts';
 

@@ -73,7 +73,7 @@ export interface ReportedMissing {
 /**
  * Reports a plan: its documents are read as a node of the platform reads them.
  *
- * @throws InvalidOption for a platform that is no version
+ * @throws InvalidOption for a platform that is not a version
  */
 export function mirrorReport(
   plan: MirrorPlan,

@@ -34,7 +34,7 @@ export interface Need {
   readonly holds: (bundle: Bundle) => boolean;
 }
 
-/** A bundle that nobody chose, and why it stays. */
+/** A bundle that was not selected, and why it stays. */
 export interface Kept {
   readonly package: string;
   readonly bundle: string;

@@ -75,7 +75,7 @@ export interface NamingRequest {
   readonly targets: ReadonlyMap<string, Target>;
 }
 
-/** How oc cuts paths when nobody says otherwise. */
+/** How oc shortens paths by default. */
 const OC_COMPONENTS = 2;
 
 /** @throws InvalidOption */
@@ -104,7 +104,7 @@ function ocNamingOf(home: MirrorHome, maxComponents: number, indexes: readonly s
   return ocNaming({ index: parseOcReference(index), to, maxComponents });
 }
 
-/** The scope of mirror entries when nobody says otherwise. */
+/** The default scope of mirror entries. */
 export function defaultScope(style: Style, maxComponents: number | undefined): Scope {
   return style === 'oc-mirror' && (maxComponents ?? 0) === 0 ? 'namespace' : 'repository';
 }
@@ -176,7 +176,7 @@ export interface MirrorSetNames {
   readonly itms: string;
 }
 
-/** Images whose mirrors stand in objects of their own. */
+/** Images whose mirrors are in separate objects. */
 export type MirrorGroup = 'operator' | 'generic';
 
 /** The groups that a style keeps apart. */

@@ -157,7 +157,7 @@ function versionText({ version }: Bundle): string {
   return version ? formatVersion(version) : '';
 }
 
-/** The name that consoles show, where the bundle's properties tell it. */
+/** The display name, if the bundle's properties contain it. */
 function displayName({ properties }: Bundle): string {
   const value = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
   const name = isObject(value) ? value['displayName'] : undefined;

@@ -15,7 +15,7 @@ export interface DockerfileOptions {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** What opm builds on when nothing is said. */
+/** opm's default base image. */
 export const OPM_IMAGE = 'quay.io/operator-framework/opm:latest';
 
 const SERVING = `

@@ -27,7 +27,7 @@ export interface GraphOptions {
 }
 
 /**
- * @returns the graph; undefined when `from` is no bundle of the catalog
+ * @returns the graph; undefined if `from` is not a bundle of the catalog
  * @throws VersionError for a range with an empty alternative, such as `<1.0.0 || || >2.0.0`
  */
 export function mermaidGraph(blobs: Blobs, options: GraphOptions): string | undefined {

@@ -69,7 +69,7 @@ function jsonStreamError(text: string): string | undefined {
   }
 }
 
-/** What is said of a value of a JSON stream: by itself, and where YAML was tried, too. */
+/** The message for a value in a JSON stream: alone, and after reading it as YAML failed, too. */
 interface Refusal {
   readonly bare: string;
   readonly first: string;

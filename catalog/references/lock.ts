@@ -15,7 +15,7 @@ export interface ReferenceLock {
 const API_VERSION = 'portolan/v1alpha1';
 const KIND = 'ReferenceLock';
 
-/** Why a text is no lock. */
+/** Why a text is not a lock file. */
 export class InvalidLock extends Error {
   constructor(message: string) {
     super(message);

@@ -1,4 +1,4 @@
-/** What registries said about the references of a catalog, for the rules that judge it. */
+/** What registries said about the references of a catalog, for the rules that check it. */
 import type { ReferenceLock } from './lock.ts';
 import type { ReferenceSite } from './reference-site.ts';
 import type { Support } from './support.ts';

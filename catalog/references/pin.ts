@@ -14,7 +14,7 @@ export interface Pin {
   readonly note: string;
 }
 
-/** The text with its pins, and the pins that have no place: what stands there is written in another way. */
+/** The pinned text, and the pins that could not be written because the text there has another form. */
 export interface Pinned {
   readonly text: string;
   readonly refused: readonly Pin[];

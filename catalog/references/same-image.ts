@@ -13,13 +13,13 @@ import { lookupKey } from './site.ts';
  */
 export type TagDigests = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** `unconfirmed`: a tag became a digest, and nobody says whether it stands for it. */
+/** `unconfirmed`: a tag became a digest, and nothing confirms that the tag names this digest. */
 export type ImageChange = 'same' | 'unconfirmed' | 'other';
 
 /** Subject of findings that a registry's answer may settle. */
 export const UNCONFIRMED = 'unconfirmed digest';
 
-/** What to do where nothing confirms which digest a tag stands for. */
+/** What to do if nothing confirms which digest a tag names. */
 export const CONFIRM_HINT =
   'let the check ask the registry (registries.allow in the policy), or merge a lock of the tags first: portolan resolve DIR --lock FILE';
 
@@ -66,7 +66,7 @@ function digestOf({ digest }: DigestReference): string {
   return digest;
 }
 
-/** What is known of tags, and what these pins say of tags that nobody was asked about. */
+/** The known digests of tags, extended by these pins for tags that were not looked up. */
 export function assuming(digests: TagDigests, pins: readonly NewPin[]): TagDigests {
   const all = new Map([...digests].map(([tag, known]) => [tag, new Set(known)]));
   for (const { tag, digest } of pins) {

@@ -31,7 +31,7 @@ export interface SitesOptions {
   readonly supports?: boolean;
 }
 
-/** Reads where a catalog, a folder of templates or bundle directories name images. What is no reference is left to the rule that says so. */
+/** Reads where a catalog, a folder of templates or bundle directories name images. Text that is not a reference is left to the rule that reports it. */
 export async function referenceSites(
   source: CatalogSource,
   { limits, supports = false }: SitesOptions = {},

@@ -1,4 +1,4 @@
-/** The upgrades that a change brings: clusters make them by themselves once it is merged, and did not before. */
+/** The upgrades that a change adds: clusters perform them automatically after the merge, and did not before. */
 
 import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
@@ -36,7 +36,7 @@ export interface Side {
 
 const known = new WeakMap<Change, Map<string, readonly BroughtEdge[]>>();
 
-/** The upgrades that a change brings to a package, each pair of bundles once. */
+/** The upgrades that a change adds to a package, each pair of bundles once. */
 export function broughtEdges(change: Change, name: string): readonly BroughtEdge[] {
   const byPackage = known.get(change) ?? new Map<string, readonly BroughtEdge[]>();
   known.set(change, byPackage);

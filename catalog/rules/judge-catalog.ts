@@ -67,7 +67,7 @@ export async function judge(
   return { findings: findings.sort(compareFindings), catalog };
 }
 
-/** Copies of texts, each made once: the names of packages and bundles stand in many places. */
+/** Copies of texts, each made once: names of packages and bundles occur many times. */
 function ownTexts(): OwnText {
   const known = new Map<string, string>();
   return (text) => {
@@ -103,7 +103,7 @@ function lightBundle(bundle: Bundle, own: OwnText): Bundle {
 const NOTHING = {};
 const NONE: readonly never[] = [];
 const OWN_PROPERTY: readonly Property[] = [{ type: 'olm.package', value: null }];
-/** Under which paths the places of a bundle are asked for, of which one property is left. */
+/** The paths whose locations are needed in a bundle that keeps only one property. */
 const BUNDLE_PLACES = ['name', 'package', 'properties.0.value.version'];
 
 function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {

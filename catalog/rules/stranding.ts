@@ -1,4 +1,4 @@
-/** How rules tell that installations have no upgrade path, and what would give them one. */
+/** The message and fix for installations that have no upgrade path. */
 
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';

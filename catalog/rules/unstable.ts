@@ -1,4 +1,4 @@
-/** Channels that say by their names that they are no place to stay. */
+/** Channels whose names say that they are unstable. */
 const UNSTABLE =
   /(?:^|[^a-z])(?:alpha|beta|candidate|nightly|preview|dev|edge|experimental|next|rc|unstable|test)(?:[^a-z]|$)/i;
 

@@ -21,7 +21,7 @@ export interface Version {
   readonly build: readonly string[];
 }
 
-/** Why a text is no version or no range; the message is blang's. */
+/** Why a text is not a version or range, in blang's words. */
 export class VersionError extends Error {
   constructor(message: string) {
     super(message);
@@ -384,7 +384,7 @@ function raise(flat: string, wildcard: string): string {
 const MAX_RELEASE = 20;
 
 /**
- * Reads a bundle's explicit release, such as `1` or `2.beta`; the empty text is no release.
+ * Reads a bundle's explicit release, such as `1` or `2.beta`; an empty text is not a release.
  *
  * @throws VersionError
  */

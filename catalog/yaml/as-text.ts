@@ -30,7 +30,7 @@ function scalarText(value: unknown): unknown {
   return isInteger && value >= MIN && value <= MAX ? String(value) : formatFloat32(Number(value));
 }
 
-/** The field of a struct that a key stands for, whatever its case. */
+/** The field of a struct that a key names, ignoring case. */
 export function fieldOf(shape: StructShape, key: string): Shape | undefined {
   const name = Object.keys(shape.fields).find((one) => one.toLowerCase() === key.toLowerCase());
   return name === undefined ? undefined : shape.fields[name];

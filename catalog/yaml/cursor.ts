@@ -7,7 +7,7 @@
  */
 import { YamlError } from './tree.ts';
 
-/** What stands behind the last character; the reader refuses it everywhere else. */
+/** Marks the end of the text; the reader rejects this character anywhere else. */
 export const END = 0;
 
 const TAB = 9;

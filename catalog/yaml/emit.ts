@@ -181,7 +181,7 @@ function isLineEnd(c: number): boolean {
 const writtenKeys = new Map<string, string>();
 const MOST_WRITTEN_KEYS = 10_000;
 
-/** A key as it stands before its colon; undefined when it needs a question mark. */
+/** A key as written before its colon; undefined if it needs a question mark. */
 function simpleKey(key: string): string | undefined {
   const known = writtenKeys.get(key);
   if (known !== undefined || !isSimpleKey(key)) return known;

@@ -1,10 +1,10 @@
 /**
- * What stands behind a backslash in double-quoted YAML.
+ * Escape sequences in double-quoted YAML.
  *
  * @see https://yaml.org/spec/1.1/#c-ns-esc-char
  */
 
-/** What a letter stands for. Go knows `\'` besides those of the specification, and no `\/`. */
+/** The character for each escape. In addition to the specification, Go knows `\'`, but it does not know `\/`. */
 export const ESCAPES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '0': '\0',

@@ -137,7 +137,7 @@ export function nextLine(): void {
   }
 }
 
-/** Moves to a line of which the beginning and the first character that counts are known. */
+/** Moves to a line whose start and first significant character are known. */
 export function enterLine(begin: number, first: number): void {
   line++;
   bol = begin;
@@ -145,7 +145,7 @@ export function enterLine(begin: number, first: number): void {
   eol = text.indexOf('\n', first);
 }
 
-/** Passes lines that were looked through already, the last of which ends at `to`. */
+/** Skips lines that were already read, up to `to`. */
 export function passLines(count: number, to: number): void {
   line += count;
   eol = to;

@@ -66,7 +66,7 @@ export function integerSyntax(digits: string): string {
   return BigInt(digits) >= 2n ** 63n ? `0x${BigInt(digits).toString(16)}` : digits;
 }
 
-/** How Go prints what is no number, or infinite. */
+/** How Go prints NaN and infinities. */
 export function goNotFinite(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';

@@ -31,7 +31,7 @@ export function compareKeys(a: string, b: string): number {
   return compareNumbers(a, b, at) || x - y;
 }
 
-/** Compares what stands at `at` as numbers; what is no digit counts as a number of no digits. */
+/** Compares the digits at `at` as numbers; a position without digits counts as an empty number. */
 function compareNumbers(a: string, b: string, at: number): number {
   // Zeros inside a number count, those before it do not: a 1 stands for the digits before.
   const inside = (a.charCodeAt(at) === ZERO || b.charCodeAt(at) === ZERO) && followsNumber(a, at);

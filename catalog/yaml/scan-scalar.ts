@@ -30,7 +30,7 @@ export interface PlainScalar {
 }
 
 /**
- * @param least the column at which the scalar's further lines must stand in a block collection
+ * @param least the least indentation of the scalar's further lines in a block collection
  */
 export function scanPlain(cursor: Cursor, least: number, inFlow: boolean): PlainScalar {
   const { text } = cursor;

@@ -132,7 +132,7 @@ function objectData(value: unknown): string {
   return OBJECT_SHAPE ? textOf(fitStruct(value, OBJECT_SHAPE).value['data']) : '';
 }
 
-/** A manifest as opm keeps it: JSON as it stands, YAML turned into JSON. */
+/** A manifest as opm stores it: JSON unchanged, YAML converted to JSON. */
 function manifestJson(base64: string): Uint8Array {
   const manifest = decodeBase64(base64);
   if (startsWithBrace(manifest)) return manifest;

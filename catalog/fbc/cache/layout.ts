@@ -83,7 +83,7 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
   return stretchTo(state, low, length);
 }
 
-/** A part as it stands in the archive that the digest covers, without what fills its last block. */
+/** A part as in the archive that the digest covers, without the padding of its last block. */
 function* archived({ path, kind, pieces }: TreePart, size: number): Generator<Uint8Array> {
   yield tarHeader({ name: path, kind, mode: kind === 'file' ? FILE_MODE : DIRECTORY_MODE, size });
   yield* pieces;

@@ -143,13 +143,13 @@ function holds(list: readonly string[], wanted: string): boolean {
   return list.includes('*') || list.includes(wanted);
 }
 
-/** A star before a subresource stands for every kind. */
+/** A star before a subresource matches every kind. */
 function coversResource(resources: readonly string[], wanted: string): boolean {
   const slash = wanted.indexOf('/');
   return holds(resources, wanted) || (slash > 0 && resources.includes(`*${wanted.slice(slash)}`));
 }
 
-/** A star at the end stands for every path that begins so. */
+/** A star at the end matches every path with this prefix. */
 function coversUrl(url: string, wanted: string): boolean {
   return url === '*' || url === wanted || (url.endsWith('*') && wanted.startsWith(url.slice(0, -1)));
 }

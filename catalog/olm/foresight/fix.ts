@@ -231,7 +231,7 @@ function isFree({ touched }: Plan, { channel, entry, member }: Place): boolean {
   return !touched.has(placeKey(channel, entry, member)) && !touched.has(placeKey(channel, entry, WHOLE));
 }
 
-/** What is written otherwise than in a channel. */
+/** The changes to a channel. */
 function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
   return entries.flatMap((entry, i) => {
     const old = channel.entries[i];

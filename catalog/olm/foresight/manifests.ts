@@ -59,7 +59,7 @@ export interface AccessRule {
 
 const known = new WeakMap<Bundle, Manifests>();
 
-/** What a bundle in a catalog tells of its manifests. */
+/** The manifests that a bundle in a catalog describes. */
 export function manifestsOfBundle(bundle: Bundle): Manifests {
   const found = known.get(bundle) ?? readManifests(bundle);
   known.set(bundle, found);
@@ -78,7 +78,7 @@ function readManifests({ properties }: Bundle): Manifests {
   return { csv, objects };
 }
 
-/** What all manifests of a bundle tell together. */
+/** The combined contents of all manifests of a bundle. */
 export function manifestsOf(parts: readonly ManifestPart[]): Manifests {
   return {
     csv: parts.find(({ csv }) => csv !== undefined)?.csv,

@@ -129,7 +129,7 @@ export async function celFor(catalogs: readonly Pick<ScopeCatalog, 'catalog'>[])
     : undefined;
 }
 
-/** The packages of a world that are to be judged. */
+/** The packages of a world to check. */
 export function judgedPackages({ catalog, packages }: World): readonly Package[] {
   return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
 }

@@ -1,4 +1,4 @@
-/** Upgrade paths read off the graph document: what the page answers to whoever runs a version. */
+/** Reads upgrade paths from the graph document, for the page. */
 
 import type { Olm } from '../foresight/world.ts';
 import type { PackageGraph } from './graph-document.ts';
@@ -11,7 +11,7 @@ export interface DocumentPath {
   readonly why: string;
 }
 
-/** The upgrade path of a bundle in a channel; under OLM v1 an empty channel stands for none selected. */
+/** The upgrade path of a bundle in a channel; under OLM v1 an empty channel means that none is selected. */
 export function documentPath(
   graph: PackageGraph,
   olm: Olm,

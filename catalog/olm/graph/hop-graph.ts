@@ -50,7 +50,7 @@ export interface Hop {
   readonly kind: HopKind;
 }
 
-/** The graph of one package as it stands. */
+/** The current graph of one package. */
 export function hopGraph(world: World, ofPackage: Package): HopGraph {
   const state = stateOf(world.foresight, ofPackage, world.olm);
   return graphOf(ofPackage.name, state, state);

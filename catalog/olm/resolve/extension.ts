@@ -214,7 +214,7 @@ function rivalsOf<O extends Pick<Offers, 'source' | 'best'>>(lists: readonly O[]
   return [...(sound.length > 0 ? sound : filled)].sort((a, b) => b.source.priority - a.source.priority);
 }
 
-/** Properties by which a bundle needs others, of which OLM v1 installs none. */
+/** Properties for dependencies; OLM v1 installs no bundle that has one. */
 const UNSUPPORTED: ReadonlySet<string> = new Set([
   'olm.package.required',
   'olm.gvk.required',

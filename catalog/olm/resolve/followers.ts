@@ -10,7 +10,7 @@ import { firstHolder } from './first-holder.ts';
 /** Position of the first entry that follows an installation, or -1. */
 export type FirstFollower = (installed: Installed) => number;
 
-/** Prepares entries that stand in order of preference, the first most preferred. */
+/** Prepares entries in order of preference, most preferred first. */
 export function firstFollower(entries: readonly Entry[]): FirstFollower {
   const byName = new Map<string, number>();
   for (const [position, { replaces, skips }] of entries.entries()) {

@@ -27,7 +27,7 @@ export function provides(ofPackage: Package, { holds }: Requirement): boolean {
   );
 }
 
-/** OLM v0 installs nothing that says of itself that it is deprecated, for nobody. */
+/** OLM v0 never installs a bundle with the property olm.deprecated as a dependency. */
 function mayProvide({ properties }: Bundle): boolean {
   return !properties.some(({ type }) => type === 'olm.deprecated');
 }

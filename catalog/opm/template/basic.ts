@@ -26,7 +26,7 @@ export const expandBasic: Expand = (text, renderImage) =>
     return { ...blobs, bundles };
   });
 
-/** What stands in a template, its bundles with nothing but their images. @throws TemplateError */
+/** The blobs of a template; its bundles have only their images. @throws TemplateError */
 export function writtenInBasic(text: TemplateText, findings: Finding[]): Blobs {
   return entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), findings);
 }

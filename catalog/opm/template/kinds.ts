@@ -46,7 +46,7 @@ export const TEMPLATE_KINDS: readonly TemplateKind[] = [
   },
 ];
 
-/** The kind that a template's schema names; undefined for what is no template. */
+/** The kind that a template's schema names; undefined if it is not a template. */
 export function templateKind(text: TemplateText): TemplateKind | undefined {
   try {
     const schema = schemaOf(text);

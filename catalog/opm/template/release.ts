@@ -92,7 +92,7 @@ function sorted(value: object): string {
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @throws EditError when no package stands in the template */
+/** @throws EditError if the template contains no package */
 function withDefault(text: string, channel: string): string {
   const value = structuredClone(contentOf(text)) as { entries?: { [key: string]: Json }[] } & Value;
   const found = value.entries?.find((one) => one['schema'] === 'olm.package');

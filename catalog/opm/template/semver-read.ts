@@ -1,4 +1,4 @@
-/** Semver templates as they are written: strict YAML, where a field that nobody knows is a mistake. */
+/** Reads semver templates: strict YAML, in which an unknown field is an error. */
 import { OffsetDocument, type SourceDocument } from '../../fbc/document.ts';
 import { bool, fitStruct, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
 import { asText, fieldOf } from '../../yaml/as-text.ts';

@@ -115,7 +115,7 @@ function identityOf(bundle: Bundle, place: Place): { name: string; version: Vers
   return { name: String(fields['packageName'] ?? ''), version };
 }
 
-/** @throws TemplateError for versions that only build metadata tells apart: they have no order */
+/** @throws TemplateError for versions that differ only in build metadata: they have no order */
 function checkOrder(versions: ReadonlyMap<string, Version>, version: Version, place: Place): void {
   const same = [...versions].find(([, other]) => compareVersions(other, version) === 0);
   if (!same) return;

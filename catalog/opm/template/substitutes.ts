@@ -59,7 +59,7 @@ export const expandSubstitutes: Expand = (source, renderImage) =>
     return blobs;
   });
 
-/** What stands in a template, but for the images that take the places of bundles. @throws TemplateError */
+/** The blobs of a template, except the images that replace bundles. @throws TemplateError */
 export function writtenInSubstitutes(text: TemplateText, findings: Finding[]): Blobs {
   return entryBlobs(readSubstitutes(text), findings);
 }

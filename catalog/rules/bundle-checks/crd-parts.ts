@@ -112,7 +112,7 @@ interface Part {
   readonly version: Fields | undefined;
 }
 
-/** Parts that may stand in each version, or in a CRD of v1beta1 for all of them. */
+/** Parts that each version may contain, or in v1beta1 the CRD itself for all versions. */
 function parts({ spec, versions }: DefaultedCrd, key: string): Part[] {
   const found = versions.map(
     (version, i): Part => ({ value: version[key], path: ['spec', 'versions', i, key], version }),

@@ -39,7 +39,7 @@ export const checkImagesPinned: Check = ofCsv((csv, report) => {
   }
 });
 
-/** What is no reference at all has a finding of its own. */
+/** Text that is not a reference has its own finding. */
 function isPinned(image: string): boolean {
   try {
     return parseReference(image).kind === 'digest';

@@ -59,7 +59,7 @@ function ofImages(check: (scene: Scene) => void): Check {
   });
 }
 
-/** Attestations stand in manifest lists as unknown platforms. */
+/** Manifest lists contain attestations as unknown platforms. */
 function known(platforms: readonly string[] | undefined): readonly string[] | undefined {
   return platforms?.filter(
     (platform) => !platform.split('/').some((part) => part === 'unknown' || part === ''),

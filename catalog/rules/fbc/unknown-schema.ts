@@ -4,10 +4,10 @@ import { quoted, type Rule } from '../rule.ts';
 
 const SCHEMAS = ['olm.package', 'olm.channel', 'olm.bundle', 'olm.deprecations'];
 
-/** Templates are not part of a catalog, but may lie beside it under these names. */
+/** Templates do not belong to a catalog, but may be next to it under these names. */
 const TEMPLATES = ['olm.semver', 'olm.template.basic', 'olm.template.substitutes', 'olm.composite'];
 
-/** OLM passes over what it does not know: `olm.deprecation` deprecates nothing, and nobody hears of it. */
+/** OLM silently ignores unknown schemas: `olm.deprecation` (without s) deprecates nothing. */
 export const rule: Rule = {
   id: 'fbc/unknown-schema',
   severity: 'warning',

@@ -76,7 +76,7 @@ function droppedOn({ from, to }: BroughtEdge): readonly string[] {
   return before.ownedCrds.filter((name) => !kept.has(name)).map(quoted);
 }
 
-/** Kinds of which no version is provided any more, nor asked of others. */
+/** Kinds of which the bundle no longer provides or requires any version. */
 function droppedKinds(from: Side, to: Side): readonly string[] {
   const after = new Set([...offerOfBundle(to.bundle).gvks, ...requiredBy(to)].map(withoutVersion));
   return offerOfBundle(from.bundle)

@@ -139,7 +139,7 @@ function reachedFrom(
       reached.get(place(olm, channel.name))?.has(from.name) === true;
 }
 
-/** Upgrades from what was never published, and is on nobody's path, are made by no cluster. */
+/** No cluster upgrades from a version that was never published and is on no upgrade path. */
 function asNote(report: Report): Report {
   return (message, location, details) => report(message, location, { ...details, severity: 'info' });
 }

@@ -34,7 +34,7 @@ interface Spot {
   readonly entry: Entry;
 }
 
-/** Bundles with two entries of which both have an edge, and not the same. The end of a channel has none. */
+/** Bundles with two entries that both have edges, but different ones. The first entry of a channel has none. */
 function divergingIn(ofPackage: Package): { bundle: Bundle; here: Spot; there: Spot }[] {
   const spots = new Map<string, Spot>();
   return [...ofPackage.channels.values()].flatMap((channel) =>

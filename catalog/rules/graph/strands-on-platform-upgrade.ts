@@ -157,7 +157,7 @@ function whatIsLost(
   return why === undefined ? undefined : { what: 'v1', why: `under OLM v1 ${why}` };
 }
 
-/** Why an upgrade path is lost that is there now. */
+/** Why an existing upgrade path would be lost. */
 function lostPath(now: UpgradePath, then: UpgradePath): string | undefined {
   if (then.next.kind === 'fails')
     return now.next.kind === 'fails' ? undefined : `resolution fails: ${then.next.reason.text}`;

@@ -28,7 +28,7 @@ export const rule: Rule = {
 
 const COMPONENT = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 
-/** Blobs of other schemas stand in folders named by schema and package. */
+/** Blobs of other schemas are in folders named after schema and package. */
 function checkOther(blob: Blob, report: Report): void {
   for (const field of ['schema', 'package'] as const) {
     const name = blob[field];
