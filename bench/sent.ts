@@ -12,8 +12,8 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CatalogSource } from '../catalog/source.ts';
 import { BUILD_DEFAULTS, type BuiltCatalog, buildCatalogImage } from '../pipeline/oci/image/build.ts';
+import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { Codec } from '../pipeline/oci/image/compress.ts';
-import type { Store } from '../pipeline/oci/image/memory.ts';
 import { makeInputs } from './inputs.ts';
 import { type Addition, additions } from './one-bundle.ts';
 

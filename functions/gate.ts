@@ -7,8 +7,8 @@ import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
 import { type GateOutcome, type GatePorts, gate, repositoryName } from '../pipeline/github/gate.ts';
 import { involve } from '../pipeline/github/involve.ts';
-import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/tell.ts';
-import type { Store } from '../pipeline/oci/image/memory.ts';
+import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/post-report.ts';
+import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
 import type { Source } from './receive.ts';
 

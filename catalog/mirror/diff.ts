@@ -4,8 +4,8 @@
  */
 import { compareText } from '../go/text.ts';
 import { tryParseReference } from '../reference.ts';
+import { objectText } from './kubernetes-object.ts';
 import type { Mapping } from './mapping.ts';
-import { objectText } from './object.ts';
 import type { ImageRole } from './placement.ts';
 
 /** A mapping, and what its image is to the catalog where that is known. */

@@ -4,11 +4,11 @@
 import type { Json } from '../yaml/scalar.ts';
 import { imageContentSourcePolicies } from './icsp.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
-import type { KubernetesObject, Metadata } from './object.ts';
-import { InvalidOption } from './option.ts';
+import { InvalidOption } from './invalid-option.ts';
+import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
 import { destinationRepository, formatDestination, type Placement } from './placement.ts';
 import type { MirrorPlan } from './plan.ts';
-import type { PlannedCatalog } from './request.ts';
+import type { PlannedCatalog } from './plan-request.ts';
 import { mirrorEntries } from './scope.ts';
 import { clusterImagePolicies, type Signer } from './signing.ts';
 import {

@@ -6,8 +6,8 @@
 import type { Json } from '../yaml/scalar.ts';
 import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
+import { type KubernetesObject, objectsText, objectText } from './kubernetes-object.ts';
 import { mappingText } from './mapping.ts';
-import { type KubernetesObject, objectsText, objectText } from './object.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
 import type { MirrorReport } from './report.ts';
 import { registriesDirectoryText } from './signing.ts';

@@ -22,8 +22,8 @@ import { REPOSITORY } from '../reference.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
-import { parseBound } from './bound.ts';
-import type { AdditionalImage } from './request.ts';
+import type { AdditionalImage } from './plan-request.ts';
+import { parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
 export interface ImageSet {

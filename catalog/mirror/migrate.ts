@@ -8,8 +8,8 @@
 import type { Finding } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import { repositoryName, tryParseReference } from '../reference.ts';
+import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
 import type { MirrorRule } from './node.ts';
-import type { KubernetesObject, Metadata } from './object.ts';
 import { mirrorRules, type ReadObject } from './read.ts';
 
 export interface Migrated {

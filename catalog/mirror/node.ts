@@ -16,7 +16,7 @@ import {
   tryParseReference,
   withDigest,
 } from '../reference.ts';
-import { inOrder } from './order.ts';
+import { inOrder } from './merge-order.ts';
 
 /** One mirror of one document, as a cluster holds it. */
 export interface MirrorRule {

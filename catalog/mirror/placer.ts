@@ -4,8 +4,8 @@
 import type { Location } from '../finding.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import type { CatalogImages } from './images.ts';
+import { InvalidOption } from './invalid-option.ts';
 import { parseOcReference } from './oc.ts';
-import { InvalidOption } from './option.ts';
 import {
   digestTag,
   formatDestination,
@@ -14,7 +14,7 @@ import {
   type Placement,
   type Unplaced,
 } from './placement.ts';
-import type { AdditionalImage, CatalogRequest, PlannedCatalog, PlanRequest } from './request.ts';
+import type { AdditionalImage, CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
 import { catalogNames, type Style } from './style.ts';
 
 /** A reference that cannot be mirrored. */

@@ -5,7 +5,7 @@ import type { Mapping } from './mapping.ts';
 import type { Target } from './oc-mirror.ts';
 import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
 import { indexText, type MissingPlace, Placer } from './placer.ts';
-import type { CatalogRequest, PlannedCatalog, PlanRequest } from './request.ts';
+import type { CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
 import type { Scope } from './scope.ts';
 import { checkScope, defaultScope, type MirrorHome, namingOf, parseHome, type Style } from './style.ts';
 

@@ -10,8 +10,8 @@ import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
+import type { KubernetesObject } from './kubernetes-object.ts';
 import type { MirrorRule, MirrorRules } from './node.ts';
-import type { KubernetesObject } from './object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

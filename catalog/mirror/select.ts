@@ -9,8 +9,8 @@ import { type Blobs, type Bundle, type Catalog, type Channel, locate, type Packa
 import type { Finding, Location } from '../finding.ts';
 import { compareText } from '../go/text.ts';
 import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../version/version.ts';
-import { chainFrom, hasCycle, type Link } from './chain.ts';
-import { namesByPackage, withEntries, withRemaining } from './part.ts';
+import { chainFrom, hasCycle, type Link } from './replacement-chain.ts';
+import { namesByPackage, withEntries, withRemaining } from './trimmed-blobs.ts';
 
 /** One `--only`: a package, perhaps with one of its channels or a range of its versions. */
 export interface Choice {

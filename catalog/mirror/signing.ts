@@ -7,7 +7,7 @@
  */
 import { repositoryName, tryParseReference } from '../reference.ts';
 import type { Json } from '../yaml/scalar.ts';
-import { hashedName, type KubernetesObject, type Metadata, objectText } from './object.ts';
+import { hashedName, type KubernetesObject, type Metadata, objectText } from './kubernetes-object.ts';
 import { destinationRepository } from './placement.ts';
 import type { MirrorPlan } from './plan.ts';
 

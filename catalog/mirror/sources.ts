@@ -6,8 +6,8 @@
  * @see https://github.com/operator-framework/operator-controller/blob/main/api/v1/clustercatalog_types.go
  */
 import type { Json } from '../yaml/scalar.ts';
-import { type KubernetesObject, type Metadata, objectText } from './object.ts';
-import { InvalidOption } from './option.ts';
+import { InvalidOption } from './invalid-option.ts';
+import { type KubernetesObject, type Metadata, objectText } from './kubernetes-object.ts';
 
 export interface CatalogSourceOptions {
   readonly displayName?: string | undefined;

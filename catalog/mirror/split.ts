@@ -2,8 +2,9 @@
  * Objects that hold a list of entries, as many as it takes to keep each below a size:
  * what a cluster stores of one object is limited.
  */
-import { type KubernetesObject, objectText } from './object.ts';
-import { InvalidOption } from './option.ts';
+
+import { InvalidOption } from './invalid-option.ts';
+import { type KubernetesObject, objectText } from './kubernetes-object.ts';
 import type { MirrorEntry } from './scope.ts';
 
 /** oc's limit, in bytes: a quarter of a million. */

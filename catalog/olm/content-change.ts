@@ -3,7 +3,7 @@
  * only adds, moves edges, loses something, or changes what was published.
  */
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
-import { canonical, sameValue } from '../fbc/same.ts';
+import { canonical, sameValue } from '../fbc/same-bundle.ts';
 import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from '../references/same-image.ts';
 
 export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';

@@ -6,7 +6,7 @@
 import { headOf } from '../fbc/channel.ts';
 import type { EdgeField } from '../fbc/edge.ts';
 import type { Blobs, Bundle, Channel, Package } from '../fbc/model.ts';
-import { sameBundle } from '../fbc/same.ts';
+import { sameBundle } from '../fbc/same-bundle.ts';
 import { compareText } from '../go/text.ts';
 import { formatVersion } from '../version/version.ts';
 import { type UpgradeImpact, upgradeImpacts } from './foresight/upgrade-impact.ts';

@@ -7,8 +7,8 @@ import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
-import { channelText, grouped, listed, versionsOf } from './phrase.ts';
-import { channelIn, placeOfEntry, placeOfHead } from './place.ts';
+import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
+import { channelText, grouped, listed, versionsOf } from './message-text.ts';
 import type { Report } from './rule.ts';
 
 export interface Stranded {

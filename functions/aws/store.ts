@@ -1,5 +1,5 @@
 /** What builds remember of each other, in the bucket. */
-import { contentKey, type Store } from '../../pipeline/oci/image/memory.ts';
+import { contentKey, type Store } from '../../pipeline/oci/image/build-cache.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
 
 /** A memory that is lost costs time, nothing else: what cannot be read was not there. */

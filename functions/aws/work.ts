@@ -1,6 +1,6 @@
 /** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
-import { handleWork } from '../../pipeline/publish/delivery/work.ts';
+import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';

@@ -7,14 +7,14 @@ import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
 import { gateGroup } from '../github/group.ts';
-import { unpackedReport } from '../report/sent.ts';
+import { unpackedReport } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
 import { checkClone, policyIn } from './clone.ts';
 import { type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate, logText, sayReport } from './outputs.ts';
+import { tellAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
-import { tellAll } from './tell.ts';
 
 /** Runs the step; whatever goes wrong is said in the log and fails it. */
 export async function run(read: () => RunInputs): Promise<void> {

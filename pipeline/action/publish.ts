@@ -7,7 +7,7 @@ import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { bringThose } from '../git/bring.ts';
+import { bringThose } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';

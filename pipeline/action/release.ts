@@ -1,7 +1,7 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
 import { tryParseReference } from '../../catalog/reference.ts';
-import { arrivedBundles, bundlesIn } from '../catalogs/release/arrived.ts';
+import { arrivedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';

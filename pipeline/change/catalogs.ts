@@ -15,8 +15,8 @@ import {
   readContent,
   type UnitContent,
 } from './content.ts';
-import { type Drafts, note, type PackageDraft } from './draft.ts';
-import type { ForeignPlace } from './foreign.ts';
+import type { ForeignPlace } from './foreign-blobs.ts';
+import { type Drafts, note, type PackageDraft } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
 /** One tree with its catalogs. */

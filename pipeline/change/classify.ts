@@ -17,16 +17,16 @@ import {
 import type { Policy } from '../policy/policy.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
+import { type ChangedPath, claims, type Scene, type Trees } from './classification-input.ts';
 import { fileReader, type KeptFiles } from './content.ts';
-import { finish, newDrafts, type PackageDraft } from './draft.ts';
 import { compareFiles } from './files.ts';
-import type { ForeignPlace } from './foreign.ts';
+import type { ForeignPlace } from './foreign-blobs.ts';
+import { finish, newDrafts, type PackageDraft } from './package-draft.ts';
 import { placePaths } from './path.ts';
 import { bringNeeded } from './prefetch.ts';
 import { areasOf } from './repository-areas.ts';
-import { unsafePaths } from './safety.ts';
-import { type ChangedPath, claims, type Scene, type Trees } from './scene.ts';
 import { catalogUnits, packageFolders, packagesIn } from './unit.ts';
+import { unsafePaths } from './unsafe-paths.ts';
 
 /** What helps to classify. */
 export interface Knowledge {

@@ -10,7 +10,7 @@ import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
 import { EditError } from '../../catalog/edit/package.ts';
 import type { PlacedBundle } from '../../catalog/edit/package-graph.ts';
-import { placedBundle } from '../../catalog/edit/placed.ts';
+import { placedBundle } from '../../catalog/edit/placed-bundle.ts';
 import { packageOf, type UpdateMode } from '../../catalog/edit/update.ts';
 import { inFile } from '../../catalog/fbc/document.ts';
 import type { Loaded } from '../../catalog/fbc/load.ts';

@@ -9,7 +9,7 @@ import { TemplateError } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
-import type { Kept } from '../kept.ts';
+import type { Kept } from '../lru-cache.ts';
 import { type MadePackage, madePackage, type ReadBundles } from './community-package.ts';
 import type { CatalogUnit } from './unit.ts';
 

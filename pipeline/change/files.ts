@@ -3,9 +3,9 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
-import { contentText, note, type PackageDraft } from './draft.ts';
-import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign.ts';
-import { type ChangedPath, claims, type Scene } from './scene.ts';
+import { type ChangedPath, claims, type Scene } from './classification-input.ts';
+import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign-blobs.ts';
+import { contentText, note, type PackageDraft } from './package-draft.ts';
 
 export interface FilesFound {
   readonly foreign: ForeignPlace[];

@@ -8,8 +8,8 @@ import { diffTrees, entryAt, isTree, type ListedFile, listFiles, type PathChange
 import { CODE_OWNERS_FILES } from '../policy/owners/code-owners.ts';
 import type { Policy } from '../policy/policy.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
+import type { ChangedPath, Trees } from './classification-input.ts';
 import type { Area } from './path.ts';
-import type { ChangedPath, Trees } from './scene.ts';
 import { type CatalogUnit, catalogUnits } from './unit.ts';
 
 /** Places of which the old files are read too. */

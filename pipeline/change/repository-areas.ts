@@ -1,7 +1,7 @@
 /** Changes outside of any package: of the gate, of whole catalogs, of what is nobody's in particular. */
 import type { AreaChange, Sides } from './change.ts';
-import { contentText } from './draft.ts';
-import type { ChangedPath, Scene } from './scene.ts';
+import type { ChangedPath, Scene } from './classification-input.ts';
+import { contentText } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
 type Whole = 'gate' | 'repository' | 'root' | 'unknown';

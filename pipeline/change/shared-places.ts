@@ -4,7 +4,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
-import { formatPlace, parsePlace } from '../oci/registry/place.ts';
+import { formatPlace, parsePlace } from '../oci/registry/image-location.ts';
 import { readPolicyDocument } from '../policy/document.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishPolicy } from '../policy/policy.ts';

@@ -4,8 +4,8 @@ import { compareText } from '../../catalog/go/text.ts';
 import { type BundleFolder, judgeFolder } from '../catalogs/bundle/judge.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
+import type { Judgement } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
-import type { Judgement } from './judge.ts';
 
 /** Judges every bundle directory that changes; what it had before the change is known. */
 export async function judgeBundles(scene: CheckScene): Promise<Judgement[]> {

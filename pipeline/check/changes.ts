@@ -1,8 +1,8 @@
 /** What a pull request changes: itself, and with the commit that its merge makes to release bundles. */
 import type { Change } from '../change/change.ts';
+import type { Trees } from '../change/classification-input.ts';
 import { classifyChange, type Knowledge } from '../change/classify.ts';
 import type { KeptFiles } from '../change/content.ts';
-import type { Trees } from '../change/scene.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckScene } from './catalogs.ts';

@@ -7,12 +7,12 @@ import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts'
 import { OUTLINE } from '../../catalog/olm/outline.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { renderImage } from '../catalogs/render/image.ts';
-import type { Trees } from '../change/scene.ts';
+import type { Trees } from '../change/classification-input.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, treeSource, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, listFiles } from '../git/tree.ts';
-import type { Store } from '../oci/image/memory.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import { releasedImage } from '../policy/released.ts';
 import type { Registry } from '../ports.ts';

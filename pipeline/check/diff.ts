@@ -11,8 +11,8 @@ import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
+import { changesIn, joinedDiffs, placedDiffs } from './catalog-rules.ts';
 import { touchedCatalogs } from './catalogs.ts';
-import { changesIn, joinedDiffs, placedDiffs } from './judge.ts';
 import type { PlacedDiff } from './report.ts';
 
 /** Compares one catalog with another. Both are taken to be the same catalog at two times. */

@@ -4,10 +4,10 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import { type MergedCommit, mergedCommits } from '../git/merges.ts';
+import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import { check } from './check.ts';
-import type { HistoryOf } from './history-of.ts';
+import type { HistoryOf } from './publication-history.ts';
 import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from './published.ts';
 import type { CheckReport } from './report.ts';
 import { type CheckRequest, keptReadings } from './request.ts';

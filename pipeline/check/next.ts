@@ -16,7 +16,7 @@ import { celFor, type Olm } from '../../catalog/olm/foresight/world.ts';
 import { type MissingRequirement, missingRequirements } from '../../catalog/olm/resolve/missing.ts';
 import type { Place } from '../../catalog/olm/resolve/next-v0.ts';
 import type { Scope, ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
-import { isServed } from '../../catalog/rules/served.ts';
+import { isServed } from '../../catalog/rules/serve-refusals.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';

@@ -9,9 +9,9 @@ import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import { amount, countText, fileLineText, placeText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
-import { needText } from './authority/need.ts';
+import { needText } from './authority/missing-approvals.ts';
+import { type Judgement, joinedDiffs } from './catalog-rules.ts';
 import type { ContextReport } from './context.ts';
-import { type Judgement, joinedDiffs } from './judge.ts';
 import type { ReferenceJudgement } from './references.ts';
 import type {
   AuthorityReport,

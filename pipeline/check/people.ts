@@ -1,8 +1,8 @@
 /** The people of a pull request: what is known of them, and who must act. */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { Change } from '../change/change.ts';
+import type { Trees } from '../change/classification-input.ts';
 import { subjectDigests } from '../change/digest.ts';
-import type { Trees } from '../change/scene.ts';
 import { PipelineError } from '../error.ts';
 import { leftBranchAt } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
@@ -23,7 +23,7 @@ import {
   judgeAuthority,
 } from './authority/authority.ts';
 import type { CommitFacts } from './authority/authorship.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement } from './catalog-rules.ts';
 
 /** Who wrote a pull request and what was said of it. */
 export interface People {

@@ -1,12 +1,12 @@
 /** The policy as the merge will leave it: what is wrong with it, and catalogs that would take a tag from each other. */
 
 import type { Change } from '../change/change.ts';
-import type { Trees } from '../change/scene.ts';
+import type { Trees } from '../change/classification-input.ts';
 import { sharedPlaces } from '../change/shared-places.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
 import { POLICY_PATH, policyAt } from '../policy/read-policy.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement } from './catalog-rules.ts';
 
 export interface PolicyScene {
   readonly objects: ObjectReader;

@@ -13,7 +13,7 @@ import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
-import { Kept } from '../kept.ts';
+import { Kept } from '../lru-cache.ts';
 import type { Limits } from '../policy/policy.ts';
 
 /** By catalog and package. */

@@ -4,7 +4,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
-import { type MergedCommit, mergedCommits } from '../git/merges.ts';
+import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Person } from '../policy/identity.ts';
 import type { Layout } from '../policy/layout.ts';

@@ -5,13 +5,13 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import { type PolicyOn, refusalsOf } from '../catalogs/bundle/judge.ts';
-import { type ArrivedBundle, arrivedBundles } from '../catalogs/release/arrived.ts';
+import { type ArrivedBundle, arrivedBundles } from '../catalogs/release/added-bundles.ts';
 import { type MadeBundle, madeBundle, takenTag } from '../catalogs/release/bundle-image.ts';
-import { overlaidPlace, type ReleasePlace, treePlace } from '../catalogs/release/place.ts';
-import { refusalFinding } from '../catalogs/release/refusal.ts';
+import { refusalFinding } from '../catalogs/release/refusal-finding.ts';
 import { releasedTexts } from '../catalogs/release/release.ts';
-import { RELEASE_FILE } from '../catalogs/release/wanted.ts';
-import { loadBundle } from '../catalogs/render/loaded.ts';
+import { RELEASE_FILE } from '../catalogs/release/release-config.ts';
+import { overlaidPlace, type ReleasePlace, treePlace } from '../catalogs/release/release-repository.ts';
+import { loadBundle } from '../catalogs/render/load.ts';
 import { PipelineError } from '../error.ts';
 import { treeWith } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';

@@ -3,7 +3,7 @@ import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
-import type { Store } from '../oci/image/memory.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy, ReleasedSources } from '../policy/policy.ts';
 import { releasedImage, releasedOf } from '../policy/released.ts';
 import type { Registry } from '../ports.ts';

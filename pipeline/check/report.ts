@@ -6,7 +6,7 @@
 import type { Finding } from '../../catalog/finding.ts';
 import type { PackageDiff } from '../../catalog/olm/diff.ts';
 import type { MergePolicy } from '../policy/policy.ts';
-import type { Need } from './authority/need.ts';
+import type { Need } from './authority/missing-approvals.ts';
 import type { Suggestion } from './suggestions.ts';
 
 export type Verdict = 'pass' | 'fail' | 'inconclusive';

@@ -1,12 +1,12 @@
 /** What a check is asked: which pull request, by whom, and what may be read for it. */
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import type { KeptFiles } from '../change/content.ts';
-import { Kept } from '../kept.ts';
-import type { Store } from '../oci/image/memory.ts';
+import { Kept } from '../lru-cache.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
-import type { HistoryOf } from './history-of.ts';
 import type { People } from './people.ts';
+import type { HistoryOf } from './publication-history.ts';
 import { type KeptVersions, keptVersions } from './published.ts';
 
 export interface CheckRequest {

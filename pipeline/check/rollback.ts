@@ -14,7 +14,7 @@ import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { check } from './check.ts';
-import type { HistoryOf } from './history-of.ts';
+import type { HistoryOf } from './publication-history.ts';
 
 export interface RollbackRequest {
   /** The directory of the repository, for the branch. */

@@ -3,7 +3,7 @@ import type { Loaded } from '../../catalog/fbc/load.ts';
 import type { Blobs } from '../../catalog/fbc/model.ts';
 import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { contentKey, type Store } from '../oci/image/memory.ts';
+import { contentKey, type Store } from '../oci/image/build-cache.ts';
 import type { Registry } from '../ports.ts';
 
 export interface ImagePorts {

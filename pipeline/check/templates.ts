@@ -20,8 +20,8 @@ import { entryAt } from '../git/tree.ts';
 import type { PathKind } from '../policy/layout.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { readSettings, type Settings } from '../settings.ts';
+import type { Judgement } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
-import type { Judgement } from './judge.ts';
 
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
 export async function judgeTemplates(scene: CheckScene): Promise<Judgement[]> {

@@ -11,7 +11,7 @@ import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement } from './catalog-rules.ts';
 
 const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 /** What a file holds that is looked into: any other text is read at once. */

@@ -272,12 +272,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'index rm',
         summary: 'Remove packages from a catalog, as opm index rm does',
-        load: async () => (await import('./index/keep.ts')).remove,
+        load: async () => (await import('./index/remove-packages.ts')).remove,
       },
       {
         words: 'index prune',
         summary: 'Keep only the named packages of a catalog, as opm index prune does',
-        load: async () => (await import('./index/keep.ts')).prune,
+        load: async () => (await import('./index/remove-packages.ts')).prune,
       },
     ],
   },

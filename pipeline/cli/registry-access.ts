@@ -4,7 +4,7 @@ import { clientUnder } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
 import { authfileCredentials } from '../oci/registry/credentials.ts';
-import { parsePlace } from '../oci/registry/place.ts';
+import { parsePlace } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';

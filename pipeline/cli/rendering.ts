@@ -5,7 +5,7 @@ import type { Blobs } from '../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../catalog/fbc/render.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { writePackages } from '../catalogs/render/files.ts';
-import type { Rendering } from '../catalogs/render/loaded.ts';
+import type { Rendering } from '../catalogs/render/load.ts';
 import { renderReference } from '../catalogs/render/reference.ts';
 import { writeBlobs } from '../catalogs/write-blobs.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';

@@ -7,7 +7,7 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { packageFolders } from '../change/unit.ts';
 import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { bringThose } from '../git/bring.ts';
+import { bringThose } from '../git/fetch-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatIdentity, type Identity, resolvePeople } from '../policy/identity.ts';
 import { matchesGlob } from '../policy/layout.ts';

@@ -13,7 +13,7 @@ import { PipelineError } from '../error.ts';
 import type { GitRemote, GitSettings } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Store } from '../oci/image/memory.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import type { Person } from '../policy/identity.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';

@@ -1,9 +1,9 @@
 /** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing. */
 import type { CheckReport } from '../check/report.ts';
 import { plain } from '../text.ts';
+import type { Telling } from './post-report.ts';
+import { tellSuggestions } from './post-suggestions.ts';
 import { askForReviews } from './request-reviews.ts';
-import { tellSuggestions } from './suggest.ts';
-import type { Telling } from './tell.ts';
 
 /** How a host goes on when something may not be written, and where it notes what was done. */
 export interface Involving {

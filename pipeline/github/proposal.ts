@@ -18,7 +18,7 @@ import {
   readStanding,
   type Standing,
   TRAILER,
-} from './proposal-standing.ts';
+} from './proposal-state.ts';
 import { readDefaultBranch, readTip } from './pull-request.ts';
 
 export interface Proposal {

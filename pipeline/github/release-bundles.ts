@@ -6,7 +6,7 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference } from '../../catalog/reference.ts';
 import { refusalsOf } from '../catalogs/bundle/judge.ts';
-import { arrivedBundles, bundlesIn } from '../catalogs/release/arrived.ts';
+import { arrivedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import {
   type BundleName,
   bundleTag,
@@ -15,10 +15,10 @@ import {
   madeBundle,
   pushMade,
 } from '../catalogs/release/bundle-image.ts';
-import { treePlace } from '../catalogs/release/place.ts';
-import { refusalFinding } from '../catalogs/release/refusal.ts';
+import { refusalFinding } from '../catalogs/release/refusal-finding.ts';
 import { releasedTexts } from '../catalogs/release/release.ts';
-import { RELEASE_FILE } from '../catalogs/release/wanted.ts';
+import { RELEASE_FILE } from '../catalogs/release/release-config.ts';
+import { treePlace } from '../catalogs/release/release-repository.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
@@ -29,7 +29,7 @@ import { releaseBody } from '../report/proposal-text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
 import type { Content } from './git-data.ts';
 import { branchFor, commitOnto, type Proposal, type Proposed, propose } from './proposal.ts';
-import { branchesBelow } from './proposal-standing.ts';
+import { branchesBelow } from './proposal-state.ts';
 
 export interface ReleasePorts {
   readonly github: GitHub;

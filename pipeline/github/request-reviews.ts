@@ -1,7 +1,7 @@
 /** Asking for reviews: those whose approval is missing, once, and again when they have looked at something else. */
 
 import type { GivenReview } from '../check/authority/approval.ts';
-import type { Need } from '../check/authority/need.ts';
+import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { answer, type GitHub, pages, type RepositoryName } from './client.ts';

@@ -7,7 +7,7 @@ import { algorithmOf, checked, corrupt, digestOf } from '../oci/registry/digest.
 import { manifestType } from '../oci/registry/image.ts';
 import { allOf } from '../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
-import { checkParts, readParts } from './parts.ts';
+import { checkParts, readParts } from './archive-parts.ts';
 import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
 
 export interface ArchiveReader {

@@ -27,7 +27,8 @@ import {
 import { fileError, replaceFile } from '../oci/registry/layout/files.ts';
 import { allOf, only } from '../oci/registry/stream.ts';
 import type { BlobOutcome, BlobSource, Manifest, Repository } from '../ports.ts';
-import { endOfParts, openParts, type PartWriter } from './parts.ts';
+import { endOfParts, openParts, type PartWriter } from './archive-parts.ts';
+import type { CopyTarget } from './copy-run.ts';
 import {
   type ArchivedBlob,
   type ArchivedName,
@@ -37,7 +38,6 @@ import {
   readReceipt,
   receiptText,
 } from './receipt.ts';
-import type { CopyTarget } from './run.ts';
 
 export interface ArchiveWriter {
   readonly target: CopyTarget;

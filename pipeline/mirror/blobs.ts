@@ -6,7 +6,7 @@
 import { repositoryName } from '../../catalog/reference.ts';
 import { createAllowance } from '../parallel.ts';
 import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
-import type { CopyMemory } from './memory.ts';
+import type { CopyMemory } from './copy-memory.ts';
 
 /** Brings blobs into repositories. */
 export interface BlobMover {

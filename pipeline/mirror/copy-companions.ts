@@ -3,9 +3,9 @@ import { PipelineError } from '../error.ts';
 import { parseManifest } from '../oci/registry/image.ts';
 import { readImage } from '../oci/registry/push.ts';
 import { type Companion, companionError, companionsOf } from './companions.ts';
-import { type Looked, moved } from './look.ts';
-import { putContent } from './put.ts';
-import type { CopyRun } from './run.ts';
+import type { CopyRun } from './copy-run.ts';
+import { type Looked, moved } from './inspect.ts';
+import { putContent } from './push-image.ts';
 
 /** How far a signature of a signature, and so on, is followed. */
 const DEPTH = 3;

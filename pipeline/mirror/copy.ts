@@ -9,11 +9,11 @@ import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
 import { createBlobMover } from './blobs.ts';
 import { copyCompanions } from './copy-companions.ts';
-import type { CopyJob } from './jobs.ts';
-import { type Looked, lookAt } from './look.ts';
+import type { CopyJob } from './copy-jobs.ts';
+import type { CopyPorts, CopyRun } from './copy-run.ts';
+import { type Looked, lookAt } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { putImage } from './put.ts';
-import type { CopyPorts, CopyRun } from './run.ts';
+import { putImage } from './push-image.ts';
 import { createTagLists } from './tag-lists.ts';
 
 export interface CopyRequest {

@@ -5,6 +5,7 @@
 import { load } from '../../catalog/fbc/load.ts';
 import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import { needsWith } from '../../catalog/mirror/bundle-requirements.ts';
 import {
   type DocumentOptions,
   type MirrorDocuments,
@@ -14,11 +15,10 @@ import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
 import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
-import { needsWith } from '../../catalog/mirror/needs.ts';
-import { InvalidOption } from '../../catalog/mirror/option.ts';
+import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
+import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
-import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/request.ts';
 import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
 import { celFor } from '../../catalog/olm/foresight/world.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';

@@ -11,7 +11,6 @@ import { entryAt } from '../git/tree.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import { readPolicyDocument } from './document.ts';
 import { type Identity, parseIdentity } from './identity.ts';
-import { judgePolicy } from './judge.ts';
 import { compileLayout, type Layout, type LayoutPattern, PATH_KINDS, type PathKind } from './layout.ts';
 import type {
   AllowableClass,
@@ -27,7 +26,8 @@ import type {
   RuleSetting,
   Waiver,
 } from './policy.ts';
-import type { Written, WrittenRule, WrittenSignature } from './written.ts';
+import type { Written, WrittenRule, WrittenSignature } from './policy-file.ts';
+import { judgePolicy } from './validate-policy.ts';
 
 /** Where the policy lies in a repository. */
 export const POLICY_PATH = '.github/portolan.yaml';

@@ -4,13 +4,13 @@ import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
-import { judgeContents } from '../oci/image/judge.ts';
+import { judgeContents } from '../oci/image/package-verdicts.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import { type OpenBase, openBase } from './base.ts';
-import { earlierLayers } from './earlier.ts';
 import type { Ended, PlannedPublish } from './plan.ts';
+import { earlierLayers } from './published-layers.ts';
 
 /** A publish whose image is built, and not pushed yet. */
 export interface BuiltPublish extends Omit<PlannedPublish, 'kind'> {

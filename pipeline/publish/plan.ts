@@ -3,7 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { sharedPlaces } from '../change/shared-places.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Store } from '../oci/image/memory.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import type { PushReport } from '../oci/registry/push.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';

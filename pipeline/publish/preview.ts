@@ -16,7 +16,7 @@ import { mergedTree } from '../git/merge.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../oci/image/build.ts';
-import { parsePlace } from '../oci/registry/place.ts';
+import { parsePlace } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';

@@ -9,7 +9,7 @@ import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { PipelineError } from '../error.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
 import type { CatalogImage } from '../oci/image/image.ts';
-import { formatPlace, type Place } from '../oci/registry/place.ts';
+import { formatPlace, type Place } from '../oci/registry/image-location.ts';
 import { amount } from '../text.ts';
 import { type StagedFiles, stageFiles } from '../write.ts';
 import { type Attested, attestBy, attestImages } from './attest/attest.ts';

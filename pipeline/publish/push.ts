@@ -2,8 +2,8 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../oci/image/image.ts';
 import { isElsewhere } from '../oci/registry/image.ts';
+import type { Place } from '../oci/registry/image-location.ts';
 import { type Destination, openDestination } from '../oci/registry/open.ts';
-import type { Place } from '../oci/registry/place.ts';
 import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../oci/registry/push.ts';
 import type { Registry } from '../ports.ts';
 import type { OpenBase } from './base.ts';

@@ -5,7 +5,7 @@
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
-import { formatPlace } from '../oci/registry/place.ts';
+import { formatPlace } from '../oci/registry/image-location.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface PublishReceipt {

@@ -3,7 +3,7 @@ import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
 import type { Codec } from '../oci/image/compress.ts';
-import { formatPlace, type Place, parsePlace } from '../oci/registry/place.ts';
+import { formatPlace, type Place, parsePlace } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishTarget as WrittenTarget } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';

@@ -3,8 +3,8 @@
 import type { PlacedDiff } from '../check/report.ts';
 import { plain } from '../text.ts';
 import { escaped, impactTable, writtenMarkdown } from './markdown.ts';
+import { writtenLines } from './package-changes.ts';
 import { impactLines } from './text-report.ts';
-import { writtenLines } from './written.ts';
 
 export function diffText(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'no changes\n';

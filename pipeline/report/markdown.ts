@@ -14,9 +14,9 @@ import {
 import { amount, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { mermaidText } from './mermaid.ts';
+import { writtenLines } from './package-changes.ts';
 import { rulePage } from './rule-help.ts';
 import { contextLines, disconnectedLines, pathText, permissionText, releasedLines } from './text-report.ts';
-import { writtenLines } from './written.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
 export const COMMENT_BYTES = 65_000;

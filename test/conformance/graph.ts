@@ -14,7 +14,7 @@ import { storedVersion, versionReleaseOf } from '../../catalog/olm/resolve/relea
 import { selectorOf } from '../../catalog/olm/resolve/selector.ts';
 import type { Scope, ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import { isServed, refusals } from '../../catalog/rules/served.ts';
+import { isServed, refusals } from '../../catalog/rules/serve-refusals.ts';
 import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
 import {
   formatVersion,

@@ -3,7 +3,7 @@
 // the case's input or on what was recorded.
 
 import { isObject } from '../../catalog/go/shape.ts';
-import type { KubernetesObject } from '../../catalog/mirror/object.ts';
+import type { KubernetesObject } from '../../catalog/mirror/kubernetes-object.ts';
 import { type ReadObject, readObjects } from '../../catalog/mirror/read.ts';
 import type { CaseResult } from './main.ts';
 import { Excuses, type Line, type Row } from './mirror-excuse.ts';

@@ -14,11 +14,11 @@ import { type CatalogSelection, type ImageSet, readImageSet } from '../../catalo
 import { filterImageSet } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
 import { CONFIGS_LABEL, chooseImage, configsDirectory } from '../../catalog/mirror/index-image.ts';
+import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { type Mapping, mappingText } from '../../catalog/mirror/mapping.ts';
-import { InvalidOption } from '../../catalog/mirror/option.ts';
 import { imageSetRequest, type MirrorPlan, mappingsOf, planMirror } from '../../catalog/mirror/plan.ts';
+import type { PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { readObjects } from '../../catalog/mirror/read.ts';
-import type { PlanRequest } from '../../catalog/mirror/request.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 

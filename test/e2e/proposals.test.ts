@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { type MadeBundle, madeBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
-import { treePlace } from '../../pipeline/catalogs/release/place.ts';
+import { treePlace } from '../../pipeline/catalogs/release/release-repository.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';

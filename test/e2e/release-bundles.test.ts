@@ -1,7 +1,7 @@
 /** From a merged bundle to its catalogs: the image first, then a pull request or a commit, as the policy says. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BundleName, madeBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
-import { treePlace } from '../../pipeline/catalogs/release/place.ts';
+import { treePlace } from '../../pipeline/catalogs/release/release-repository.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';

@@ -2,8 +2,8 @@
 import { open } from 'node:fs/promises';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { parsePlace } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
-import { parsePlace } from '../../pipeline/oci/registry/place.ts';
 import { type ImageContent, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 
 const client = createRegistryClient();

@@ -46,7 +46,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 5,
     without: 'the schema of a report',
-    file: 'pipeline/report/sent.ts',
+    file: 'pipeline/report/packed-report.ts',
     text: 'if (validate(value)) return value;',
     instead: 'if (validate(value) || value) return value as CheckReport;',
     test: OUTPUTS,
@@ -123,7 +123,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 23,
     without: 'asking who wrote a comment',
-    file: 'pipeline/github/tell.ts',
+    file: 'pipeline/github/post-report.ts',
     text: 'const own = marked.find(({ user }) => Number(user?.id) === self);',
     instead: 'const own = marked.find(({ user }) => Number(user?.id) !== self) ?? marked[0];',
     test: OUTPUTS,
@@ -196,7 +196,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'asking whether the head has moved on',
-    file: 'pipeline/github/tell.ts',
+    file: 'pipeline/github/post-report.ts',
     text: 'if (head.commit !== report.head) return false;',
     instead: '',
     test: OUTPUTS,

@@ -3,7 +3,7 @@ import { CLAIMS, FORGE, GATE, type Mutation, OUTPUTS } from './mutation.ts';
 
 const APPROVAL = 'pipeline/check/authority/approval.ts';
 const IDENTITY = 'pipeline/policy/identity.ts';
-const STANDING = 'pipeline/check/authority/standing.ts';
+const STANDING = 'pipeline/check/authority/supporters.ts';
 
 export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {

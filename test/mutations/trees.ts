@@ -4,7 +4,7 @@ import { FORGE, GATE, type Mutation, OUTPUTS, READERS, RELEASED } from './mutati
 const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
-const SAFETY = 'pipeline/change/safety.ts';
+const SAFETY = 'pipeline/change/unsafe-paths.ts';
 const STAGE = 'pipeline/github/gate.ts';
 const GROUP = 'pipeline/github/group.ts';
 
@@ -36,7 +36,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 8,
     without: 'judging again what has moved',
-    file: 'pipeline/action/tell.ts',
+    file: 'pipeline/action/post-results.ts',
     text: "return outcome.kind === 'moved';",
     instead: 'return false;',
     test: OUTPUTS,
@@ -226,7 +226,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 40,
     without: 'reading templates as rendering does',
-    file: 'pipeline/change/foreign.ts',
+    file: 'pipeline/change/foreign-blobs.ts',
     text: 'reader.readTemplate(file), reader.read(file)',
     instead: 'Promise.resolve<Loaded | undefined>(undefined), reader.read(file)',
     test: READERS,
@@ -243,7 +243,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 40,
     without: 'refusing templates that rendering refuses',
-    file: 'pipeline/change/foreign.ts',
+    file: 'pipeline/change/foreign-blobs.ts',
     text: 'findings: [...(template?.findings ?? []), ...findings],',
     instead: 'findings,',
     test: READERS,
@@ -251,7 +251,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 40,
     without: 'the annotations that count once others are gone',
-    file: 'pipeline/change/foreign.ts',
+    file: 'pipeline/change/foreign-blobs.ts',
     text: '{ was: await all(base), is: await all(merged) },',
     instead: '{ was: await all(base), is: await all(base) },',
     test: READERS,

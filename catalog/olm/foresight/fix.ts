@@ -10,8 +10,8 @@ import { type Channel, type Entry, locate, type Package } from '../../fbc/model.
 import type { Correction } from '../../finding.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
+import { type Stuck, type Trial, trialOf } from './fix-trial.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
-import { type Stuck, type Trial, trialOf } from './trial.ts';
 import { upgradePathOf, type World } from './world.ts';
 
 export interface Fix {

@@ -7,7 +7,7 @@ import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareText } from '../../go/text.ts';
 import type { UpgradePath } from './foresight.ts';
 import { compareInstalled } from './installation.ts';
-import { type Move, movesOf } from './move.ts';
+import { type Move, movesOf } from './installation-change.ts';
 import type { Change, Olm } from './world.ts';
 
 /** A row of the table: installations for which the same changes. */

@@ -3,7 +3,7 @@ import { locate } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { versionReleaseKey, versionReleaseOf } from '../../olm/resolve/release.ts';
 import { formatVersion } from '../../version/version.ts';
-import { grouped } from '../phrase.ts';
+import { grouped } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,11 +1,11 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
-import { channelIn, entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
+import { channelIn, entryIn, placeOfEntry, placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
-import { canonical, sameBundle } from '../../fbc/same.ts';
+import { canonical, sameBundle } from '../../fbc/same-bundle.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { formatVersion } from '../../version/version.ts';

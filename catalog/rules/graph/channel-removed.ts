@@ -1,6 +1,6 @@
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
-import { listed, versionsOf } from '../phrase.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

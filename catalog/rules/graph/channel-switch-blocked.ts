@@ -3,8 +3,8 @@ import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
-import { grouped, listed } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { grouped, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { isUnstable } from '../unstable.ts';
 

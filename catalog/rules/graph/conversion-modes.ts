@@ -1,8 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
 import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
-import { listed } from '../phrase.ts';
-import { type Reached, reachedBundles } from '../reached.ts';
+import { listed } from '../message-text.ts';
+import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

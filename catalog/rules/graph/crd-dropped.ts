@@ -3,8 +3,8 @@ import { hasOlmV1 } from '../../fbc/openshift.ts';
 import type { Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, type Side, upgradesText } from '../brought-edges.ts';
-import { grouped, listed } from '../phrase.ts';
+import { grouped, listed } from '../message-text.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, type Side, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
   type World,
 } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
-import { entryIn, placeOfEntry, placeOfHead } from '../place.ts';
+import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 import {
   type Cause,

@@ -1,8 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { listed } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

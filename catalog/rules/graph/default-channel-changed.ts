@@ -6,8 +6,8 @@ import type { Change, World } from '../../olm/foresight/world.ts';
 import type { Fails } from '../../olm/resolve/outcome.ts';
 import { lanesOf } from '../../olm/resolve/snapshot.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
-import { endText, listed, versionsOf } from '../phrase.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { endText, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -3,7 +3,7 @@ import { shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
 import { type Versioned, versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { isUnstable } from '../unstable.ts';

@@ -1,5 +1,5 @@
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { isUnstable } from '../unstable.ts';
 

@@ -1,8 +1,8 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { channelText } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -2,8 +2,8 @@ import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { type LoweringEdge, loweringEdges } from '../downgrade.ts';
-import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText, grouped, listed, versionsOf } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

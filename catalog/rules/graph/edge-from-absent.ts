@@ -1,6 +1,6 @@
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { channelText, listed } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText, listed } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

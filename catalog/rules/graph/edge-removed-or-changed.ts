@@ -1,5 +1,5 @@
 import type { Entry } from '../../fbc/model.ts';
-import { entryIn, placeOfEntry } from '../place.ts';
+import { entryIn, placeOfEntry } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,7 +1,7 @@
-import { movesOf } from '../../olm/foresight/move.ts';
-import { channelText, counted, versionsOf } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
-import { type Removed, removedEntries } from '../removed.ts';
+import { movesOf } from '../../olm/foresight/installation-change.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { channelText, counted, versionsOf } from '../message-text.ts';
+import { type Removed, removedEntries } from '../removed-entries.ts';
 import type { Report, Rule } from '../rule.ts';
 
 export const rule: Rule = {

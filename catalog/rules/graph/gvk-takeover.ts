@@ -3,8 +3,8 @@ import type { Catalog, Package } from '../../fbc/model.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { gvkText } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
-import { grouped, listed } from '../phrase.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { grouped, listed } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

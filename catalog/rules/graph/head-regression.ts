@@ -3,8 +3,8 @@ import { shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel } from '../../fbc/model.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
-import { channelText } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import type { Details, Report, Rule } from '../rule.ts';
 
 export const rule: Rule = {

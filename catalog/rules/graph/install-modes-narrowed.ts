@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
-import { grouped, listed } from '../phrase.ts';
+import { grouped, listed } from '../message-text.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

@@ -2,7 +2,7 @@ import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Limit, limitOf } from '../../fbc/openshift.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

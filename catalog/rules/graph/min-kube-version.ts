@@ -3,7 +3,7 @@ import { kubernetesOf } from '../../fbc/kubernetes.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor } from '../../fbc/openshift.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
-import { reachedBundles } from '../reached.ts';
+import { reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

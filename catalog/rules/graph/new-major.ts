@@ -2,8 +2,8 @@ import { shortName, versionText } from '../../fbc/edge.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
-import { channelText } from '../phrase.ts';
-import { channelIn, entryIn, placeOfEntry, placeOfHead } from '../place.ts';
+import { channelIn, entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

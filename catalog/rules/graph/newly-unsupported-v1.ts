@@ -1,10 +1,10 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

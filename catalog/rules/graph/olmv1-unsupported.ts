@@ -1,8 +1,8 @@
 import { locate } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
-import { headBundles } from '../heads.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
+import { headBundles } from '../head-bundles.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

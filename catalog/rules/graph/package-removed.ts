@@ -1,6 +1,6 @@
 import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
-import { versionsOf } from '../phrase.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

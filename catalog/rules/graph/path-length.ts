@@ -1,7 +1,7 @@
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { channelText } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 /** More upgrades in a row than this are worth a word, and than the second a warning: each one is waited for. */

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../brought-edges.ts';
-import { grouped } from '../phrase.ts';
+import { grouped } from '../message-text.ts';
+import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,8 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
-import { sameBundle } from '../../fbc/same.ts';
+import { sameBundle } from '../../fbc/same-bundle.ts';
 import { isObject } from '../../go/shape.ts';
-import { grouped, listed } from '../phrase.ts';
+import { grouped, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { DECISIVE, differs } from './bundle-mutated.ts';
 

@@ -5,8 +5,8 @@ import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../fbc
 import type { ManifestApi } from '../../olm/foresight/manifests.ts';
 import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { releaseWithout } from '../bundle-checks/removed-api.ts';
-import { grouped, listed } from '../phrase.ts';
-import { type Reached, reachedBundles } from '../reached.ts';
+import { grouped, listed } from '../message-text.ts';
+import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

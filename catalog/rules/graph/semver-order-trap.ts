@@ -2,8 +2,8 @@ import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { formatVersion, type Version } from '../../version/version.ts';
 import { loweringEdges } from '../downgrade.ts';
-import { grouped } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { grouped } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

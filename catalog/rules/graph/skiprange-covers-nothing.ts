@@ -1,8 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import { installationsOf } from '../../olm/foresight/installation.ts';
 import { satisfies } from '../../version/version.ts';
-import { channelText } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import { rangedChannels } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 

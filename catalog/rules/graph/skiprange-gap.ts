@@ -1,8 +1,8 @@
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { compareVersions, satisfies } from '../../version/version.ts';
-import { channelText, listed, versionsOf } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText, listed, versionsOf } from '../message-text.ts';
 import {
   type RangedChannel,
   type RangedEntry,

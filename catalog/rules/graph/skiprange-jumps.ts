@@ -1,11 +1,11 @@
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
 import { stepsOf } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
 import { type Change, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
-import { channelText, grouped, listed, versionsOf } from '../phrase.ts';
-import { entryIn, placeOfEntry } from '../place.ts';
+import { entryIn, placeOfEntry } from '../finding-location.ts';
+import { channelText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

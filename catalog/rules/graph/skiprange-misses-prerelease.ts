@@ -8,8 +8,8 @@ import {
   type Version,
   type VersionRange,
 } from '../../version/version.ts';
-import { channelText, listed, versionsOf } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText, listed, versionsOf } from '../message-text.ts';
 import { type RangedChannel, rangedChannels } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 

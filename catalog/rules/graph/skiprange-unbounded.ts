@@ -1,6 +1,6 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
-import { channelText } from '../phrase.ts';
-import { placeOfEntry } from '../place.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText } from '../message-text.ts';
 import { isOpen, rangedChannels } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 

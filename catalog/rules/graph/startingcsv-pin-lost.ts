@@ -1,6 +1,6 @@
-import { channelText, counted, versionsOf } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
-import { removedEntries } from '../removed.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { channelText, counted, versionsOf } from '../message-text.ts';
+import { removedEntries } from '../removed-entries.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

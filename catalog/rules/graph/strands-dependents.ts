@@ -10,8 +10,8 @@ import {
   RequirementError,
   requirementsOf,
 } from '../../olm/resolve/requirement.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

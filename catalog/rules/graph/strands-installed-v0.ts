@@ -1,5 +1,5 @@
-import { allMoves } from '../../olm/foresight/move.ts';
-import { channelIn } from '../place.ts';
+import { allMoves } from '../../olm/foresight/installation-change.ts';
+import { channelIn } from '../finding-location.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';
 

@@ -2,10 +2,10 @@ import type { Channel } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
 import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/move.ts';
+import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
-import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../place.ts';
+import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -4,8 +4,8 @@ import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { allows, limitOf, type Minor } from '../../fbc/openshift.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
-import { endText, grouped, listed, versionsOf } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { endText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -2,8 +2,8 @@ import { installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
-import { endText, grouped, listed, versionsOf } from '../phrase.ts';
-import { entryIn, placeOfEntry, placeOfPackage } from '../place.ts';
+import { entryIn, placeOfEntry, placeOfPackage } from '../finding-location.ts';
+import { endText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

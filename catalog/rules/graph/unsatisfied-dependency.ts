@@ -3,7 +3,7 @@ import { type Bundle, locate } from '../../fbc/model.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { isMet } from '../../olm/resolve/provider.ts';
 import { REQUIRING, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

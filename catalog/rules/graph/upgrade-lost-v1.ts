@@ -1,8 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
-import { allMoves } from '../../olm/foresight/move.ts';
+import { allMoves } from '../../olm/foresight/installation-change.ts';
 import { reasonOf, upgradeOf } from '../../olm/resolve/outcome.ts';
-import { grouped, listed, versionsOf } from '../phrase.ts';
-import { placeOfHead, placeOfPackage } from '../place.ts';
+import { placeOfHead, placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

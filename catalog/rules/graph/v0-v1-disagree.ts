@@ -2,8 +2,8 @@ import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import { judgedPackages, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
-import { channelText, listed } from '../phrase.ts';
-import { placeOfHead } from '../place.ts';
+import { placeOfHead } from '../finding-location.ts';
+import { channelText, listed } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

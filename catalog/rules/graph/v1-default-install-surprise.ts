@@ -4,7 +4,7 @@ import type { Bundle, Package } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { compareCandidates } from '../../olm/resolve/extension.ts';
 import { versionReleaseOf } from '../../olm/resolve/release.ts';
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,5 +1,5 @@
 import { formatReference, withDigest } from '../../reference.ts';
-import { lookedUp, placed } from '../looked-up.ts';
+import { lookedUp, placed } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,5 +1,5 @@
 import { runsFor } from '../../references/support.ts';
-import { lookedUp, placed } from '../looked-up.ts';
+import { lookedUp, placed } from '../registry-answers.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

@@ -1,4 +1,4 @@
-import { lookedUp, placed } from '../looked-up.ts';
+import { lookedUp, placed } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

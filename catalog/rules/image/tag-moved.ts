@@ -1,5 +1,5 @@
 import { lookupKey } from '../../references/site.ts';
-import { lockedTags, lookedUp, placed } from '../looked-up.ts';
+import { lockedTags, lookedUp, placed } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {

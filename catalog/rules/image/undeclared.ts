@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
-import { headBundles } from '../heads.ts';
+import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

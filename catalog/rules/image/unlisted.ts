@@ -2,7 +2,7 @@ import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { csvOf, usedImages } from '../../references/csv.ts';
-import { headBundles } from '../heads.ts';
+import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

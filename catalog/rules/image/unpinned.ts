@@ -3,7 +3,7 @@ import { type Bundle, locate } from '../../fbc/model.ts';
 import type { Path } from '../../go/path.ts';
 import { judgedPackages } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
-import { headBundles } from '../heads.ts';
+import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

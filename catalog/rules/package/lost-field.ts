@@ -1,4 +1,4 @@
-import { placeOfPackage } from '../place.ts';
+import { placeOfPackage } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

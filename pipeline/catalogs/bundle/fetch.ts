@@ -7,7 +7,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { unpackBundle } from '../render/image.ts';
-import type { Rendering } from '../render/loaded.ts';
+import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
 
 export interface Fetched {

@@ -6,7 +6,7 @@ import { directorySource, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import { unpackBundle } from '../render/image.ts';
-import type { Rendering } from '../render/loaded.ts';
+import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
 
 export interface OpenBundle {

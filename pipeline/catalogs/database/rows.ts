@@ -4,7 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/tree/v1.73.0/pkg/sqlite/migrations
  */
-import { apiRow, csvFacts } from '../../../catalog/opm/database/older.ts';
+import { apiRow, csvFacts } from '../../../catalog/opm/database/csv-facts.ts';
 import type { BundleRow, DatabaseRows, EntryRow, TypedRow } from '../../../catalog/opm/database/rows.ts';
 import { PipelineError } from '../../error.ts';
 import type { Cell, Database } from './open.ts';

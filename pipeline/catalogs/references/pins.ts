@@ -5,7 +5,7 @@ import type { ReferenceLock } from '../../../catalog/references/lock.ts';
 import type { ResolvedReferences } from '../../../catalog/references/lookup.ts';
 import { type Pin, pinReferences } from '../../../catalog/references/pin.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
-import { lockedTags } from '../../../catalog/rules/looked-up.ts';
+import { lockedTags } from '../../../catalog/rules/registry-answers.ts';
 
 /**
  * The lock of what is named now. What was locked stays so, that nothing moves by itself; tags

@@ -11,7 +11,7 @@ import type { ReferenceSite } from '../../../catalog/references/reference-site.t
 import { lookupKey, referenceSites } from '../../../catalog/references/site.ts';
 import { runsFor, type Support } from '../../../catalog/references/support.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { lockedTags } from '../../../catalog/rules/looked-up.ts';
+import { lockedTags } from '../../../catalog/rules/registry-answers.ts';
 import { runResolved, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import type { RepositoryMatcher } from '../../policy/registries.ts';

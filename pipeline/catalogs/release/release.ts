@@ -12,16 +12,16 @@ import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { RenderedImage } from '../../../catalog/opm/template/template.ts';
 import { PipelineError } from '../../error.ts';
-import { parsePlace } from '../../oci/registry/place.ts';
+import { parsePlace } from '../../oci/registry/image-location.ts';
 import { isPackageName } from '../../policy/layout.ts';
 import { writeFiles } from '../../write.ts';
 import { renderBundleImage } from '../render/image.ts';
-import { migrateLevel, type Rendering } from '../render/loaded.ts';
+import { migrateLevel, type Rendering } from '../render/load.ts';
 import { textOf } from '../write-blobs.ts';
 import { folderOf } from './bundle-image.ts';
-import type { ReleasePlace } from './place.ts';
-import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from './rendered.ts';
-import { type Wanted, wantedOf } from './wanted.ts';
+import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from './known-bundles.ts';
+import { type Wanted, wantedOf } from './release-config.ts';
+import type { ReleasePlace } from './release-repository.ts';
 
 export interface ReleaseRequest {
   readonly package: string;

@@ -7,7 +7,7 @@ import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { readSettings, type Settings } from '../../settings.ts';
-import type { Rendering } from './loaded.ts';
+import type { Rendering } from './load.ts';
 import { renderReference } from './reference.ts';
 
 export interface Composite {

@@ -10,7 +10,7 @@ import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import type { ImageTree, TreeLimits } from '../../oci/image/tree.ts';
 import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
-import { loadBundle, migrated, migrateLevel, type Rendering } from './loaded.ts';
+import { loadBundle, migrated, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
 import { treeSource } from './tree-source.ts';
 

@@ -14,12 +14,12 @@ import {
   type TreeOptions,
 } from '../../oci/image/tree.ts';
 import { type ImageManifest, type ManifestList, parseManifest } from '../../oci/registry/image.ts';
+import { parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
 import { openSource, type Source } from '../../oci/registry/open.ts';
-import { parsePlace, placeFrom } from '../../oci/registry/place.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
-import { layersFor } from './history.ts';
-import type { Rendering } from './loaded.ts';
+import { layersFor } from './layer-history.ts';
+import type { Rendering } from './load.ts';
 
 export interface OpenImage {
   readonly labels: ReadonlyMap<string, string>;

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import type { Loaded } from '../../../catalog/fbc/load.ts';
 import { directorySource, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { loadBundle, loadCatalog, migrated, type Rendering } from './loaded.ts';
+import { loadBundle, loadCatalog, migrated, type Rendering } from './load.ts';
 
 /**
  * Reads a directory or a database that exists, and an image otherwise.

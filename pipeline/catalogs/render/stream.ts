@@ -10,9 +10,9 @@ import { type RenderFormat, renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import { rendered } from '../write-blobs.ts';
-import type { Rendering } from './loaded.ts';
+import type { Rendering } from './load.ts';
+import { openSpool, type Slot, type Spool } from './ordered-spool.ts';
 import { renderReference } from './reference.ts';
-import { openSpool, type Slot, type Spool } from './spool.ts';
 
 export interface StreamRequest {
   readonly references: readonly string[];

@@ -5,7 +5,7 @@ import { type Blob, catalogOf } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { answersOf } from '../../../catalog/opm/serve/answers.ts';
-import { refusals } from '../../../catalog/rules/served.ts';
+import { refusals } from '../../../catalog/rules/serve-refusals.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import type { Listening } from './listening.ts';
 

@@ -12,7 +12,8 @@ import { type AreaChange, type PackageChange, subjectOf } from '../../change/cha
 import type { Person } from '../../policy/identity.ts';
 import { sameOwners } from '../../policy/owners/owners.ts';
 import type { AllowableClass } from '../../policy/policy.ts';
-import { type AuthorityInput, type Case, caseOf, includes, peopleOf } from './case.ts';
+import { type AuthorityInput, type Case, caseOf, includes, peopleOf } from './authority-facts.ts';
+import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './missing-approvals.ts';
 import {
   type Demand,
   demandsOnArea,
@@ -21,11 +22,10 @@ import {
   isFree,
   isMet,
   missingFor,
-} from './demand.ts';
-import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './need.ts';
-import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './standing.ts';
+} from './required-approvals.ts';
+import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './supporters.ts';
 
-export type { AuthorityInput } from './case.ts';
+export type { AuthorityInput } from './authority-facts.ts';
 
 export type Authority = 'allow' | 'needs' | 'deny';
 

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { judge } from '../../../catalog/rules/judge-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
-import type { Verdict } from '../../check/judge-stored.ts';
+import type { Verdict } from '../../check/stored-verdicts.ts';
 import { directorySource } from '../../directory.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
@@ -76,7 +76,7 @@ async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Termin
   const { withTree } = await import('./tree-at.ts');
   return withTree(at, terminal, async (source) => {
     if (cache === undefined) return counted(await judge(source, CATALOG_RULES));
-    const { judgeStored } = await import('../../check/judge-stored.ts');
+    const { judgeStored } = await import('../../check/stored-verdicts.ts');
     return judgeStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
   });
 }
@@ -88,7 +88,7 @@ function counted({ findings, catalog }: Awaited<ReturnType<typeof judge>>): Verd
 
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
-    const { judgeWorkTree } = await import('../../check/judge-stored.ts');
+    const { judgeWorkTree } = await import('../../check/stored-verdicts.ts');
     const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
     return judgeWorkTree(path, CATALOG_RULES, settings);
   }

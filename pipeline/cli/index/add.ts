@@ -1,14 +1,14 @@
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../../catalog/bundle/render.ts';
 import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
-import { placedBundle } from '../../../catalog/edit/placed.ts';
+import { placedBundle } from '../../../catalog/edit/placed-bundle.ts';
 import { addBundles, UPDATE_MODES } from '../../../catalog/edit/update.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
 import { attempt } from '../../catalogs/edit/catalog.ts';
-import type { Rendering } from '../../catalogs/render/loaded.ts';
+import type { Rendering } from '../../catalogs/render/load.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';

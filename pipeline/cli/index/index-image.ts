@@ -2,7 +2,7 @@
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
 import { PipelineError } from '../../error.ts';
-import { parsePlace, placeFrom } from '../../oci/registry/place.ts';
+import { parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
 import { deliver, RENDER_OPTIONS } from '../rendering.ts';

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
+import { parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
-import { parsePlace, placeFrom } from '../../oci/registry/place.ts';
 import { findPlan } from '../../publish/plan-artifact.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';

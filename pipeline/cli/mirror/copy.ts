@@ -3,7 +3,7 @@ import { compareFindings } from '../../../catalog/finding.ts';
 import { type MappingsRead, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readText } from '../../directory.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
-import { copyJobs, destinationHosts } from '../../mirror/jobs.ts';
+import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { ProgressState } from '../../mirror/progress.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';

@@ -8,8 +8,8 @@ import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../..
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
 import { readinessReport, readinessText } from '../../../catalog/mirror/report.ts';
 import { fileError, readText } from '../../directory.ts';
-import { copyJobs, destinationHosts } from '../../mirror/jobs.ts';
-import { lookOnline, type Presence } from '../../mirror/online.ts';
+import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
+import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, plain } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';

@@ -6,11 +6,11 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
-import type { Rendering } from '../../catalogs/render/loaded.ts';
+import type { Rendering } from '../../catalogs/render/load.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { findingText } from '../../text.ts';
 import type { Call, World } from './command.ts';
-import { registries } from './reach.ts';
+import { registries } from './registry-flags.ts';
 
 /**
  * The blobs of several references as one catalog; undefined when something could not be read,

@@ -6,7 +6,7 @@ import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
-import { registries } from './reach.ts';
+import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {
   words: 'render',

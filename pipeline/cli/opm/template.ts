@@ -10,7 +10,7 @@ import { drawn, versionless } from './graph.ts';
 import { readInput } from './input.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
-import { registries } from './reach.ts';
+import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {
   words: 'alpha render-template',

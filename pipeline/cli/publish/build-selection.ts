@@ -7,7 +7,7 @@ import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../oci/image/build.ts';
-import { type Place, parsePlace, placeFrom } from '../../oci/registry/place.ts';
+import { type Place, parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
 import { openBase } from '../../publish/base.ts';
 import { sendCatalogImages } from '../../publish/push.ts';
 import type { Terminal } from '../../terminal.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { folderOf, type MadeBundle, madeBundle, pushMade } from '../../catalogs/release/bundle-image.ts';
-import { directoryPlace, type ReleasePlace } from '../../catalogs/release/place.ts';
 import { releasedTexts, writeReleased } from '../../catalogs/release/release.ts';
+import { directoryPlace, type ReleasePlace } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import type { Terminal } from '../../terminal.ts';

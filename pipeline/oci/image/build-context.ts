@@ -11,10 +11,10 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor } from '../../ports.ts';
+import { contentKey, type Memory } from './build-cache.ts';
 import { CODEC_IDS, type Codec } from './compress.ts';
-import { contentKey, type Memory } from './memory.ts';
+import { type Extent, madePiece, readExtents, scratchFile } from './layer-piece.ts';
 import type { Contents } from './packages.ts';
-import { type Extent, madePiece, readExtents, scratchFile } from './piece.ts';
 
 /** Reads a layer of an image that was published before. */
 export type ReadLayer = (layer: Pick<Descriptor, 'digest' | 'size'>) => AsyncIterable<Uint8Array>;

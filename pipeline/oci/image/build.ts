@@ -10,11 +10,6 @@ import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import type { Platform } from '../../ports.ts';
 import type { BaseImage } from './base.ts';
-import type { ReadLayer, Workshop } from './build-context.ts';
-import { makeIndex } from './cache-index.ts';
-import type { Codec } from './compress.ts';
-import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
-import { indexLayer, makeFrame, packageLayer } from './layers.ts';
 import {
   type BundleFacts,
   type Memory,
@@ -23,7 +18,12 @@ import {
   type Store,
   type StretchFacts,
   writeMemory,
-} from './memory.ts';
+} from './build-cache.ts';
+import type { ReadLayer, Workshop } from './build-context.ts';
+import { makeIndex } from './cache-index.ts';
+import type { Codec } from './compress.ts';
+import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
+import { indexLayer, makeFrame, packageLayer } from './layers.ts';
 import { type MadePackage, packageOf } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
 import { type LayerPlan, type Load, planLayers } from './plan.ts';

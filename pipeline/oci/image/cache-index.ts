@@ -5,10 +5,10 @@
 import { CACHE, CACHE_FILES, type TreePart } from '../../../catalog/fbc/cache/layout.ts';
 import { packagesJson } from '../../../catalog/fbc/cache/package-index.ts';
 import { compareWalk } from '../../../catalog/source.ts';
+import type { PackageFacts, StretchFacts } from './build-cache.ts';
 import type { Workshop } from './build-context.ts';
-import type { PackageFacts, StretchFacts } from './memory.ts';
+import { openPiece, type PieceFacts } from './layer-piece.ts';
 import { put } from './package.ts';
-import { openPiece, type PieceFacts } from './piece.ts';
 
 /** The piece that the layer holds, and the digest that it seals the cache with. */
 export interface IndexPiece {

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../directory.ts';
-import { contentKey, type Store } from './memory.ts';
+import { contentKey, type Store } from './build-cache.ts';
 
 /**
  * @param root made when something is put into it

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { BlobSource } from '../../ports.ts';
 import type { Codec } from './compress.ts';
 import { decompressed } from './decompress.ts';
-import { type Extent, readExtents } from './piece.ts';
+import { type Extent, readExtents } from './layer-piece.ts';
 
 /** What is known of a layer without its bytes. Sizes in bytes. */
 export interface LayerFacts {

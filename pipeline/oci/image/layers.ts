@@ -3,12 +3,12 @@
  * from the pieces of their packages.
  */
 import { CACHE, CACHE_FILES, CONFIGS, type Tree } from '../../../catalog/fbc/cache/layout.ts';
+import { contentKey } from './build-cache.ts';
 import { pieceAtHand, pieceKey, type Workshop } from './build-context.ts';
 import type { Layer } from './image.ts';
 import { type LayerFacts, layerBlob, layerOf } from './layer.ts';
-import { contentKey } from './memory.ts';
+import { type Extent, endPiece, madePiece, openPiece, type PieceFacts } from './layer-piece.ts';
 import { makePackage } from './package.ts';
-import { type Extent, endPiece, madePiece, openPiece, type PieceFacts } from './piece.ts';
 
 /** What stands around the pieces of every layer. */
 export interface Frame {

@@ -1,5 +1,5 @@
 /** What is remembered for as long as the program runs. */
-import type { Store } from './memory.ts';
+import type { Store } from './build-cache.ts';
 
 /** Bytes that are kept; what was not asked for the longest goes first. */
 const MOST_BYTES = 32 * 2 ** 20;

@@ -14,10 +14,10 @@ import { packageMember } from '../../../catalog/fbc/cache/package-index.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
+import type { BundleFacts, PackageFacts, StretchFacts } from './build-cache.ts';
 import { packageKey, pieceKey, type Workshop } from './build-context.ts';
-import type { BundleFacts, PackageFacts, StretchFacts } from './memory.ts';
+import { openPiece, type PieceFacts, type PieceSink } from './layer-piece.ts';
 import { type PackageContent, ROOT } from './packages.ts';
-import { openPiece, type PieceFacts, type PieceSink } from './piece.ts';
 
 /** The folder of the image in which a tree's files stand. */
 export const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };

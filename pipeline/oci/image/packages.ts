@@ -12,7 +12,7 @@ import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runRules } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
-import type { FactTable, FileFacts } from './memory.ts';
+import type { FactTable, FileFacts } from './build-cache.ts';
 
 /** Name that stands for the blobs of no package. */
 export const ROOT = '';

@@ -4,9 +4,9 @@
  */
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential, CredentialSource } from '../../ports.ts';
-import { failure } from './answer.ts';
 import { type Challenge, parseChallenges } from './challenge.ts';
 import type { Answer } from './exchange.ts';
+import { failure } from './response.ts';
 import type { Budget } from './retry.ts';
 import { basic, createTokens, type TokenService, type Tokens } from './token.ts';
 import type { Transport } from './transport.ts';

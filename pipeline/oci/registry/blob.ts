@@ -3,11 +3,11 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Repository } from '../../ports.ts';
-import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { checked, contradicts, corrupt, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
+import { failure, header } from './response.ts';
 import type { Budget } from './retry.ts';
 import { skipping } from './stream.ts';
 

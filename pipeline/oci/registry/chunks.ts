@@ -6,11 +6,11 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobSource, PutBlobOptions, Repository, UploadMemory } from '../../ports.ts';
-import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { checked } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './exchange.ts';
+import { failure, header } from './response.ts';
 import type { Budget } from './retry.ts';
 import { allOf, only } from './stream.ts';
 

@@ -37,11 +37,11 @@ export {
   OCI_MANIFEST,
   parseManifest,
 } from './image.ts';
+export { formatPlace, type Place, parsePlace } from './image-location.ts';
 export { type Layout, openLayout } from './layout/layout.ts';
 export { layoutRegistry } from './layout/registry.ts';
 export type { LayoutTag } from './name.ts';
 export { type Destination, openDestination, openSource, type Source } from './open.ts';
-export { formatPlace, type Place, parsePlace } from './place.ts';
 export type { Environment } from './proxy.ts';
 export {
   copyImage,

@@ -3,12 +3,12 @@
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest } from '../../ports.ts';
-import { contentType, failure, header, readAll } from './answer.ts';
 import type { Access } from './auth.ts';
 import { algorithmOf, contradicts, corrupt, digestOf, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
 import { isManifestType, MANIFEST_TYPES, manifestType } from './image.ts';
+import { contentType, failure, header, readAll } from './response.ts';
 import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
 

@@ -4,11 +4,11 @@ import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { createDockerArchive, openDockerArchive } from './archive/docker.ts';
 import { createOciArchive, openOciArchive } from './archive/oci.ts';
+import { formatPlace, type Place } from './image-location.ts';
 import type { LayoutView } from './layout/contents.ts';
 import { openLayout } from './layout/layout.ts';
 import { layoutRegistry, viewRegistry } from './layout/registry.ts';
 import { formatLayoutTag, type LayoutTag } from './name.ts';
-import { formatPlace, type Place } from './place.ts';
 
 /** An image to be read. */
 export interface Source {

@@ -8,7 +8,6 @@ import type { Reference, TagReference } from '../../../catalog/reference.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Repository } from '../../ports.ts';
-import { failure, header, readAll } from './answer.ts';
 import { digestOf } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
@@ -20,6 +19,7 @@ import {
   referrerDescriptor,
 } from './image.ts';
 import { deleteManifest, getManifest, putManifest } from './manifest.ts';
+import { failure, header, readAll } from './response.ts';
 import { nextPage } from './tags.ts';
 
 /** The tag under which clients keep the referrers of a digest. */

@@ -3,10 +3,10 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../ports.ts';
-import { failure, header, readAll } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
 import { isTag } from './name.ts';
+import { failure, header, readAll } from './response.ts';
 
 const PAGE = 1000;
 const PAGE_BYTES = 8 * 1024 * 1024;

@@ -10,7 +10,7 @@
 
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential } from '../../ports.ts';
-import { failure, readAll } from './answer.ts';
+import { failure, readAll } from './response.ts';
 import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
 import type { Transport } from './transport.ts';

@@ -4,7 +4,6 @@
  * the caller's part (`attempt`), who knows what is safe to repeat.
  */
 import { PipelineError } from '../../error.ts';
-import { failure, header, isRetryable } from './answer.ts';
 import type { Connections } from './connection.ts';
 import {
   type Answer,
@@ -15,6 +14,7 @@ import {
   type Timeouts,
 } from './exchange.ts';
 import { createPace, type Pace } from './pace.ts';
+import { failure, header, isRetryable } from './response.ts';
 import { type Budget, newBudget, type Retrying, retryAfter, withRetry } from './retry.ts';
 
 /** What has gone to and come from one host: whole requests, and bytes of bodies. */

@@ -7,7 +7,6 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../../ports.ts';
-import { failure, header } from './answer.ts';
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
 import {
@@ -23,6 +22,7 @@ import {
 import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './exchange.ts';
+import { failure, header } from './response.ts';
 import { allOf, readingOf } from './stream.ts';
 
 /** An upload that the registry has opened. */

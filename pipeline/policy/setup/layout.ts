@@ -2,7 +2,7 @@
 import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { compileLayout } from '../layout.ts';
-import type { WrittenPattern } from '../written.ts';
+import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';
 
 export interface FoundLayout {

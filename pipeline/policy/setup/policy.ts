@@ -2,7 +2,7 @@
 
 import { dump } from 'js-yaml';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
-import type { WrittenPattern } from '../written.ts';
+import type { WrittenPattern } from '../policy-file.ts';
 import type { FoundLayout } from './layout.ts';
 
 /** Patterns of which the default one holds without a word. */

@@ -9,7 +9,7 @@ import { Bom, Component } from '@cyclonedx/cyclonedx-library/Models';
 import { JSON as Json, JsonSerializer } from '@cyclonedx/cyclonedx-library/Serialize';
 import { Spec1dot6 } from '@cyclonedx/cyclonedx-library/Spec';
 import { type Reference, repositoryName, tryParseReference } from '../../../catalog/reference.ts';
-import type { BundleFacts } from '../../oci/image/memory.ts';
+import type { BundleFacts } from '../../oci/image/build-cache.ts';
 import { type Attachment, SBOM_TYPE } from './artifact.ts';
 
 export interface ListedPackage {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
-import type { Store } from '../../oci/image/memory.ts';
+import type { Store } from '../../oci/image/build-cache.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { Published } from '../plan.ts';

@@ -18,10 +18,10 @@ import { writeFiles } from '../../write.ts';
 import { publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
 import { directoryRecords } from '../records/directory.ts';
+import { handleWork } from './handle-message.ts';
 import { memoryQueue } from './memory-queue.ts';
 import { messageOf } from './message.ts';
 import { type DeliveryStatus, statusOf } from './status.ts';
-import { handleWork } from './work.ts';
 
 export interface LocalRequest {
   /** The clone. */

@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { appliedTo, mirrorDocuments } from '../../../catalog/mirror/documents.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
+import { type KubernetesObject, objectsText } from '../../../catalog/mirror/kubernetes-object.ts';
 import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
-import { type KubernetesObject, objectsText } from '../../../catalog/mirror/object.ts';
 import { mappingsOf, planMirror } from '../../../catalog/mirror/plan.ts';
+import type { PlanRequest } from '../../../catalog/mirror/plan-request.ts';
 import { mirrorReport } from '../../../catalog/mirror/report.ts';
-import type { PlanRequest } from '../../../catalog/mirror/request.ts';
 import { judgeOf } from '../../fakes/crd.ts';
 
 const FOLDER = 'test/catalog/mirror/crds';

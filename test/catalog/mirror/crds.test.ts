@@ -8,9 +8,9 @@ import {
   mirrorDocuments,
 } from '../../../catalog/mirror/documents.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
-import type { KubernetesObject } from '../../../catalog/mirror/object.ts';
+import type { KubernetesObject } from '../../../catalog/mirror/kubernetes-object.ts';
 import { planMirror } from '../../../catalog/mirror/plan.ts';
-import type { PlanRequest } from '../../../catalog/mirror/request.ts';
+import type { PlanRequest } from '../../../catalog/mirror/plan-request.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { judgeOf } from '../../fakes/crd.ts';
 

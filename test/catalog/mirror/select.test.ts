@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
 import { catalogOf } from '../../../catalog/fbc/model.ts';
-import { needsWith } from '../../../catalog/mirror/needs.ts';
+import { needsWith } from '../../../catalog/mirror/bundle-requirements.ts';
 import { parseChoice, selectPackages } from '../../../catalog/mirror/select.ts';
 
 const bundle = (name: string, version: string, ...properties: readonly string[]): string =>

@@ -10,7 +10,7 @@ import { resolveExtension } from '../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace, type Subscription } from '../../../catalog/olm/resolve/namespace.ts';
 import { storedVersion, versionReleaseOf } from '../../../catalog/olm/resolve/release.ts';
 import type { Scope } from '../../../catalog/olm/resolve/snapshot.ts';
-import { isServed } from '../../../catalog/rules/served.ts';
+import { isServed } from '../../../catalog/rules/serve-refusals.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { parseVersion } from '../../../catalog/version/version.ts';
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientUnder } from '../../../pipeline/catalogs/references/client.ts';
 import { madeBundle, pushMade } from '../../../pipeline/catalogs/release/bundle-image.ts';
-import { treePlace } from '../../../pipeline/catalogs/release/place.ts';
 import { releasedTexts } from '../../../pipeline/catalogs/release/release.ts';
+import { treePlace } from '../../../pipeline/catalogs/release/release-repository.ts';
 import { check } from '../../../pipeline/check/check.ts';
 import type { People } from '../../../pipeline/check/people.ts';
 import type { CheckReport } from '../../../pipeline/check/report.ts';

@@ -6,7 +6,7 @@ import {
   signedOffBy,
   trailerPeople,
 } from '../../../pipeline/check/authority/authorship.ts';
-import { mergeNeeds, type Need, needText } from '../../../pipeline/check/authority/need.ts';
+import { mergeNeeds, type Need, needText } from '../../../pipeline/check/authority/missing-approvals.ts';
 import { parseCommit, type Signer } from '../../../pipeline/git/commit.ts';
 import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/policy/identity.ts';
 

@@ -3,8 +3,8 @@ import { compareText } from '../../../../catalog/go/text.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
-import type { Call, Registry } from './call.ts';
 import { json, type Reply, refusal } from './reply.ts';
+import type { Call, Registry } from './request.ts';
 import type { Route } from './route.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;

@@ -4,8 +4,8 @@ import { PipelineError } from '../../../error.ts';
 import type { Manifest } from '../../../ports.ts';
 import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
-import type { Call, Registry } from './call.ts';
 import { type Reply, refusal } from './reply.ts';
+import type { Call, Registry } from './request.ts';
 import type { Route } from './route.ts';
 import type { Upload } from './uploads.ts';
 

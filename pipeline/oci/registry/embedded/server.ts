@@ -16,11 +16,11 @@ import type { AddressInfo } from 'node:net';
 import { PipelineError } from '../../../error.ts';
 import { openLayout } from '../layout/layout.ts';
 import { type AccessOptions, type Action, createGate } from './access.ts';
-import type { Call, Registry } from './call.ts';
 import { createMembers } from './members.ts';
 import { listReferrers, listRepositories, listTags, pullBlob, pullManifest } from './pull.ts';
 import { continueUpload, openUpload, pushManifest, removeBlob, removeManifest } from './push.ts';
 import { type Reply, refusal, replyTo, write } from './reply.ts';
+import type { Call, Registry } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import { createUploads } from './uploads.ts';
 

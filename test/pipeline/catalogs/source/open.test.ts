@@ -13,8 +13,8 @@ import {
   buildCatalogImage,
 } from '../../../../pipeline/oci/image/build.ts';
 import { createRegistryClient, type RegistryClient } from '../../../../pipeline/oci/registry/client.ts';
+import { parsePlace } from '../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../../pipeline/oci/registry/open.ts';
-import { parsePlace } from '../../../../pipeline/oci/registry/place.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { source as blobOf, describe as described, manifestOf, tar } from '../../../fakes/image.ts';

@@ -13,8 +13,8 @@ import {
   type BuiltCatalog,
   buildCatalogImage,
 } from '../../../../pipeline/oci/image/build.ts';
+import type { Store } from '../../../../pipeline/oci/image/build-cache.ts';
 import type { CatalogImage } from '../../../../pipeline/oci/image/image.ts';
-import type { Store } from '../../../../pipeline/oci/image/memory.ts';
 import { readTree } from '../../../../pipeline/oci/image/tree.ts';
 import { verifyCache } from '../../../../pipeline/oci/image/verify.ts';
 import type { BlobSource } from '../../../../pipeline/ports.ts';

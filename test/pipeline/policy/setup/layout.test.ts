@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { WrittenPattern } from '../../../../pipeline/policy/policy-file.ts';
 import { layoutOf } from '../../../../pipeline/policy/setup/layout.ts';
-import type { WrittenPattern } from '../../../../pipeline/policy/written.ts';
 
 /** Files of a catalog by path: the packages that each defines. */
 type Holds = Readonly<Record<string, string | readonly string[]>>;

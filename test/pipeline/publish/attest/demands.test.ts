@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
-import { parsePlace } from '../../../../pipeline/oci/registry/place.ts';
+import { parsePlace } from '../../../../pipeline/oci/registry/image-location.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';

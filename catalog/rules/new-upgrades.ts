@@ -1,0 +1,161 @@
+/** The upgrades that a change adds: clusters perform them automatically after the merge, and did not before. */
+
+import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
+import type { Bundle, Package } from '../fbc/model.ts';
+import type { Location } from '../finding.ts';
+import {
+  type Installation,
+  installationsOf,
+  publishedInstallations,
+  withoutChannels,
+} from '../olm/foresight/installation.ts';
+import type { Manifests } from '../olm/foresight/manifests.ts';
+import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { v1Obstacles } from '../olm/resolve/support.ts';
+import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
+import { listed } from './message-text.ts';
+
+/** An upgrade with what is known of both bundles. */
+export interface BroughtEdge {
+  readonly package: string;
+  /** The channel that it is made in; under OLM v1 the first that has its target. */
+  readonly channel: string;
+  readonly from: Side;
+  readonly to: Side;
+  /** The generations of OLM that make it, v0 first. */
+  readonly olm: readonly Olm[];
+}
+
+/** A bundle where it is known: in the state after the change, or else in the one before. */
+export interface Side {
+  readonly bundle: Bundle;
+  readonly world: World;
+  readonly manifests: Manifests;
+}
+
+const known = new WeakMap<Change, Map<string, readonly BroughtEdge[]>>();
+
+/** The upgrades that a change adds to a package, each pair of bundles once. */
+export function broughtEdges(change: Change, name: string): readonly BroughtEdge[] {
+  const byPackage = known.get(change) ?? new Map<string, readonly BroughtEdge[]>();
+  known.set(change, byPackage);
+  const found = byPackage.get(name) ?? findEdges(change, name);
+  byPackage.set(name, found);
+  return found;
+}
+
+function findEdges(change: Change, name: string): readonly BroughtEdge[] {
+  const ofPackage = change.after.catalog.packages.get(name);
+  if (!ofPackage) return [];
+  const edges = new Map<string, BroughtEdge>();
+  const add = (step: Step): void => {
+    // Few upgrades are new: what is known of bundles is read for those alone.
+    const to = targetOf(change, step);
+    const from = to && sideOf(change, name, step.installed.name);
+    if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) return;
+    const key = JSON.stringify([from.bundle.name, to.bundle.name]);
+    const channel = channelOf(ofPackage, step.channel, to);
+    const same = edges.get(key) ?? { package: name, channel, from, to, olm: [] };
+    edges.set(key, { ...same, olm: [...new Set([...same.olm, step.olm])].sort() });
+  };
+  for (const step of stepsFrom(change, ofPackage)) add(step);
+  return [...edges.values()];
+}
+
+/** What clusters may have had before a change: with it, or on their way since. */
+function installedBefore(change: Change, { name }: Package): readonly Installation[] {
+  const { before, after, existed } = change;
+  if (before.catalog.packages.has(name)) return publishedInstallations(before, name);
+  // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
+  return installationsOf(after, name).filter(({ installed }) => {
+    const bundle = after.catalog.packages.get(name)?.bundles.get(installed.name);
+    return bundle !== undefined && existed(bundle);
+  });
+}
+
+/** Each step that clusters take after a change, from what they had before it; every bundle once. */
+function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
+  const { olm } = change.after;
+  const installations = installedBefore(change, ofPackage);
+  const starts: Step[] = [
+    ...(olm.has('v0') ? installations : []).map(({ channel, installed }): Step => {
+      return { ofPackage, channel, installed, olm: 'v0' };
+    }),
+    ...(olm.has('v1') ? withoutChannels(installations) : []).map((installed): Step => {
+      return { ofPackage, channel: '', installed, olm: 'v1' };
+    }),
+  ];
+  const seen = new Set<string>();
+  for (const start of starts) {
+    for (let at: Step | undefined = start; at; ) {
+      const key = JSON.stringify([at.olm, at.channel, at.installed.name]);
+      if (seen.has(key)) break;
+      seen.add(key);
+      yield at;
+      const next: Bundle | undefined = ofPackage.bundles.get(nextIn(change.after, at) ?? '');
+      at = next && { ...at, installed: installedOf(next) };
+    }
+  }
+}
+
+interface Step {
+  readonly ofPackage: Package;
+  readonly channel: string;
+  readonly installed: Installed;
+  readonly olm: Olm;
+}
+
+/** Whether OLM v1 installs no such bundle, so that no cluster has it, or gets it, from there. */
+function isRefusedByV1({ bundle, manifests }: Side): boolean {
+  const modes = manifests.csv?.installModes;
+  return v1Obstacles(bundle).length > 0 || (modes !== undefined && !modes.has('AllNamespaces'));
+}
+
+/** Name of the bundle that an installation becomes next; undefined where it stays. */
+function nextIn(
+  { foresight }: World,
+  { ofPackage: { name }, channel, installed, olm }: Step,
+): string | undefined {
+  const { next } = upgradePathOf(foresight, { package: name, channel, olm }, installed);
+  return upgradeOf(next)?.to.name;
+}
+
+/** Where a step leads that clusters did not go before; undefined where nothing is new. */
+function targetOf({ before, after, existed }: Change, step: Step): Side | undefined {
+  const bundle = step.ofPackage.bundles.get(nextIn(after, step) ?? '');
+  if (!bundle || bundle.name === step.installed.name || nextIn(before, step) === bundle.name)
+    return undefined;
+  // Whoever writes bundles as a catalog adds no upgrade to those that they had.
+  if (!before.catalog.packages.has(step.ofPackage.name) && existed(bundle)) return undefined;
+  return { bundle, world: after, manifests: after.manifests(bundle) };
+}
+
+function sideOf({ before, after }: Change, ofPackage: string, name: string): Side | undefined {
+  for (const world of [after, before]) {
+    const bundle = world.catalog.packages.get(ofPackage)?.bundles.get(name);
+    if (bundle) return { bundle, world, manifests: world.manifests(bundle) };
+  }
+  return undefined;
+}
+
+function channelOf({ channels }: Package, channel: string, { bundle }: Side): string {
+  if (channel !== '') return channel;
+  return [...channels.values()].find((one) => entryIn(one, bundle.name))?.name ?? '';
+}
+
+/** `the upgrade 1.0.0 → 1.1.0`, or `the upgrades from 1.0.0 and 1.0.1 to 1.1.0`, of edges with one target. */
+export function upgradesText(edges: readonly BroughtEdge[]): string {
+  const from = edges.map((edge) => shortName(edge.from.bundle));
+  const [first] = edges;
+  const to = first ? shortName(first.to.bundle) : '';
+  return from.length === 1 ? `the upgrade ${from[0]} → ${to}` : `the upgrades from ${listed(from)} to ${to}`;
+}
+
+/** The entry of an upgrade's target. */
+export function placeOfEdge({ after }: Change, { package: name, channel, to }: BroughtEdge): Location {
+  const its = after.catalog.packages.get(name)?.channels.get(channel);
+  const entry = entryIn(its, to.bundle.name);
+  const place = its && entry ? placeOfEntry(its, entry.index) : placeOfPackage(after, name);
+  return place ?? { file: '', line: 1, column: 1 };
+}

@@ -1,0 +1,44 @@
+/** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
+import { installedOf } from '../fbc/edge.ts';
+import type { Bundle, Package } from '../fbc/model.ts';
+import { type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { headBundles } from './head-bundles.ts';
+
+/** A bundle that clusters install by themselves. */
+export interface Reached {
+  readonly bundle: Bundle;
+  /** The generations of OLM that install it, v0 first. */
+  readonly olm: ReadonlySet<Olm>;
+}
+
+/** The bundles of a package that clusters install by themselves, each once. */
+export function reachedBundles(world: World, ofPackage: Package): Reached[] {
+  const reached = new Map<string, Reached>();
+  const add = (name: string, olm: Iterable<Olm>): void => {
+    const bundle = ofPackage.bundles.get(name);
+    const known = reached.get(name)?.olm ?? [];
+    if (bundle) reached.set(name, { bundle, olm: new Set([...known, ...olm].sort()) });
+  };
+  for (const { name } of headBundles(ofPackage)) add(name, world.olm);
+  for (const channel of ofPackage.channels.values()) {
+    for (const { name } of channel.entries) {
+      const from = ofPackage.bundles.get(name);
+      for (const olm of from ? world.olm : [])
+        if (from) add(targetOf(world, { channel: channel.name, from, olm }) ?? '', [olm]);
+    }
+  }
+  return [...reached.values()];
+}
+
+interface Step {
+  readonly channel: string;
+  readonly from: Bundle;
+  readonly olm: Olm;
+}
+
+/** Name of the bundle that another one becomes next. */
+function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
+  const { next } = upgradePathOf(foresight, { package: from.package, channel, olm }, installedOf(from));
+  return upgradeOf(next)?.to.name;
+}

@@ -1,0 +1,106 @@
+/** What `release-config.yaml` of a bundle asks for, with what `ci.yaml` of its package makes of it. */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { expandBasic } from '../../../catalog/opm/template/basic.ts';
+import { type Release, releasedBasic, releasedSemver } from '../../../catalog/opm/template/release.ts';
+import { expandSemver } from '../../../catalog/opm/template/semver.ts';
+import type { Expand } from '../../../catalog/opm/template/template.ts';
+import { PipelineError } from '../../error.ts';
+import { readSettings } from '../../settings.ts';
+import type { ReleasePlace } from './release-repository.ts';
+
+/** How one kind of template takes a bundle, and becomes a catalog. */
+interface Kind {
+  readonly release: (text: string | undefined, release: Release) => string;
+  readonly expand: Expand;
+}
+
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['olm.template.basic', { release: releasedBasic, expand: expandBasic }],
+  ['olm.semver', { release: releasedSemver, expand: expandSemver }],
+]);
+
+/** One template of `release-config.yaml`, with what `ci.yaml` makes of it. */
+export interface Wanted {
+  readonly template: string;
+  readonly catalogs: readonly string[];
+  readonly kind: Kind;
+  readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange' | 'defaultChannel'>;
+}
+
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** The name of the file in a bundle's folder. */
+export const RELEASE_FILE = 'release-config.yaml';
+
+/**
+ * @param folder of the bundle: `operators/PACKAGE/VERSION`
+ * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, with what to write
+ */
+export async function wantedOf(place: ReleasePlace, folder: string): Promise<Wanted[]> {
+  const path = `${folder}/${RELEASE_FILE}`;
+  const listed = listIn(await settingsAt(place, path), 'catalog_templates');
+  if (listed.length === 0) throw new PipelineError('usage', `${path} lists no catalog_templates`);
+  const ciPath = `${folder.slice(0, folder.lastIndexOf('/'))}/ci.yaml`;
+  const { fbc } = await settingsAt(place, ciPath);
+  const mappings = listIn(isObject(fbc) ? fbc : {}, 'catalog_mapping');
+  return listed.map((one) => {
+    const template = textAt(one, 'template_name') ?? '';
+    const mapping = mappings.find((other) => textAt(other, 'template_name') === template);
+    if (!FILE_NAME.test(template) || !mapping)
+      throw new PipelineError(
+        'usage',
+        `${path}: ${ciPath} has no fbc.catalog_mapping for the template ${JSON.stringify(template)}`,
+      );
+    const kind = KINDS.get(textAt(mapping, 'type') ?? '');
+    if (!kind) {
+      const kinds = [...KINDS.keys()].join(' or ');
+      throw new PipelineError(
+        'usage',
+        `${ciPath}: the type of ${template} is ${JSON.stringify(mapping['type'])}, expected ${kinds}`,
+      );
+    }
+    const catalogs = textsAt(mapping, 'catalog_names') ?? [];
+    const odd = catalogs.find((catalog) => !FILE_NAME.test(catalog));
+    if (odd !== undefined)
+      throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} names no catalog`);
+    return { template, catalogs, kind, release: releaseOf(one, path) };
+  });
+}
+
+function releaseOf(one: Fields, path: string): Wanted['release'] {
+  const channels = textsAt(one, 'channels') ?? [];
+  if (channels.length === 0) throw new PipelineError('usage', `${path}: a template has no channels`);
+  return {
+    channels,
+    replaces: textAt(one, 'replaces'),
+    skips: textsAt(one, 'skips'),
+    skipRange: textAt(one, 'skipRange'),
+    defaultChannel: textAt(one, 'default_channel'),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+async function settingsAt(place: ReleasePlace, path: string): Promise<Fields> {
+  const text = await place.text(path);
+  if (text === undefined) throw new PipelineError('not-found', `there is no ${path}`);
+  const { settings, findings } = readSettings(path, Buffer.from(text));
+  const error = findings.find(({ severity }) => severity === 'error');
+  if (error) throw new PipelineError('usage', `${path}:${error.location.line}: ${error.message}`);
+  return isObject(settings?.value) ? settings.value : {};
+}
+
+function listIn(fields: Fields, key: string): Fields[] {
+  const list = fields[key];
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function textAt(fields: Fields, key: string): string | undefined {
+  const value = fields[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function textsAt(fields: Fields, key: string): string[] | undefined {
+  const value = fields[key];
+  return Array.isArray(value) ? value.map(String) : undefined;
+}

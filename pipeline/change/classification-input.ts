@@ -1,0 +1,40 @@
+/** What classification works on: both trees, the policy, and the drafts that it fills. */
+import type { ObjectReader } from '../git/objects.ts';
+import type { PathChange } from '../git/tree.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { CatalogTree } from './catalogs.ts';
+import type { FileReader } from './content.ts';
+import type { Drafts } from './package-draft.ts';
+import type { PlacedPath } from './path.ts';
+
+export interface Trees {
+  /** Id of the base branch's tip, or of its tree. */
+  readonly base: string;
+  /** Id of the tree that the merge gives. */
+  readonly merged: string;
+}
+
+export type ChangedPath = PlacedPath & PathChange;
+
+export interface Scene {
+  readonly objects: ObjectReader;
+  readonly reader: FileReader;
+  readonly policy: Policy;
+  readonly trees: Trees;
+  readonly paths: readonly ChangedPath[];
+  readonly drafts: Drafts;
+  /** Packages with a place of their own, before and after. */
+  readonly before: ReadonlySet<string>;
+  readonly after: ReadonlySet<string>;
+  readonly base: CatalogTree;
+  readonly merged: CatalogTree;
+}
+
+/** Whether a package is somebody's already. */
+export function claims({ before, policy }: Scene): (name: string) => boolean {
+  return (name) =>
+    before.has(name) ||
+    policy.owners.packages.has(name) ||
+    policy.reservedNames.some((pattern) => matchesGlob(pattern, name));
+}

@@ -1,0 +1,93 @@
+/** What is missing, and who can give it. */
+
+import { type Person, samePerson } from '../../policy/identity.ts';
+import type { Missing } from './required-approvals.ts';
+
+export interface Need {
+  /** `author`: only a new commit helps. */
+  readonly who: 'owner' | 'admin' | 'author';
+  /** How many approvals; 1 for the author. */
+  readonly count: number;
+  /** Logins of those who can give it; empty when the policy names nobody who can. */
+  readonly from: readonly string[];
+  /** For what, as subjects are named; empty for the pull request as a whole. */
+  readonly subjects: readonly string[];
+  /** Why, in words. */
+  readonly why: string;
+}
+
+/** Logins of people other than those who cannot speak here. */
+export function loginsBut(people: readonly Person[], without: readonly Person[]): string[] {
+  return people
+    .filter((person) => person.bot !== true && !without.some((other) => samePerson(person, other)))
+    .map(({ login }) => login);
+}
+
+export interface Candidates {
+  /** Logins of admins, and of owners, who may still approve. */
+  readonly admins: readonly string[];
+  readonly owners: readonly string[];
+  readonly subject: string;
+  readonly why: string;
+}
+
+/** Who can give what is missing for a subject. Where owners are too few, admins stand in for them. */
+export function needsFor(missing: Missing, { admins, owners, subject, why }: Candidates): Need[] {
+  const rest = { subjects: [subject], why };
+  // One person is not asked twice: whoever is both gives the admin's approval.
+  const free = missing.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
+  const standIn = missing.owners > free.length;
+  const needs: Need[] = [];
+  if (standIn) {
+    const from = [...new Set([...admins, ...owners])];
+    const count = missing.admins + missing.owners;
+    needs.push({ who: 'admin', count, from: admins.length < missing.admins ? admins : from, ...rest });
+  } else {
+    if (missing.admins > 0) needs.push({ who: 'admin', count: missing.admins, from: admins, ...rest });
+    if (missing.owners > 0) needs.push({ who: 'owner', count: missing.owners, from: free, ...rest });
+  }
+  return needs;
+}
+
+/** Joins needs that the same people can give in the same number; admins come first, since they may serve all. */
+export function mergeNeeds(needs: readonly Need[]): Need[] {
+  const merged = new Map<string, Need>();
+  for (const need of needs) {
+    const key = JSON.stringify([need.who, need.count, need.from, need.who === 'author' ? need.why : '']);
+    const known = merged.get(key);
+    if (!known) merged.set(key, need);
+    else {
+      const why = known.why.split('; ').includes(need.why) ? known.why : `${known.why}; ${need.why}`;
+      merged.set(key, { ...known, why, subjects: [...new Set([...known.subjects, ...need.subjects])] });
+    }
+  }
+  const rank = { author: 0, admin: 1, owner: 2 };
+  return [...merged.values()].sort((a, b) => rank[a.who] - rank[b.who]);
+}
+
+/** One line that names what is missing first. */
+export function needText(needs: readonly Need[]): string {
+  const [first] = needs;
+  if (!first) return '';
+  const more = needs.length > 1 ? `; and ${needs.length - 1} more` : '';
+  if (first.who === 'author') return `needs a new commit: ${first.why}${more}`;
+  const role = first.who === 'admin' ? 'an admin' : 'an owner';
+  const what = first.subjects.length > 0 ? ` for ${listText(first.subjects, 3)}` : '';
+  const times = first.count > 1 ? `${first.count} approvals` : 'the approval';
+  const from =
+    first.from.length === 0
+      ? `${role}, but the policy names nobody who can give it`
+      : `${listText(
+          first.from.map((login) => `@${login}`),
+          4,
+        )} (${role})`;
+  return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
+}
+
+function listText(words: readonly string[], most: number): string {
+  // One more takes no more room than saying that there is one more.
+  const isLong = words.length > most + 1;
+  const shown = isLong ? [...words.slice(0, most), `${words.length - most} others`] : [...words];
+  const last = shown.pop() ?? '';
+  return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
+}

@@ -1,0 +1,95 @@
+/** Who stands behind a change: its author, those who approved it, and programs within their scope. */
+import type { AreaChange, PackageChange } from '../../change/change.ts';
+import { type Person, samePerson } from '../../policy/identity.ts';
+import { matchesGlob } from '../../policy/layout.ts';
+import { isCurrent } from './approval.ts';
+import { type Case, includes } from './authority-facts.ts';
+import type { Supporter } from './required-approvals.ts';
+
+/** Everybody of standing who stands behind a subject: the author, and those who approved what the head brings. */
+export function supportersOf(
+  given: Case,
+  subject: string,
+  owners: readonly Person[],
+): { supporters: Supporter[]; reasons: string[] } {
+  const { author, pusher, admins, words } = given;
+  const supporters: Supporter[] = [];
+  const reasons: string[] = [];
+  const of = (person: Person): boolean => includes(admins, person) || includes(owners, person);
+  const support = (person: Person, isAuthor: boolean): void => {
+    supporters.push({ person, admin: includes(admins, person), author: isAuthor });
+  };
+  const doubt = of(author) ? doubtOf(given, owners) : `@${author.login} is neither owner nor admin`;
+  if (doubt === undefined) {
+    support(author, true);
+    reasons.push(`@${author.login} is ${includes(admins, author) ? 'an admin' : 'an owner'}`);
+  } else reasons.push(doubt);
+  const pinned = { by: given.policy.approval.pin, head: given.head, content: given.content };
+  for (const review of words) {
+    const person = review.author;
+    if (review.state !== 'approved' || person.bot === true || !of(person)) continue;
+    if (samePerson(person, author) || (pusher && samePerson(person, pusher))) continue;
+    if (!isCurrent(review, subject, pinned)) reasons.push(`@${person.login} approved another content`);
+    else {
+      support(person, false);
+      reasons.push(`@${person.login} approved`);
+    }
+  }
+  return { supporters, reasons };
+}
+
+/**
+ * Whether the base branch has changed what the head replaces since the head left it. Whoever approves the head then
+ * approves another change than the merge would make.
+ */
+export function isOutdated({ content, headContent }: Case, subject: string): boolean {
+  return content.get(subject) !== headContent.get(subject);
+}
+
+/** Why the word of an author who is an owner or admin is not enough here; undefined when it is. */
+function doubtOf(given: Case, owners: readonly Person[]): string | undefined {
+  const { author, pusher, admins, policy, automation, authorship } = given;
+  if (automation) return `@${author.login} may change only what the policy lists for it`;
+  if (!policy.approval.ownerSelfApproval) return 'somebody else than the author must approve';
+  if (policy.approval.pusherMustBeOwner) {
+    if (!pusher) return 'who pushed the head is not known';
+    if (!samePerson(pusher, author) && !includes(admins, pusher) && !includes(owners, pusher)) {
+      return `@${pusher.login}, who pushed the head, is neither owner nor admin`;
+    }
+  }
+  return authorship.strangers[0];
+}
+
+/** Whether the author is a program's account whose scope covers the whole change of a package. */
+export function mayAlone(given: Case, change: PackageChange): boolean {
+  const { automation } = given;
+  if (!automation || !speaksForItself(given) || given.change.packages.size > automation.maxPackages)
+    return false;
+  const { packages, may, paths } = automation;
+  return (
+    packages.some((pattern) => matchesGlob(pattern, change.name)) &&
+    [...change.classes].every((name) => may.includes(name)) &&
+    [...change.kinds].every((kind) => paths === undefined || paths.includes(kind))
+  );
+}
+
+/** Whole catalogs are for programs that may change every package. */
+export function mayAloneInArea(given: Case, { area }: AreaChange): boolean {
+  const { automation } = given;
+  const whole = area === 'new-catalog' || area === 'delete-catalog';
+  return (
+    whole &&
+    automation !== undefined &&
+    speaksForItself(given) &&
+    automation.packages.includes('*') &&
+    automation.may.includes(area)
+  );
+}
+
+/** Whether what a program's account opened is all its own. */
+function speaksForItself({ author, pusher, policy, admins, authorship }: Case): boolean {
+  const pushed =
+    !policy.approval.pusherMustBeOwner ||
+    (pusher !== undefined && (samePerson(pusher, author) || includes(admins, pusher)));
+  return pushed && authorship.strangers.length === 0;
+}

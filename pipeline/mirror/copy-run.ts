@@ -1,0 +1,32 @@
+/** What a copy works with, and what its steps share. */
+import type { Registry } from '../ports.ts';
+import type { BlobMover } from './blobs.ts';
+import type { CompanionSource } from './companions.ts';
+import type { CopyMemory } from './copy-memory.ts';
+import type { Progress, ProgressState } from './progress.ts';
+import type { TagLists } from './tag-lists.ts';
+
+/** What a copy needs of the place that it fills. */
+export type CopyTarget = Pick<Registry, 'resolve' | 'putBlob' | 'putManifest' | 'listTags'>;
+
+export interface CopyPorts {
+  /** Where images come from; image layouts are opened beside it. */
+  readonly from: Registry;
+  readonly to: CopyTarget;
+  /** A repository of the destination that is known to have a blob. */
+  readonly holderOf?: (registry: string, digest: string) => string | undefined;
+  /** Whether a registry keeps lists of referrers itself, as far as is known. */
+  readonly keepsReferrers: (registry: string) => boolean | undefined;
+  readonly memory: CopyMemory;
+  /** Told from time to time how far it is. */
+  readonly progress: (state: ProgressState) => void;
+}
+
+/** All that the steps of one copy share. */
+export interface CopyRun {
+  readonly ports: CopyPorts;
+  readonly mover: BlobMover;
+  readonly progress: Progress;
+  readonly sources: CompanionSource;
+  readonly destinations: TagLists;
+}

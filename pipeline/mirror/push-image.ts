@@ -1,0 +1,66 @@
+/** An image into the mirror: blobs, then the manifests of a list, the tag last. */
+import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import type { ImageContent } from '../oci/registry/push.ts';
+import type { BlobSource } from '../ports.ts';
+import type { CopyRun } from './copy-run.ts';
+import type { Looked } from './inspect.ts';
+
+/** @throws PipelineError, and then the destination names what it named before */
+export async function putImage({ job, source, content, isNew }: Looked, run: CopyRun): Promise<void> {
+  if (!content) return;
+  const isSame = source.registry === run.ports.to && source.reference.registry === job.to.registry;
+  const beside = isSame ? source.reference.repository : undefined;
+  await putContent(content, job.to, { run, isNew, beside });
+}
+
+export interface Putting {
+  readonly run: CopyRun;
+  readonly isNew: boolean;
+  /** A repository of the same registry that has the blobs. */
+  readonly beside: string | undefined;
+  readonly doubted?: boolean;
+}
+
+/** Puts an image under a reference. */
+export async function putContent(content: ImageContent, to: Reference, putting: Putting): Promise<void> {
+  const { run, isNew } = putting;
+  const { ports, progress } = run;
+  const putBlobs = (how: Putting): Promise<void> =>
+    allOf(content.blobs.map((blob) => putBlob(blob, to, how)));
+  const again = (): Promise<void> => putBlobs({ run, isNew: false, beside: undefined, doubted: true });
+  await putBlobs(putting);
+  for (const manifest of content.manifests) {
+    const name = withDigest(to, manifest.digest);
+    if (!isNew && (await ports.to.resolve(name)) !== undefined) continue;
+    await withMissing(() => ports.to.putManifest(name, manifest), again);
+    progress.manifestSent(manifest.bytes.length);
+  }
+  await withMissing(() => ports.to.putManifest(to, content.root), again);
+  progress.manifestSent(content.root.bytes.length);
+}
+
+/**
+ * docker-registry may not see at once what came into a repository twice at a time, and others
+ * collect garbage: what it misses is looked for again.
+ */
+async function withMissing(put: () => Promise<void>, again: () => Promise<void>): Promise<void> {
+  try {
+    await put();
+  } catch (error) {
+    const isMissing = error instanceof PipelineError && /BLOB_UNKNOWN/.test(error.message);
+    if (!isMissing) throw error;
+    await again();
+    await put();
+  }
+}
+
+async function putBlob(blob: BlobSource, to: Reference, { run, ...hints }: Putting): Promise<void> {
+  const beside = hints.beside ?? run.ports.holderOf?.(to.registry, blob.digest);
+  run.progress.blobDone(blob, await run.mover.move(blob, to, { ...hints, beside }));
+}
+
+/** Waits for all, also when one fails: what is on its way is not left behind. */
+async function allOf(work: readonly Promise<void>[]): Promise<void> {
+  for (const end of await Promise.allSettled(work)) if (end.status === 'rejected') throw end.reason;
+}

@@ -1,0 +1,158 @@
+/**
+ * What a build remembers of the one before: which packages a file holds, how a package
+ * goes into the cache digest, what a layer became. Everything is found by a hash of the
+ * content that it follows from; what is not remembered is computed again.
+ */
+import { createHash } from 'node:crypto';
+import type { Finding } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { LayerFacts } from './layer.ts';
+import type { PieceFacts } from './layer-piece.ts';
+
+/** Where a build's memory is kept between runs: a directory, a cloud's storage. */
+export interface Store {
+  get(key: string): Promise<Uint8Array | undefined>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+}
+
+/** What a file of the catalog holds. */
+export interface FileFacts {
+  /** Names of packages; the empty string for blobs of no package. */
+  readonly packages: readonly string[];
+}
+
+/** A stretch of one of the digest's trees, as text: big numbers do not go into JSON. */
+export interface StretchFacts {
+  readonly path: string;
+  readonly length: number;
+  /** In hexadecimal. */
+  readonly addend: string;
+}
+
+export interface BundleFacts {
+  readonly name: string;
+  readonly version: string;
+  /** Reference of the bundle's image; empty for one without. */
+  readonly image: string;
+}
+
+/** What the rest of the image needs to know of a package. */
+export interface PackageFacts {
+  /** Undefined for the blobs of no package when there are none. */
+  readonly configs?: StretchFacts;
+  /** Absent without a cache. */
+  readonly cache?: StretchFacts;
+  /** The package's member of packages.json; absent without a cache. */
+  readonly member?: string;
+  /** Its bundles, for the list of what is in the image. */
+  readonly bundles: readonly BundleFacts[];
+  /** Files of blobs of other schemas. */
+  readonly metas: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** A piece, and where it stands in the image that was built last. */
+export interface RememberedPiece extends PieceFacts {
+  readonly layer?: {
+    readonly digest: string;
+    /** Of the whole layer, in bytes. */
+    readonly size: number;
+    /** Of the piece's first byte. */
+    readonly offset: number;
+  };
+}
+
+/** What the rules said of files that belong together. */
+export interface VerdictFacts {
+  readonly findings: readonly Finding[];
+  /** How many blobs they hold, and how many of them are packages and bundles. */
+  readonly blobs: number;
+  readonly packages: number;
+  readonly bundles: number;
+}
+
+/** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
+export interface Memory {
+  readonly files: FactTable<FileFacts>;
+  readonly packages: FactTable<PackageFacts>;
+  readonly pieces: FactTable<RememberedPiece>;
+  readonly layers: FactTable<LayerFacts>;
+  readonly verdicts: FactTable<VerdictFacts>;
+  /** The room of the layers of the build before, in bytes: see `LayerPlan`. */
+  readonly room: number | undefined;
+}
+
+export interface FactTable<T> {
+  /** Facts of this build or of the one before. */
+  get(key: string): T | undefined;
+  set(key: string, facts: T): void;
+  /** What was asked for or set. */
+  readonly used: ReadonlyMap<string, T>;
+}
+
+/** A digest of the sources that the program was built from. */
+declare const PORTOLAN_SOURCES: string | undefined;
+
+/** Changes when anything changes that turns content into bytes or findings. */
+const FORMAT = `4 ${typeof PORTOLAN_SOURCES === 'string' ? PORTOLAN_SOURCES : 'sources'}`;
+
+/** The key of facts that follow from texts; no two lists of texts have the same. */
+export function contentKey(...texts: readonly string[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([FORMAT, ...texts]))
+    .digest('hex');
+}
+
+/** Reads what a build wrote; a memory of another format, or none, is empty. */
+export function openMemory(bytes: Uint8Array | undefined): Memory {
+  const json = bytes === undefined ? undefined : parse(bytes);
+  const { files, packages, pieces, layers, verdicts, room } =
+    isObject(json) && json['format'] === FORMAT ? json : {};
+  return {
+    files: factTable(files),
+    packages: factTable(packages),
+    pieces: factTable(pieces),
+    layers: factTable(layers),
+    verdicts: factTable(verdicts),
+    room: typeof room === 'number' ? room : undefined,
+  };
+}
+
+/** The memory for the next build. */
+export function writeMemory(memory: Memory, room: number): Uint8Array {
+  const { files, packages, pieces, layers, verdicts } = memory;
+  const tables = {
+    files: [...files.used],
+    packages: [...packages.used],
+    pieces: [...pieces.used],
+    layers: [...layers.used],
+    verdicts: [...verdicts.used],
+  };
+  return new TextEncoder().encode(JSON.stringify({ format: FORMAT, room, ...tables }));
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    // Half a file is no memory: the build costs more, and is right.
+    return undefined;
+  }
+}
+
+function factTable<T>(pairs: unknown): FactTable<T> {
+  const known = new Map<string, T>();
+  for (const pair of Array.isArray(pairs) ? pairs : []) {
+    if (Array.isArray(pair) && typeof pair[0] === 'string' && isObject(pair[1]))
+      known.set(pair[0], pair[1] as T);
+  }
+  const used = new Map<string, T>();
+  return {
+    used,
+    get(key) {
+      const facts = used.get(key) ?? known.get(key);
+      if (facts !== undefined) used.set(key, facts);
+      return facts;
+    },
+    set: (key, facts) => void used.set(key, facts),
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * Judging a catalog package by package, so that what was judged before is not read again: the rules for
+ * catalogs look at one package at a time.
+ */
+
+import type { LoadLimits } from '../../../catalog/fbc/load.ts';
+import type { Catalog } from '../../../catalog/fbc/model.ts';
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import type { Rule, SeverityOf } from '../../../catalog/rules/rule.ts';
+import { contentKey, type FactTable, type VerdictFacts } from './build-cache.ts';
+import type { Contents, IdentifiedFile } from './packages.ts';
+
+export interface Judging {
+  readonly rules: readonly Rule[];
+  readonly severityOf: SeverityOf;
+  readonly limits: LoadLimits;
+}
+
+/** @returns what `judge` says of the catalog, the worst first */
+export async function judgeContents(
+  { groups }: Contents,
+  verdicts: FactTable<VerdictFacts>,
+  judging: Judging,
+): Promise<Finding[]> {
+  const { limits } = judging;
+  const setting = contentKey('setting', settingOf(judging));
+  const findings: Finding[] = [];
+  let blobs = 0;
+  for (const group of groups) {
+    const key = contentKey(
+      'verdict',
+      setting,
+      ...group.flatMap(({ file, identity }) => [file.path, identity]),
+    );
+    const known = verdicts.get(key);
+    const facts = known ?? (await judgeGroup(group, judging));
+    if (!known) verdicts.set(key, facts);
+    findings.push(...facts.findings);
+    const before = blobs;
+    blobs += facts.blobs;
+    if (before <= limits.documents && blobs > limits.documents) findings.push(tooMany(group, limits));
+  }
+  return findings.sort(compareFindings);
+}
+
+/** Names what the findings follow from beside the files. */
+function settingOf({ rules, severityOf, limits }: Judging): string {
+  return JSON.stringify([rules.map((rule) => [rule.id, severityOf(rule)]), limits]);
+}
+
+async function judgeGroup(
+  group: readonly IdentifiedFile[],
+  { rules, severityOf, limits }: Judging,
+): Promise<VerdictFacts> {
+  const source = { files: async () => group.map(({ file }) => file) };
+  const { findings, catalog } = await judge(source, rules, { severityOf, limits });
+  const { packages, bundles } = catalog.blobs;
+  return { findings, blobs: countOf(catalog), packages: packages.length, bundles: bundles.length };
+}
+
+/** How many packages and bundles there are in what was judged. */
+export function judgedCounts(verdicts: FactTable<VerdictFacts>): { packages: number; bundles: number } {
+  let packages = 0;
+  let bundles = 0;
+  for (const facts of verdicts.used.values()) {
+    packages += facts.packages;
+    bundles += facts.bundles;
+  }
+  return { packages, bundles };
+}
+
+function countOf({ blobs }: Catalog): number {
+  const { packages, channels, bundles, deprecations, others } = blobs;
+  return [packages, channels, bundles, deprecations, others].reduce((sum, { length }) => sum + length, 0);
+}
+
+function tooMany([first]: readonly IdentifiedFile[], { documents }: LoadLimits): Finding {
+  return {
+    rule: 'fbc/limits',
+    severity: 'error',
+    message: `more than ${documents} documents`,
+    location: { file: first?.file.path ?? '', line: 1, column: 1 },
+    hint: 'raise limits.documents in the policy',
+  };
+}

@@ -1,0 +1,276 @@
+/** Everything wrong in a policy file, each with its line and what to write instead. */
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import type { Finding, Location } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
+import { repositoryName } from '../../catalog/reference.ts';
+import { nearest } from '../../catalog/spelling.ts';
+import schema from '../policy.schema.json' with { type: 'json' };
+import type { Settings } from '../settings.ts';
+import { patternDefect } from './layout.ts';
+import type { Written } from './policy-file.ts';
+import { repositoryMatcher } from './registries.ts';
+import { commonRepository, imageDefect } from './released.ts';
+
+type Path = readonly (string | number)[];
+
+/** The schema itself is judged by the tests: doing so here would double the time of a start. */
+const VALIDATION: Options = {
+  allErrors: true,
+  verbose: true,
+  validateSchema: false,
+  meta: false,
+  code: { optimize: false },
+};
+
+let compiled: ValidateFunction<Written> | undefined;
+
+/** The schema, compiled when it is first needed. */
+function validator(): ValidateFunction<Written> {
+  compiled ??= new Ajv(VALIDATION).compile<Written>(schema);
+  return compiled;
+}
+
+export interface Judged {
+  /** The policy as written; undefined when the schema does not pass it. */
+  readonly written: Written | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Judges a policy by its schema, and by what no schema can say.
+ *
+ * @param ruleIds every rule that a policy may name; any well-formed id passes when undefined
+ */
+export function judgePolicy(settings: Settings, ruleIds: readonly string[] | undefined): Judged {
+  const value = withOff(settings.value);
+  const validate = validator();
+  if (!validate(value)) {
+    const defects = (validate.errors ?? []).filter(({ keyword }) => !WRAPPERS.has(keyword));
+    return { written: undefined, findings: defects.map((defect) => schemaFinding(defect, value, settings)) };
+  }
+  const findings = [
+    ...patternFindings(value, settings),
+    ...dateFindings(value, settings),
+    ...releasedFindings(value, settings),
+    ...ruleFindings(value, settings, ruleIds),
+  ];
+  return { written: value, findings };
+}
+
+/** Keywords that only say that another one failed. */
+const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames']);
+
+/** YAML 1.1 reads `off` as false; where the policy takes the word, the word is meant. */
+function withOff(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { merge, release, rules } = value;
+  return {
+    ...enforceAsWord(value),
+    ...(isObject(merge) && merge['mode'] === false ? { merge: { ...merge, mode: 'off' } } : {}),
+    ...(isObject(release) && release['mode'] === false ? { release: { ...release, mode: 'off' } } : {}),
+    ...(isObject(rules)
+      ? { rules: Object.fromEntries(Object.entries(rules).map(([id, rule]) => [id, ruleWithOff(rule)])) }
+      : {}),
+  };
+}
+
+function ruleWithOff(rule: unknown): unknown {
+  if (rule === false) return 'off';
+  if (!isObject(rule)) return rule;
+  const said = enforceAsWord(rule);
+  return said['severity'] === false ? { ...said, severity: 'off' } : said;
+}
+
+function enforceAsWord(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { enforce } = value;
+  return typeof enforce === 'boolean' ? { ...value, enforce: enforce ? 'on' : 'off' } : value;
+}
+
+function finding(rule: string, message: string, location: Location, hint?: string): Finding {
+  return { rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) };
+}
+
+function schemaFinding(defect: ErrorObject, value: unknown, settings: Settings): Finding {
+  const path = pathOf(defect.instancePath, value);
+  const at = path.length === 0 ? 'the policy' : pathText(path);
+  switch (defect.keyword) {
+    case 'additionalProperties':
+      return unknownKey(defect, path, settings);
+    case 'required': {
+      const key = String(defect.params['missingProperty']);
+      return finding('policy/value', `${at}: ${key} is missing`, settings.locateKey(path), `${key}: …`);
+    }
+    case 'pattern':
+      if (defect.propertyName !== undefined) {
+        const message = `${at}: ${JSON.stringify(defect.propertyName)} is not a rule id`;
+        const location = settings.locateKey([...path, defect.propertyName]);
+        return finding(
+          'policy/unknown-key',
+          message,
+          location,
+          'a rule is written graph/cycle, a group graph/*',
+        );
+      }
+      break;
+  }
+  const expected = expectation(defect);
+  const message = `${at} must be ${expected}, found ${shown(defect.data)}`;
+  return finding('policy/value', message, settings.locate(path), hintFor(defect));
+}
+
+function unknownKey(defect: ErrorObject, path: Path, settings: Settings): Finding {
+  const key = String(defect.params['additionalProperty']);
+  const known = Object.keys(
+    isObject(defect.parentSchema?.['properties']) ? defect.parentSchema['properties'] : {},
+  );
+  const meant = nearest(key, known);
+  const where = path.length === 0 ? '' : ` in ${pathText(path)}`;
+  const hint = meant === undefined ? `the keys are ${known.join(', ')}` : `did you mean ${meant}?`;
+  const location = settings.locateKey([...path, key]);
+  return finding('policy/unknown-key', `there is no key ${JSON.stringify(key)}${where}`, location, hint);
+}
+
+function expectation({ keyword, params, parentSchema }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return TYPES.get(String(params['type'])) ?? String(params['type']);
+    case 'enum':
+      return Array.isArray(params['allowedValues'])
+        ? `one of ${params['allowedValues'].join(', ')}`
+        : 'another';
+    case 'const':
+      return String(params['allowedValue']);
+    case 'minimum':
+      return `at least ${params['limit']}`;
+    case 'minItems':
+    case 'minLength':
+    case 'minProperties':
+      return 'something, not nothing';
+    case 'uniqueItems':
+      return `without repeats (${params['j']} and ${params['i']} are equal)`;
+    default:
+      return typeof parentSchema?.['description'] === 'string'
+        ? `like this: ${parentSchema['description']}`
+        : `in the form ${params['pattern'] ?? keyword}`;
+  }
+}
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['object', 'a mapping'],
+  ['array', 'a list'],
+  ['string', 'text'],
+  ['boolean', 'true or false'],
+  ['integer', 'a whole number'],
+]);
+
+function hintFor({ keyword, params, data }: ErrorObject): string | undefined {
+  if (keyword === 'type' && params['type'] === 'string' && typeof data !== 'object') {
+    return `quote it: '${String(data)}'`;
+  }
+  if (keyword !== 'enum' || typeof data !== 'string' || !Array.isArray(params['allowedValues']))
+    return undefined;
+  const meant = nearest(data, params['allowedValues'].map(String));
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isObject(value)) return 'a mapping';
+  return JSON.stringify(value) ?? 'nothing';
+}
+
+/** From a JSON pointer to a path: numbers only where a list stands. */
+function pathOf(pointer: string, root: unknown): Path {
+  const path: (string | number)[] = [];
+  let node = root;
+  for (const raw of pointer.split('/').slice(1)) {
+    const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(node) ? Number(key) : key);
+    node = Array.isArray(node) ? node[Number(key)] : isObject(node) ? node[key] : undefined;
+  }
+  return path;
+}
+
+function pathText(path: Path): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return text.startsWith('.') ? text.slice(1) : text;
+}
+
+function patternFindings({ layout = {} }: Written, settings: Settings): Finding[] {
+  return Object.entries(layout).flatMap(([kind, written]) =>
+    (typeof written === 'string' ? [written] : written).flatMap((one, i) => {
+      const pattern = typeof one === 'string' ? one : one.path;
+      const defect = patternDefect(pattern) ?? catalogDefect(kind, pattern);
+      const path = typeof written === 'string' ? ['layout', kind] : ['layout', kind, i];
+      return defect === undefined
+        ? []
+        : [finding('policy/value', `${pathText(path)}: ${defect}`, settings.locate(path), HINTS[kind])];
+    }),
+  );
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  catalog: "catalog: 'catalogs/{catalog}/{package}/**'",
+  template: "template: 'operators/{package}/catalog-templates/**'",
+  packageConfig: "packageConfig: 'operators/{package}/ci.yaml'",
+  bundle: "bundle: 'operators/{package}/{version}/**'",
+};
+
+/** Kinds of which one package each must be named. */
+function catalogDefect(kind: string, pattern: string): string | undefined {
+  const perPackage = kind === 'template' || kind === 'packageConfig' || kind === 'bundle';
+  return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must hold {package}' : undefined;
+}
+
+function dateFindings({ waivers = [] }: Written, settings: Settings): Finding[] {
+  return waivers.flatMap(({ until }, i) => {
+    const date = new Date(`${until}T00:00:00Z`);
+    const real = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(until);
+    const path = ['waivers', i, 'until'];
+    const message = `${pathText(path)}: there is no day ${until}`;
+    return real ? [] : [finding('policy/value', message, settings.locate(path), 'until: 2027-03-01')];
+  });
+}
+
+/** References of released images that could never be read. */
+function releasedFindings({ graph = {}, registries = {} }: Written, settings: Settings): Finding[] {
+  const allows = repositoryMatcher(registries.allow ?? []);
+  return Object.entries(graph.released ?? {}).flatMap(([pattern, by]) => {
+    const image = typeof by === 'string' ? undefined : by.image;
+    if (image === undefined) return [];
+    const path = ['graph', 'released', pattern, 'image'];
+    const say = (why: string, hint: string): Finding[] => [
+      finding('policy/value', `${pathText(path)}: ${why}`, settings.locate(path), hint),
+    ];
+    const defect = imageDefect(image);
+    if (defect !== undefined) return say(defect, `image: '${EXAMPLE_IMAGE}'`);
+    const repository = commonRepository(image);
+    if (!repository || allows(repository)) return [];
+    const name = repositoryName(repository);
+    return say(`registries.allow does not allow ${name}`, `registries: {allow: [${name}]}`);
+  });
+}
+
+const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
+
+function ruleFindings(
+  written: Written,
+  settings: Settings,
+  ruleIds: readonly string[] | undefined,
+): Finding[] {
+  if (!ruleIds) return [];
+  const groups = new Set(ruleIds.map((id) => `${id.split('/')[0]}/*`));
+  const known = new Set([...ruleIds, ...groups]);
+  const unknown = (id: string, location: Location): Finding[] => {
+    if (known.has(id)) return [];
+    const meant = nearest(id, known);
+    const hint = meant === undefined ? 'docs/rules.md lists the rules' : `did you mean ${meant}?`;
+    return [finding('policy/unknown-key', `there is no rule ${JSON.stringify(id)}`, location, hint)];
+  };
+  return [
+    ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(['rules', id]))),
+    ...(written.waivers ?? []).flatMap(({ rule }, i) =>
+      unknown(rule, settings.locate(['waivers', i, 'rule'])),
+    ),
+  ];
+}

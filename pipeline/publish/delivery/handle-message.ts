@@ -1,0 +1,22 @@
+/** A message of the queue handled, whatever it asks for. */
+import { PipelineError } from '../../error.ts';
+import type { Store } from '../../oci/image/build-cache.ts';
+import { handleCatalog } from './catalog.ts';
+import { readWork } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
+import { handlePush } from './push.ts';
+
+/**
+ * @throws PipelineError: the queue delivers the message again, and puts it aside when that does not help
+ */
+export async function handleWork(
+  body: string,
+  ports: DeliveryPorts,
+  options: { readonly store?: Store | undefined } = {},
+): Promise<void> {
+  const work = readWork(body);
+  if (work.kind === 'push') await handlePush(work, ports);
+  else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
+  else if (ports.gate) await ports.gate(work);
+  else throw new PipelineError('usage', 'no pull request is judged here: there is no App');
+}
