@@ -38,7 +38,7 @@ export {
 export { type Fix, fixFor } from './olm/foresight/fix.ts';
 export { type Foresight, foresightOf, stepsOf, type UpgradePath } from './olm/foresight/foresight.ts';
 export { type Installation, installationsOf } from './olm/foresight/installation.ts';
-export { type Move, movesOf } from './olm/foresight/installation-change.ts';
+export { type InstallationChange, installationChanges } from './olm/foresight/installation-change.ts';
 export type { BeforeAfter, PathSummary, UpgradeImpact } from './olm/foresight/upgrade-impact.ts';
 export {
   type Change,
@@ -64,9 +64,9 @@ export {
   type Reference,
   type TagReference,
 } from './reference.ts';
+export { type CheckedCatalog, type CheckOptions, checkCatalog } from './rules/check-catalog.ts';
 export { knownFrom } from './rules/earlier-findings.ts';
 export { RULES } from './rules/index.ts';
-export { type Judged, type JudgeOptions, judge } from './rules/judge-catalog.ts';
 export { type Rule, runComparison, runForesight, runRules } from './rules/rule.ts';
 export { isServed } from './rules/serve-refusals.ts';
 export { type CatalogSource, type SourceFile, sourceOf } from './source.ts';

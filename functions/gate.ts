@@ -7,7 +7,7 @@ import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
 import { type GateOutcome, type GatePorts, gate, repositoryName } from '../pipeline/github/gate.ts';
 import { involve } from '../pipeline/github/involve.ts';
-import { type Telling, tellCheck, tellComment, tellStatus } from '../pipeline/github/post-report.ts';
+import { type PostRequest, postCheck, postComment, postStatus } from '../pipeline/github/post-report.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
 import type { Source } from './receive.ts';
@@ -53,28 +53,28 @@ export async function handleGate(number: number, request: GateRequest): Promise<
   try {
     const outcome = await gate(ports, { number });
     if (outcome.kind === 'skipped') log(`skipped: ${outcome.why}`);
-    else await tell(ports, { number, report: outcome.report }, log);
+    else await post(ports, { number, report: outcome.report }, log);
     return outcome;
   } finally {
     clients.close();
   }
 }
 
-async function tell(
+async function post(
   ports: GatePorts,
   { number, report }: { readonly number: number; readonly report: CheckReport },
   log: (line: string) => void,
 ): Promise<void> {
-  const telling: Telling = { ...ports, link: undefined, annotations: ANNOTATIONS };
+  const request: PostRequest = { ...ports, link: undefined, annotations: ANNOTATIONS };
   const about = { commit: report.head, report };
-  await tellStatus(telling, about);
+  await postStatus(request, about);
   const attempt = (what: string, act: () => Promise<void>): Promise<void> => unlessRefused(log, what, act);
-  await attempt('the check run', () => tellCheck(telling, about));
+  await attempt('the check run', () => postCheck(request, about));
   let isCurrent = true;
   await attempt('the comment', async () => {
-    isCurrent = await tellComment(telling, { number, report });
+    isCurrent = await postComment(request, { number, report });
   });
-  if (isCurrent) await involve(telling, { number, report }, { attempt, info: log, warning: log });
+  if (isCurrent) await involve(request, { number, report }, { attempt, info: log, warning: log });
 }
 
 /** An App without the right to write all of it still gates by the status. */

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
-import { judgeClaims } from '../pipeline/github/claims.ts';
+import { validateClaims } from '../pipeline/github/claims.ts';
 import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
 import { type CatalogMessage, messageOf, readWork } from '../pipeline/publish/delivery/message.ts';
 import { isDone, noteOutcome, outcomeAt } from '../pipeline/publish/delivery/outcome.ts';
@@ -95,7 +95,7 @@ async function allowed(
   const source = own.find(({ branch }) => claims['ref'] === `refs/heads/${branch}`) ?? own[0];
   if (!source?.job) throw new PipelineError('denied', 'no job of this repository may ask');
   const { id, branch, repository, job } = source;
-  judgeClaims(
+  validateClaims(
     claims,
     {
       issuer,

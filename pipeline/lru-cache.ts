@@ -1,5 +1,5 @@
 /** What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. */
-export class Kept<V> {
+export class LruCache<V> {
   readonly #most: number;
   readonly #items = new Map<string, { readonly value: V; readonly weight: number }>();
   #weight = 0;

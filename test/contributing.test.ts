@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
 import { expect, test } from 'vitest';
-import { judge } from '../catalog/rules/judge-catalog.ts';
+import { checkCatalog } from '../catalog/rules/check-catalog.ts';
 import type { Rule } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
 
@@ -25,7 +25,7 @@ test('the example rule reports what its example fixture expects, and nothing els
     `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`
   );
   const fixture = block('yaml');
-  const { findings } = await judge(sourceOf({ 'letters.yaml': fixture }), [rule]);
+  const { findings } = await checkCatalog(sourceOf({ 'letters.yaml': fixture }), [rule]);
   const expected = fixture
     .split('\n')
     .flatMap((line, index) =>

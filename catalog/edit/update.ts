@@ -5,7 +5,7 @@
 
 import { fieldsOf } from '../fbc/blob.ts';
 import { type Blobs, catalogOf, type Package } from '../fbc/model.ts';
-import { madeBlob, madeDocument } from '../fbc/new-blob.ts';
+import { newBlob, newDocument } from '../fbc/new-blob.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compareText } from '../go/text.ts';
 import { quoted } from '../names.ts';
@@ -129,7 +129,7 @@ function packageBlob({ name, pkg, graph }: Change, place: Location): Blobs['pack
   const { icon: before, ...fields } = known ?? { schema: 'olm.package', name };
   const { defaultChannel } = graph;
   const icon = iconOf(graph, before);
-  const decoded = madeBlob({ ...fields, defaultChannel, ...(icon ? { icon } : {}) }, madeDocument(place));
+  const decoded = newBlob({ ...fields, defaultChannel, ...(icon ? { icon } : {}) }, newDocument(place));
   if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
   return decoded.blob;
 }
@@ -154,7 +154,7 @@ function channelBlob(
       ...(skipRange === '' ? {} : { skipRange }),
     }));
   const value = { schema: 'olm.channel', name, package: pkg, entries: list };
-  const decoded = madeBlob(value, madeDocument(place));
+  const decoded = newBlob(value, newDocument(place));
   if (decoded.kind !== 'channel') throw new TypeError('a channel was made that is none');
   return decoded.blob;
 }

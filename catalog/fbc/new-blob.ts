@@ -7,7 +7,7 @@ import type { SourceDocument } from './document.ts';
 import type { Blob } from './model.ts';
 
 /** A document whose parts all have the same location: that of its source. */
-export function madeDocument(place: Location): SourceDocument {
+export function newDocument(place: Location): SourceDocument {
   const document: SourceDocument = {
     file: place.file,
     line: place.line,
@@ -29,7 +29,7 @@ export function partOf(document: SourceDocument, prefix: readonly (string | numb
 }
 
 /** A value as the blob that it is. Only for values whose shape is known to be right. */
-export function madeBlob(value: Readonly<Record<string, unknown>>, document: SourceDocument): Decoded {
+export function newBlob(value: Readonly<Record<string, unknown>>, document: SourceDocument): Decoded {
   const decoded = decodeBlob(value, document, []);
   if (!decoded) throw new TypeError('a blob was made that cannot be read');
   return decoded;
@@ -51,7 +51,7 @@ export function packageBlob({ name, defaultChannel, description, icon }: Package
     ...(icon ? { icon: { base64data: encodeBase64(icon.bytes), mediatype: icon.mediaType } } : {}),
     description,
   };
-  return { schema: value.schema, package: '', name, value, document: madeDocument(NOWHERE) };
+  return { schema: value.schema, package: '', name, value, document: newDocument(NOWHERE) };
 }
 
 const NOWHERE: Location = { file: '', line: 1, column: 1 };

@@ -17,7 +17,7 @@ import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
 
 /** An upgrade with what is known of both bundles. */
-export interface BroughtEdge {
+export interface NewUpgrade {
   readonly package: string;
   /** The channel that it is made in; under OLM v1 the first that has its target. */
   readonly channel: string;
@@ -34,21 +34,21 @@ export interface Side {
   readonly manifests: Manifests;
 }
 
-const known = new WeakMap<Change, Map<string, readonly BroughtEdge[]>>();
+const known = new WeakMap<Change, Map<string, readonly NewUpgrade[]>>();
 
 /** The upgrades that a change adds to a package, each pair of bundles once. */
-export function broughtEdges(change: Change, name: string): readonly BroughtEdge[] {
-  const byPackage = known.get(change) ?? new Map<string, readonly BroughtEdge[]>();
+export function newUpgrades(change: Change, name: string): readonly NewUpgrade[] {
+  const byPackage = known.get(change) ?? new Map<string, readonly NewUpgrade[]>();
   known.set(change, byPackage);
   const found = byPackage.get(name) ?? findEdges(change, name);
   byPackage.set(name, found);
   return found;
 }
 
-function findEdges(change: Change, name: string): readonly BroughtEdge[] {
+function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   const ofPackage = change.after.catalog.packages.get(name);
   if (!ofPackage) return [];
-  const edges = new Map<string, BroughtEdge>();
+  const edges = new Map<string, NewUpgrade>();
   const add = (step: Step): void => {
     // Few upgrades are new: what is known of bundles is read for those alone.
     const to = targetOf(change, step);
@@ -145,7 +145,7 @@ function channelOf({ channels }: Package, channel: string, { bundle }: Side): st
 }
 
 /** `the upgrade 1.0.0 → 1.1.0`, or `the upgrades from 1.0.0 and 1.0.1 to 1.1.0`, of edges with one target. */
-export function upgradesText(edges: readonly BroughtEdge[]): string {
+export function upgradesText(edges: readonly NewUpgrade[]): string {
   const from = edges.map((edge) => shortName(edge.from.bundle));
   const [first] = edges;
   const to = first ? shortName(first.to.bundle) : '';
@@ -153,7 +153,7 @@ export function upgradesText(edges: readonly BroughtEdge[]): string {
 }
 
 /** The entry of an upgrade's target. */
-export function placeOfEdge({ after }: Change, { package: name, channel, to }: BroughtEdge): Location {
+export function placeOfEdge({ after }: Change, { package: name, channel, to }: NewUpgrade): Location {
   const its = after.catalog.packages.get(name)?.channels.get(channel);
   const entry = entryIn(its, to.bundle.name);
   const place = its && entry ? placeOfEntry(its, entry.index) : placeOfPackage(after, name);

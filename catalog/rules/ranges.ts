@@ -1,7 +1,7 @@
 /** The entries of a world that have a skipRange, for rules about them. */
 import { skipRangeOf } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
-import { judgedPackages, type World } from '../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../olm/foresight/world.ts';
 import type { Version, VersionRange } from '../version/version.ts';
 
 export interface RangedChannel {
@@ -21,7 +21,7 @@ export type Versioned = Bundle & { readonly version: Version };
 
 /** Channels in which any entry has a range. */
 export function rangedChannels(world: World): RangedChannel[] {
-  return judgedPackages(world).flatMap((ofPackage) =>
+  return checkedPackages(world).flatMap((ofPackage) =>
     [...ofPackage.channels.values()].flatMap((channel) => {
       const ranged = channel.entries.flatMap((entry): RangedEntry[] => {
         const range = skipRangeOf(entry);

@@ -61,8 +61,8 @@ export function runRules(
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
   const findings = runCatalogChecks(catalog, rules, severityOf);
-  const judgeBundle = bundleJudge(rules, severityOf, findings);
-  for (const bundle of catalog.blobs.bundles) judgeBundle(bundle);
+  const checkBundle = bundleChecker(rules, severityOf, findings);
+  for (const bundle of catalog.blobs.bundles) checkBundle(bundle);
   return findings.sort(compareFindings);
 }
 
@@ -131,7 +131,7 @@ function runEach(
 }
 
 /** Makes one function out of all checks that look at one bundle; it adds to `findings`. */
-export function bundleJudge(
+export function bundleChecker(
   rules: readonly Rule[],
   severityOf: SeverityOf,
   findings: Finding[],

@@ -19,7 +19,7 @@ export interface Stranded {
   readonly severity?: Severity;
 }
 
-export interface Telling {
+export interface StrandedReport {
   readonly olm: Olm;
   /** What has become impossible, such as `cannot reach`. */
   readonly verb: string;
@@ -34,19 +34,25 @@ const FIXED = 12;
 export function reportStranded(
   world: World,
   all: readonly Stranded[],
-  { report, ...telling }: Telling & { readonly report: Report },
+  { report, ...options }: StrandedReport & { readonly report: Report },
 ): void {
   const key = ({ package: name, channel, path: { last } }: Stranded): string =>
     JSON.stringify([name, channel, last.kind === 'circle' ? '' : [last.reason.code, last.reason.text]]);
   for (const [i, group] of grouped(all, key).entries()) {
-    reportGroup(world, group, { report, ...telling, wantsFix: i < FIXED });
+    reportGroup(world, group, { report, ...options, wantsFix: i < FIXED });
   }
 }
 
 function reportGroup(
   world: World,
   group: readonly Stranded[],
-  { report, olm, verb, past, wantsFix }: Telling & { readonly report: Report; readonly wantsFix: boolean },
+  {
+    report,
+    olm,
+    verb,
+    past,
+    wantsFix,
+  }: StrandedReport & { readonly report: Report; readonly wantsFix: boolean },
 ): void {
   const [first] = group;
   const channel = first && channelIn(world, first.package, first.channel);

@@ -41,7 +41,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     deployed: app?.forge.deployed,
     linkTo: linksTo(settings),
     announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
-    gate: app && ((message) => judge(settings, app, message)),
+    gate: app && ((message) => checkPull(settings, app, message)),
     now: () => new Date(),
     log: telemetry.log,
   };
@@ -88,7 +88,7 @@ function linksTo({ pages, bucket, environment }: Settings): (documents: string) 
   return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
 }
 
-async function judge(
+async function checkPull(
   { sources }: Settings,
   app: App,
   { repository: name, number }: GateMessage,

@@ -1,6 +1,6 @@
 /** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
-import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
@@ -28,7 +28,7 @@ export async function handler(event: { readonly Records: readonly SqsRecord[] })
   const work = async ({ body, receiptHandle, attributes }: SqsRecord): Promise<void> => {
     const began = performance.now();
     try {
-      await handleWork(body, ports, { store });
+      await handleMessage(body, ports, { store });
     } catch (error) {
       telemetry.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
       telemetry.count('WorkFailed');

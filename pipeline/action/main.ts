@@ -12,8 +12,8 @@ import { plain } from '../text.ts';
 import { checkClone, policyIn } from './clone.ts';
 import { type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { annotate, logText, sayReport } from './outputs.ts';
-import { tellAll } from './post-results.ts';
+import { annotate, logText, setReportOutputs } from './outputs.ts';
+import { postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
 
 /** Runs the step; whatever goes wrong is said in the log and fails it. */
@@ -55,30 +55,30 @@ async function byEvent(inputs: RunInputs): Promise<void> {
   if (inputs.event.kind === 'clock') return aside(inputs, 'drift');
   if (inputs.dryRun || inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
   const forge = await openForge(inputs);
-  for (const outcome of await judged(inputs, forge)) await finish(inputs, forge, outcome);
+  for (const outcome of await checked(inputs, forge)) await finish(inputs, forge, outcome);
 }
 
 async function finish(inputs: RunInputs, forge: Forge, outcome: GateOutcome): Promise<void> {
   if (outcome.kind === 'skipped') return info(plain(outcome.why));
-  await sayReport(outcome.report, inputs);
-  await tellAll(inputs, forge, {
+  await setReportOutputs(outcome.report, inputs);
+  await postAll(inputs, forge, {
     report: outcome.report,
-    again: () => judgeAgain(inputs, forge, outcome.report),
+    again: () => checkAgain(inputs, forge, outcome.report),
   });
 }
 
 async function checkOnly(inputs: RunInputs): Promise<void> {
-  if (inputs.clone !== undefined || !inputs.forge) return told(inputs, await checkClone(inputs));
-  const outcomes = await judged(inputs, await openForge(inputs));
+  if (inputs.clone !== undefined || !inputs.forge) return posted(inputs, await checkClone(inputs));
+  const outcomes = await checked(inputs, await openForge(inputs));
   for (const outcome of outcomes) {
-    if (outcome.kind === 'judged') await told(inputs, outcome.report);
+    if (outcome.kind === 'judged') await posted(inputs, outcome.report);
     else info(plain(outcome.why));
   }
   setOutput('judged', String(outcomes.some(({ kind }) => kind === 'judged')));
 }
 
-async function told(inputs: RunInputs, report: CheckReport): Promise<void> {
-  await sayReport(report, inputs);
+async function posted(inputs: RunInputs, report: CheckReport): Promise<void> {
+  await setReportOutputs(report, inputs);
   annotate(report.findings);
 }
 
@@ -93,10 +93,10 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
     throw new PipelineError('usage', 'the input result is of another repository');
   logText(headlineOf(report));
   if (inputs.dryRun) return;
-  await tellAll(inputs, forge, { report, again: () => judgeAgain(inputs, forge, report) });
+  await postAll(inputs, forge, { report, again: () => checkAgain(inputs, forge, report) });
 }
 
-async function judged(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
+async function checked(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
   const { event } = inputs;
   return withPorts(inputs, forge, async (ports) => {
     switch (event.kind) {
@@ -122,7 +122,7 @@ async function judged(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
   });
 }
 
-async function judgeAgain(
+async function checkAgain(
   inputs: RunInputs,
   forge: Forge,
   report: CheckReport,

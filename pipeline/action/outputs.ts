@@ -27,10 +27,10 @@ export function logText(text: string): void {
   info(`::${stop}::`);
 }
 
-type Saying = Pick<RunInputs, 'temporary' | 'forge'>;
+type OutputStep = Pick<RunInputs, 'temporary' | 'forge'>;
 
 /** Says a report in every way that takes no right: the log, the summary, outputs, files. */
-export async function sayReport(report: CheckReport, { temporary, forge }: Saying): Promise<void> {
+export async function setReportOutputs(report: CheckReport, { temporary, forge }: OutputStep): Promise<void> {
   logText(textReport(report));
   await summary.addRaw(markdownReport(report, { server: forge?.server })).write({ overwrite: true });
   writeFiles(

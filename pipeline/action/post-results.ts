@@ -3,7 +3,7 @@ import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { involve } from '../github/involve.ts';
-import { mergeJudged } from '../github/merge.ts';
+import { mergeChecked } from '../github/merge.ts';
 import { type PostRequest, postCheck, postComment, postStatus, tellAnswer } from '../github/tell.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
@@ -11,7 +11,7 @@ import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate } from './outputs.ts';
 
-export interface Told {
+export interface PostedResults {
   readonly report: CheckReport;
   /** Judges the pull request once more; undefined when there is nothing to judge any more. */
   readonly again: () => Promise<CheckReport | undefined>;
@@ -24,8 +24,12 @@ const TRIES = 3;
  * Says a report on GitHub. The status comes first: it is what a branch requires. What the job has no right to
  * say elsewhere is said in the log.
  */
-export async function tellAll(inputs: RunInputs, forge: Forge, { report, again }: Told): Promise<void> {
-  await tellOnce(inputs, forge, report);
+export async function postAll(
+  inputs: RunInputs,
+  forge: Forge,
+  { report, again }: PostedResults,
+): Promise<void> {
+  await postOnce(inputs, forge, report);
   let current = report;
   for (let tries = 0; mergeable(inputs, current) && tries < TRIES; tries++) {
     const moved = await merge(forge, current);
@@ -33,32 +37,37 @@ export async function tellAll(inputs: RunInputs, forge: Forge, { report, again }
     const next = await again();
     if (!next) return;
     current = next;
-    await tellOnce(inputs, forge, current);
+    await postOnce(inputs, forge, current);
   }
 }
 
-async function tellOnce(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
   const { says, forge: at, event } = inputs;
-  const telling: Telling = { ...forge, link: says.link, server: at?.server, annotations: says.annotations };
+  const request: PostRequest = {
+    ...forge,
+    link: says.link,
+    server: at?.server,
+    annotations: says.annotations,
+  };
   const about = { commit: report.head, report };
-  const failed = await attempt('the status', () => tellStatus(telling, about));
+  const failed = await attempt('the status', () => postStatus(request, about));
   if (failed) setFailed(`the status portolan cannot be set: ${plain(failed.message)}`);
-  const noCheck = await attempt('the check run', () => tellCheck(telling, about));
+  const noCheck = await attempt('the check run', () => postCheck(request, about));
   if (noCheck) annotate(report.findings);
   if (!says.comment || !report.request) return;
   const { number } = report.request;
   let isCurrent = true;
   await attempt('the comment', async () => {
-    isCurrent = await tellComment(telling, { number, report });
+    isCurrent = await postComment(request, { number, report });
     if (!isCurrent) info('the pull request has moved on: its comment is left to the next run');
   });
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
   if (question) {
     const text = answerText(report, question);
-    await attempt('the answer', () => tellAnswer(telling, { number, text }));
+    await attempt('the answer', () => tellAnswer(request, { number, text }));
   }
-  if (isCurrent) await involve(telling, { number, report }, { attempt, info, warning });
+  if (isCurrent) await involve(request, { number, report }, { attempt, info, warning });
 }
 
 /** Does without what may not be done; anything else than a refusal ends the step. */
@@ -83,7 +92,7 @@ function mergeable({ says }: RunInputs, report: CheckReport): boolean {
 async function merge(forge: Forge, { request, head, base }: CheckReport): Promise<boolean> {
   if (!request) return false;
   const { number, branch, merge: how } = request;
-  const outcome = await mergeJudged(forge.github, forge.repository, {
+  const outcome = await mergeChecked(forge.github, forge.repository, {
     number,
     head,
     base,

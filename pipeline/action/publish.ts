@@ -7,7 +7,7 @@ import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { bringThose } from '../git/fetch-commits.ts';
+import { fetchCommits } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
@@ -59,7 +59,7 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
       return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
     const publishing = { inputs, forge, repository, branch, commit, policy };
-    if (inputs.dryRun) return await tellPublishing(publishing);
+    if (inputs.dryRun) return await reportPublishing(publishing);
     const { commit: last, missing } = await releaseArrived(publishing);
     await publishAll({ ...publishing, commit: last }, missing);
   } finally {
@@ -75,7 +75,7 @@ async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: s
 }
 
 /** What a run that may change something would do. */
-async function tellPublishing(publishing: Publishing): Promise<void> {
+async function reportPublishing(publishing: Publishing): Promise<void> {
   for (const { package: name, version } of await bundlesToRelease(publishing))
     info(plain(`would release ${name} ${version}`));
   const { changed } = await toPublish(publishing);
@@ -153,7 +153,7 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
       commit: (await lastDeployed(forge.github, forge.repository, name))?.commit,
     })),
   );
-  const there = await bringThose(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
+  const there = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
   const changed = new Set<string>();
   for (const { name, commit } of lasts) {
     if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))

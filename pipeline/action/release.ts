@@ -1,7 +1,7 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
 import { tryParseReference } from '../../catalog/reference.ts';
-import { arrivedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
+import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
@@ -94,7 +94,7 @@ export async function bundlesToRelease(releasing: Releasing): Promise<readonly B
   if (since === undefined) return [];
   const { objects } = repository;
   const refused = await bundlesIn(objects, commit, since.refused);
-  return [...refused, ...(await arrivedBundles(objects, { before: since.before, after: commit }, policy))];
+  return [...refused, ...(await addedBundles(objects, { before: since.before, after: commit }, policy))];
 }
 
 type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &

@@ -17,7 +17,7 @@ export interface Trees {
 
 export type ChangedPath = PlacedPath & PathChange;
 
-export interface Scene {
+export interface ClassificationInput {
   readonly objects: ObjectReader;
   readonly reader: FileReader;
   readonly policy: Policy;
@@ -32,7 +32,7 @@ export interface Scene {
 }
 
 /** Whether a package is somebody's already. */
-export function claims({ before, policy }: Scene): (name: string) => boolean {
+export function claims({ before, policy }: ClassificationInput): (name: string) => boolean {
   return (name) =>
     before.has(name) ||
     policy.owners.packages.has(name) ||

@@ -17,7 +17,7 @@ import {
 import type { Policy } from '../policy/policy.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
-import { type ChangedPath, claims, type Scene, type Trees } from './classification-input.ts';
+import { type ChangedPath, type ClassificationInput, claims, type Trees } from './classification-input.ts';
 import { fileReader, type KeptFiles } from './content.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
@@ -53,7 +53,7 @@ export async function classifyChange(
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
-  const scene = await sceneOf(objects, { trees, policy, paths }, files);
+  const scene = await inputOf(objects, { trees, policy, paths }, files);
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene), digests },
     scene.drafts,
@@ -82,11 +82,11 @@ function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Chan
   return { paths, packages: new Map(), contents: new Map(), pins: [], areas: [], foreign: [], unsafe };
 }
 
-async function sceneOf(
+async function inputOf(
   objects: ObjectReader,
-  { trees, policy, paths }: Pick<Scene, 'trees' | 'policy' | 'paths'>,
+  { trees, policy, paths }: Pick<ClassificationInput, 'trees' | 'policy' | 'paths'>,
   files: KeptFiles | undefined,
-): Promise<Scene> {
+): Promise<ClassificationInput> {
   const { layout, limits } = policy;
   return {
     objects,
@@ -103,7 +103,7 @@ async function sceneOf(
 }
 
 /** A package that is new or gone is that, whatever else would be said of it. */
-async function settlePackages(scene: Scene): Promise<void> {
+async function settlePackages(scene: ClassificationInput): Promise<void> {
   const inCatalogs = (units: CatalogTree['units'], name: string): boolean =>
     [...units.values()].some((unit) => unit.package === name);
   const existed = await existence(scene, scene.base, scene.before);
@@ -126,7 +126,7 @@ async function settlePackages(scene: Scene): Promise<void> {
 
 /** Whether a package is in a tree: in a place of its own, or in a file that several packages share. */
 async function existence(
-  { objects, reader, drafts }: Scene,
+  { objects, reader, drafts }: ClassificationInput,
   side: CatalogTree,
   placed: ReadonlySet<string>,
 ): Promise<(name: string) => boolean> {
@@ -136,7 +136,7 @@ async function existence(
 }
 
 /** Every package with its owners, and whether the change makes others its owners. */
-async function withOwners(scene: Scene): Promise<Map<string, PackageChange>> {
+async function withOwners(scene: ClassificationInput): Promise<Map<string, PackageChange>> {
   const { objects, policy, trees, drafts, paths } = scene;
   const base = comparedOwnersReader(objects, trees.base, policy);
   const merged = ownersReader(objects, trees.merged, policy);
@@ -162,7 +162,7 @@ async function withOwners(scene: Scene): Promise<Map<string, PackageChange>> {
 
 /** Paths of a package for which its owners are asked: the changed ones, else where it lies. */
 async function pathsOf(
-  { objects, trees, policy }: Scene,
+  { objects, trees, policy }: ClassificationInput,
   { name, paths }: Pick<PackageDraft, 'name' | 'paths'>,
 ): Promise<string[]> {
   if (paths.size > 0) return [...paths];
@@ -171,7 +171,10 @@ async function pathsOf(
 }
 
 /** Foreign blobs with the owners of both sides, who may be the same people. */
-async function foreignBlobs(scene: Scene, places: readonly ForeignPlace[]): Promise<ForeignBlob[]> {
+async function foreignBlobs(
+  scene: ClassificationInput,
+  places: readonly ForeignPlace[],
+): Promise<ForeignBlob[]> {
   const reader = ownersReader(scene.objects, scene.trees.base, scene.policy);
   const of = async (name: string): Promise<PackageOwners> =>
     reader.of(name, await pathsOf(scene, { name, paths: new Set() }));

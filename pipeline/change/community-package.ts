@@ -25,7 +25,7 @@ import { isVersionFolder } from '../policy/layout.ts';
 import { readSettings } from '../settings.ts';
 
 /** A package's folder of bundle directories, as a part of one catalog. */
-export interface MadePackage {
+export interface ComposedPackage {
   /** Path of the folder. */
   readonly folder: string;
   readonly package: string;
@@ -56,9 +56,9 @@ const NOTHING: Loaded = {
  * @param tree id of the package's folder
  * @throws PipelineError `not-found` when the clone lacks objects
  */
-export async function madePackage(
+export async function composedPackage(
   objects: ObjectReader,
-  { tree, made }: { readonly tree: string; readonly made: MadePackage },
+  { tree, made }: { readonly tree: string; readonly made: ComposedPackage },
   read: ReadBundles,
 ): Promise<Loaded> {
   const entries = await objects.tree(tree);
@@ -86,7 +86,7 @@ export async function madePackage(
 const VERSIONS_HINT = 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)';
 
 /** Catalogs of old versions of the platform tell bundles by their manifests. */
-function isMigrated({ catalog }: MadePackage): boolean {
+function isMigrated({ catalog }: ComposedPackage): boolean {
   const version = tryParseMinor(catalog);
   return !version || readsCsvMetadata(version);
 }
@@ -133,7 +133,7 @@ interface CiSettings {
 async function ciSettings(
   objects: ObjectReader,
   entries: readonly TreeEntry[],
-  { folder }: MadePackage,
+  { folder }: ComposedPackage,
 ): Promise<CiSettings> {
   const entry = entries.find(({ name }) => name === 'ci.yaml');
   if (!entry) return { mode: 'replaces', findings: [] };
@@ -152,7 +152,7 @@ async function ciSettings(
 async function readFolder(
   objects: ObjectReader,
   { name, id }: TreeEntry,
-  made: MadePackage,
+  made: ComposedPackage,
 ): Promise<BundleFolder> {
   const { folder, package: pkg, image: template } = made;
   const path = `${folder}/${name}`;

@@ -9,13 +9,13 @@ import { TemplateError } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
-import type { Kept } from '../lru-cache.ts';
-import { type MadePackage, madePackage, type ReadBundles } from './community-package.ts';
+import type { LruCache } from '../lru-cache.ts';
+import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import type { CatalogUnit } from './unit.ts';
 
 /** A file that a catalog is loaded from, or the folder that a package is made from. */
 export interface LoadedFile extends ListedFile {
-  readonly made?: MadePackage;
+  readonly made?: ComposedPackage;
 }
 
 /** Reads files of catalogs and templates, each content once. */
@@ -30,7 +30,7 @@ export interface FileReader {
 }
 
 /** Contents of files by git id and by the limits under which they were read, weighed by their bytes. */
-export type KeptFiles = Kept<Loaded>;
+export type KeptFiles = LruCache<Loaded>;
 
 /** @param files contents that stay for another reader of the same repository */
 export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: KeptFiles): FileReader {
@@ -48,7 +48,7 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: Ke
     read: async (file) => {
       if (file.made) {
         const key = `${file.id} ${file.path}`;
-        const read = kept.get(key) ?? madePackage(objects, { tree: file.id, made: file.made }, bundles);
+        const read = kept.get(key) ?? composedPackage(objects, { tree: file.id, made: file.made }, bundles);
         kept.set(key, read);
         return read;
       }

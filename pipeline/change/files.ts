@@ -3,7 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
-import { type ChangedPath, claims, type Scene } from './classification-input.ts';
+import { type ChangedPath, type ClassificationInput, claims } from './classification-input.ts';
 import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign-blobs.ts';
 import { contentText, note, type PackageDraft } from './package-draft.ts';
 
@@ -16,7 +16,7 @@ export interface FilesFound {
 }
 
 /** Everything but the catalogs themselves; classes and paths go into the drafts. */
-export async function compareFiles(scene: Scene): Promise<FilesFound> {
+export async function compareFiles(scene: ClassificationInput): Promise<FilesFound> {
   const found: FilesFound = { foreign: [], unread: [], beyond: [] };
   for (const path of scene.paths) {
     if (path.area === 'composite') await compareComposite(scene, path, found);
@@ -27,7 +27,7 @@ export async function compareFiles(scene: Scene): Promise<FilesFound> {
 
 type PackagePath = ChangedPath & { readonly package: string };
 
-async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
+async function comparePath(scene: ClassificationInput, path: PackagePath, found: FilesFound): Promise<void> {
   const draft = scene.drafts.of(path.package);
   draft.paths.add(path.path);
   draft.sides.set(path.path, fileSides(path));
@@ -66,7 +66,11 @@ async function comparePath(scene: Scene, path: PackagePath, found: FilesFound): 
   }
 }
 
-async function compareTemplate(scene: Scene, path: PackagePath, found: FilesFound): Promise<void> {
+async function compareTemplate(
+  scene: ClassificationInput,
+  path: PackagePath,
+  found: FilesFound,
+): Promise<void> {
   const { named, unread } = await packagesOfTemplate(scene.reader, path);
   found.unread.push(...unread);
   found.foreign.push(
@@ -81,7 +85,7 @@ function fileSides({ before, after }: ChangedPath): BeforeAfter {
 }
 
 /** Both sides of a bundle's folder, which is approved as a whole. */
-async function folderSides({ objects, trees }: Scene, folder: string): Promise<BeforeAfter> {
+async function folderSides({ objects, trees }: ClassificationInput, folder: string): Promise<BeforeAfter> {
   const [before, after] = await Promise.all([
     entryAt(objects, trees.base, folder),
     entryAt(objects, trees.merged, folder),
@@ -99,7 +103,7 @@ interface NamingPlace {
 
 /** Names other than the place's: somebody else's are foreign, one that is nobody's is a new package. */
 function foreignNames(
-  scene: Scene,
+  scene: ClassificationInput,
   { place, at, sides }: NamingPlace,
   named: readonly Named[],
 ): ForeignPlace[] {
@@ -115,7 +119,7 @@ function foreignNames(
 }
 
 async function compareComposite(
-  { objects, drafts }: Scene,
+  { objects, drafts }: ClassificationInput,
   { path, before, after }: ChangedPath,
   found: FilesFound,
 ): Promise<void> {
@@ -141,7 +145,11 @@ function bundleFolder({ path, version = '' }: ChangedPath): string {
 }
 
 /** A bundle directory is added, removed, or was published as it was. */
-async function compareBundle(scene: Scene, path: ChangedPath, draft: PackageDraft): Promise<void> {
+async function compareBundle(
+  scene: ClassificationInput,
+  path: ChangedPath,
+  draft: PackageDraft,
+): Promise<void> {
   const folder = bundleFolder(path);
   const { version = '' } = path;
   const [before, after] = await folderSides(scene, folder);

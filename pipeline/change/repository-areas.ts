@@ -1,6 +1,6 @@
 /** Changes outside of any package: of the gate, of whole catalogs, of what is nobody's in particular. */
 import type { AreaChange, Sides } from './change.ts';
-import type { ChangedPath, Scene } from './classification-input.ts';
+import type { ChangedPath, ClassificationInput } from './classification-input.ts';
 import { contentText } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
@@ -12,7 +12,7 @@ type Whole = 'gate' | 'repository' | 'root' | 'unknown';
  *
  * @param beyond files that several packages share, changed in what belongs to none of them
  */
-export function areasOf(scene: Scene, beyond: readonly string[]): AreaChange[] {
+export function areasOf(scene: ClassificationInput, beyond: readonly string[]): AreaChange[] {
   const { paths, base, merged } = scene;
   const inArea = (area: Whole): string[] =>
     paths.filter((path) => path.area === area).map(({ path }) => path);
@@ -31,7 +31,7 @@ export function areasOf(scene: Scene, beyond: readonly string[]): AreaChange[] {
 }
 
 /** Both sides of the paths of an area, and of the catalogs' units in its folder. */
-function sidesOf({ paths, base, merged }: Scene, { paths: own, root }: Area): Sides {
+function sidesOf({ paths, base, merged }: ClassificationInput, { paths: own, root }: Area): Sides {
   const changed = new Map(paths.map((path) => [path.path, path]));
   const units = [...base.units.values(), ...merged.units.values()]
     .filter((unit) => unit.root === root)

@@ -4,7 +4,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
-import { formatPlace, parsePlace } from '../oci/registry/image-location.ts';
+import { formatLocation, parseLocation } from '../oci/registry/image-location.ts';
 import { readPolicyDocument } from '../policy/document.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishPolicy } from '../policy/policy.ts';
@@ -68,7 +68,7 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
 /** Two ways to write a place are one place; what names none is said when it is published. */
 function placeName(text: string): string {
   try {
-    return formatPlace(parsePlace(text));
+    return formatLocation(parseLocation(text));
   } catch (error) {
     if (error instanceof PipelineError) return text;
     throw error;

@@ -14,7 +14,7 @@ import {
   matchSegment,
   type PatternSegment,
 } from '../policy/layout.ts';
-import type { MadePackage } from './community-package.ts';
+import type { ComposedPackage } from './community-package.ts';
 
 export interface CatalogUnit {
   readonly path: string;
@@ -26,7 +26,7 @@ export interface CatalogUnit {
   /** Path of the catalog's own folder, which is what opm is given; of the file, for a catalog in one file. */
   readonly root: string;
   /** For a package that is made from the bundle directories in its folder, whose id the unit has. */
-  readonly made?: MadePackage;
+  readonly made?: ComposedPackage;
 }
 
 /** Units of a tree by path. */

@@ -9,7 +9,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Layout } from '../policy/layout.ts';
-import { type MadePackage, madePackage, type ReadBundles } from './community-package.ts';
+import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import { catalogUnits } from './unit.ts';
 
 export interface NamedCatalog {
@@ -43,7 +43,7 @@ export async function wholeCatalog(
 /** A package that is made, as the file that it would be. */
 function madeFile(
   objects: ObjectReader,
-  { tree, made }: { readonly tree: string; readonly made: MadePackage },
+  { tree, made }: { readonly tree: string; readonly made: ComposedPackage },
   bundles: ReadBundles,
 ): SourceFile {
   return {
@@ -52,7 +52,7 @@ function madeFile(
       .update(JSON.stringify([tree, made]))
       .digest('hex'),
     read: async () => {
-      const { blobs, findings } = await madePackage(objects, { tree, made }, bundles);
+      const { blobs, findings } = await composedPackage(objects, { tree, made }, bundles);
       const error = findings.find(({ severity }) => severity === 'error');
       if (!error) return new TextEncoder().encode(textOf(renderOrder(blobs), 'json'));
       const { location, message, hint } = error;

@@ -85,7 +85,7 @@ export interface Audited {
 /** Audits catalogs; those whose names are versions of the platform follow each other. */
 export async function audit(request: AuditRequest): Promise<Audited> {
   const worlds = await worldsOf(request);
-  const perCatalog = request.catalogs.map((read, i) => judged(read, worlds[i] as World));
+  const perCatalog = request.catalogs.map((read, i) => checked(read, worlds[i] as World));
   return {
     worlds,
     report: {
@@ -138,7 +138,7 @@ export async function worldsOf({
   return catalogs.map((_, i) => worlds.get(i) as World);
 }
 
-function judged(read: ReadCatalog, world: World): { findings: readonly Finding[]; about: CatalogAudit } {
+function checked(read: ReadCatalog, world: World): { findings: readonly Finding[]; about: CatalogAudit } {
   const { catalog, unread, name } = read;
   const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
   const opm = new Set(RULES.filter((rule) => rule.opm !== undefined).map(({ id }) => id));

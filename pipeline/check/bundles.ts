@@ -1,27 +1,27 @@
 /** The bundle directories that a pull request brings or changes. */
 import type { Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
-import { type BundleFolder, judgeFolder } from '../catalogs/bundle/judge.ts';
+import { type BundleFolder, checkFolder } from '../catalogs/bundle/check-bundle.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
-import type { Judgement } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
 
 /** Judges every bundle directory that changes; what it had before the change is known. */
-export async function judgeBundles(scene: CheckScene): Promise<Judgement[]> {
-  const judgements: Judgement[] = [];
+export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> {
+  const results: CatalogResult[] = [];
   // One at a time: what is in memory is one bundle.
   for (const folder of foldersOf(scene)) {
     const now = await findingsIn(scene, scene.trees.merged, folder);
     const before = new Set((await findingsIn(scene, scene.trees.base, folder)).map(sameness));
     const isNews = (finding: Finding): boolean => !before.has(sameness(finding));
-    judgements.push({
+    results.push({
       findings: now.filter(isNews),
       known: now.filter((finding) => !isNews(finding)),
       diffs: [],
     });
   }
-  return judgements;
+  return results;
 }
 
 function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): BundleFolder[] {
@@ -46,7 +46,7 @@ async function findingsIn(
   if (!entry || !isTree(entry.mode)) return [];
   const inside = await objects.tree(entry.id);
   if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return [];
-  return judgeFolder(treeSource(objects, entry.id), folder, policy);
+  return checkFolder(treeSource(objects, entry.id), folder, policy);
 }
 
 /** Two findings are the same whatever line they stand on. */

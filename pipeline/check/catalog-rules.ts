@@ -34,7 +34,7 @@ import { joinedCatalog } from './context.ts';
 import type { Published } from './published.ts';
 import type { PlacedDiff } from './report.ts';
 
-export interface Judgement {
+export interface CatalogResult {
   /** What the pull request brings, or what makes a catalog invalid. */
   readonly findings: readonly Finding[];
   /** What foresight finds in the base branch as well. */
@@ -64,7 +64,11 @@ const BY_COMPARISON = new Set(
 );
 
 /** Judges catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
-export async function judgeCatalog(touched: TouchedCatalog, policy: Policy, time: Time): Promise<Judgement> {
+export async function checkCatalog(
+  touched: TouchedCatalog,
+  policy: Policy,
+  time: Time,
+): Promise<CatalogResult> {
   const severityOf = severitiesOf(policy);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const findings: Finding[][] = [valid.map((finding) => ({ ...finding, catalogs: touched.names }))];
@@ -100,7 +104,7 @@ function foreseenIn(
   { before, after }: TouchedCatalog,
   change: Change,
   severityOf: SeverityOf,
-): Pick<Judgement, 'findings' | 'known'> {
+): Pick<CatalogResult, 'findings' | 'known'> {
   // What the change does is told first: where a fix would serve both, it is that of the change.
   const compared = runComparison(change, RULES, severityOf);
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];

@@ -13,7 +13,7 @@ import { changesBetween, classifyPull, type ForeseenPull, foreseeMerge, type Rev
 import { disconnectedOf } from './disconnected.ts';
 import { type CheckedPull, findDefects, loadCatalogs } from './findings.ts';
 import { type Outcome, reportOf, type Start } from './outcome.ts';
-import { judgePeople, type Known, knownOf } from './people.ts';
+import { checkPeople, type Known, knownOf } from './people.ts';
 import type { CheckReport } from './report.ts';
 import { type CheckRequest, keptFiles } from './request.ts';
 import { suggestionsFor } from './suggestions.ts';
@@ -35,7 +35,7 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   const foreseen = await foreseeMerge(classified);
   const loaded = await loadCatalogs(foreseen);
   const [checked, known] = await Promise.all([findDefects(loaded), lookUpPeople(foreseen)]);
-  const authority = judgePeople({ ...checked, known }, request.people);
+  const authority = checkPeople({ ...checked, known }, request.people);
   const report = reportOf(outcomeOf(start, checked, authority));
   return withSuggestions(checked, report);
 }
@@ -77,13 +77,13 @@ async function lookUpPeople(pull: ForeseenPull): Promise<Known | undefined> {
 }
 
 function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision | undefined): Outcome {
-  const { change, judgements, references, unchecked, context } = pull;
+  const { change, results, references, unchecked, context } = pull;
   return {
     ...start,
     kind: 'judged',
     tree: pull.trees.merged,
     change,
-    judgements,
+    results,
     references,
     unchecked,
     context,

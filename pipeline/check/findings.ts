@@ -5,19 +5,19 @@ import { fileReader } from '../change/content.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
-import { judgeBundles } from './bundles.ts';
-import { type Judgement, judgeCatalog } from './catalog-rules.ts';
+import { checkBundles } from './bundles.ts';
+import { type CatalogResult, checkCatalog } from './catalog-rules.ts';
 import { type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
 import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
-import { judgePolicyAfter } from './policy-after.ts';
+import { checkPolicyAfter } from './policy-after.ts';
 import { pastOf } from './publication-history.ts';
-import { judgeReferences, type ReferenceJudgement } from './references.ts';
+import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
-import { judgeTemplates } from './templates.ts';
-import { judgeOverlooked } from './unlisted-catalogs.ts';
+import { checkTemplates } from './templates.ts';
+import { findUnlistedCatalogs } from './unlisted-catalogs.ts';
 
 /** A pull request with the catalogs that it touches. */
 export interface LoadedPull extends ForeseenPull {
@@ -28,8 +28,8 @@ export interface LoadedPull extends ForeseenPull {
 
 /** A pull request with everything that was found. */
 export interface CheckedPull extends LoadedPull {
-  readonly judgements: readonly Judgement[];
-  readonly references: ReferenceJudgement;
+  readonly results: readonly CatalogResult[];
+  readonly references: ReferenceResult;
   /** What could not be looked at; what references were not looked up is with the references. */
   readonly unchecked: CheckReport['unchecked'];
 }
@@ -49,25 +49,25 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const isSafe = change.unsafe.length === 0;
   const registry = pull.request.onlyReleased ? undefined : pull.registry;
   const [ofCatalogs, ofBundles, ofTemplates, ofPolicy, references, taken] = await Promise.all([
-    judgeCatalogs(pull),
-    isSafe ? judgeBundles(pull) : [],
-    isSafe ? judgeTemplates(after) : [],
-    isSafe ? judgePolicyAfter(after, RULE_IDS) : [],
-    judgeReferences({ touched, bundles: release.bundles }, policy, registry),
+    checkCatalogs(pull),
+    isSafe ? checkBundles(pull) : [],
+    isSafe ? checkTemplates(after) : [],
+    isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
+    checkReferences({ touched, bundles: release.bundles }, policy, registry),
     takenTags(release.bundles, policy, registry),
   ]);
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
-  const judgements = [
-    ...ofCatalogs.judgements,
+  const results = [
+    ...ofCatalogs.results,
     ...ofBundles,
     ...ofTemplates,
     ...ofPolicy,
-    ...(await judgeOverlooked(objects, change, policy)),
+    ...(await findUnlistedCatalogs(objects, change, policy)),
     { findings: ofRelease, known: [], diffs: [] },
   ];
   return {
     ...pull,
-    judgements: tags.unanswered.length === 0 ? judgements : judgements.map(withoutPins),
+    results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
     unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete },
@@ -75,24 +75,24 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
 }
 
 /** Findings but for those about digests that a registry may yet confirm. */
-function withoutPins(judgement: Judgement): Judgement {
-  return { ...judgement, findings: judgement.findings.filter(({ subject }) => subject !== UNCONFIRMED) };
+function withoutPins(result: CatalogResult): CatalogResult {
+  return { ...result, findings: result.findings.filter(({ subject }) => subject !== UNCONFIRMED) };
 }
 
-function withUnanswered(references: ReferenceJudgement, whys: readonly string[]): ReferenceJudgement {
+function withUnanswered(references: ReferenceResult, whys: readonly string[]): ReferenceResult {
   if (whys.length === 0) return references;
   const unchecked = whys.map((why) => ({ what: 'what tags of the base branch stand for', why }));
   return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
-interface CatalogJudgements extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
-  readonly judgements: readonly Judgement[];
+interface CatalogResults extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
+  readonly results: readonly CatalogResult[];
 }
 
 /** Checks the touched catalogs with their past, their companions and the manifests of their bundles. */
-async function judgeCatalogs(pull: LoadedPull): Promise<CatalogJudgements> {
+async function checkCatalogs(pull: LoadedPull): Promise<CatalogResults> {
   const { repository, objects, policy, touched, tags, request, registry } = pull;
-  if (touched.length === 0) return { judgements: [], unchecked: [], incomplete: undefined };
+  if (touched.length === 0) return { results: [], unchecked: [], incomplete: undefined };
   const { trees } = pull.after;
   const images = { registry, store: request.cache };
   const { historyOf, kept } = request;
@@ -111,7 +111,7 @@ async function judgeCatalogs(pull: LoadedPull): Promise<CatalogJudgements> {
     digests: tags.digests,
   };
   return {
-    judgements: await Promise.all(touched.map((catalog) => judgeCatalog(catalog, policy, time))),
+    results: await Promise.all(touched.map((catalog) => checkCatalog(catalog, policy, time))),
     unchecked: [...past.unread, ...crds.unchecked, ...companions.unchecked],
     incomplete: companions.incomplete,
   };

@@ -10,9 +10,9 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import { amount, countText, fileLineText, placeText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/missing-approvals.ts';
-import { type Judgement, joinedDiffs } from './catalog-rules.ts';
+import { type CatalogResult, joinedDiffs } from './catalog-rules.ts';
 import type { ContextReport } from './context.ts';
-import type { ReferenceJudgement } from './references.ts';
+import type { ReferenceResult } from './references.ts';
 import type {
   AuthorityReport,
   CheckReport,
@@ -40,8 +40,8 @@ export type Outcome =
       readonly kind: 'judged';
       readonly tree: string;
       readonly change: Change;
-      readonly judgements: readonly Judgement[];
-      readonly references: ReferenceJudgement;
+      readonly results: readonly CatalogResult[];
+      readonly references: ReferenceResult;
       /** Login of who wrote it, where that is known. */
       readonly author: string | undefined;
       /** What could not be looked at, of the past of the catalogs. */
@@ -57,11 +57,15 @@ export type Outcome =
 export function reportOf(outcome: Outcome): CheckReport {
   switch (outcome.kind) {
     case 'no policy':
-      return unjudged(outcome, 'fail', `the policy ${outcome.policy.path} on the base branch cannot be read`);
+      return unchecked(
+        outcome,
+        'fail',
+        `the policy ${outcome.policy.path} on the base branch cannot be read`,
+      );
     case 'no merge':
-      return unjudged(outcome, 'inconclusive', mergeText(outcome.merged));
+      return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
     case 'judged':
-      return judged(outcome);
+      return checked(outcome);
   }
 }
 
@@ -73,7 +77,7 @@ function mergeText(merged: Exclude<Merged, { kind: 'merged' }>): string {
 }
 
 /** A report in which nothing of the pull request was looked at. */
-function unjudged(outcome: Start, verdict: Verdict, headline: string): CheckReport {
+function unchecked(outcome: Start, verdict: Verdict, headline: string): CheckReport {
   return {
     ...head(outcome),
     verdict,
@@ -113,12 +117,12 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
   };
 }
 
-function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
-  const { change, judgements, references, authority, policy, today, context } = outcome;
+function checked(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
+  const { change, results, references, authority, policy, today, context } = outcome;
   const found = [
     ...change.unsafe,
     ...policy.findings,
-    ...joined(judgements.flatMap(({ findings }) => findings)),
+    ...joined(results.flatMap(({ findings }) => findings)),
     ...references.findings,
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
@@ -147,9 +151,9 @@ function judged(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted,
     ...(notEnforced.length > 0 ? { notEnforced } : {}),
-    known: judgements.flatMap(({ known }) => known).sort(compareFindings),
+    known: results.flatMap(({ known }) => known).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
-    diffs: joinedDiffs(judgements.flatMap(({ diffs }) => diffs)),
+    diffs: joinedDiffs(results.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
     waitsFor: [],
     disconnected: outcome.disconnected,
@@ -206,7 +210,7 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
   };
 }
 
-interface Told {
+interface Reported {
   readonly verdict: Verdict;
   /** What counts, the worst first. */
   readonly findings: readonly Finding[];
@@ -218,7 +222,7 @@ interface Told {
 }
 
 /** The first line: what is missing, or that nothing is. */
-function firstLine({ verdict, findings, authority, unchecked, incomplete, uncounted }: Told): string {
+function firstLine({ verdict, findings, authority, unchecked, incomplete, uncounted }: Reported): string {
   if (authority?.authority === 'deny') return authority.headline;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {

@@ -20,10 +20,10 @@ import {
   type AuthorityDecision,
   type AuthorityInput,
   bothOf,
-  judgeAuthority,
+  decideAuthority,
 } from './authority/authority.ts';
 import type { CommitFacts } from './authority/authorship.ts';
-import type { Judgement } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 
 /** Who wrote a pull request and what was said of it. */
 export interface People {
@@ -117,20 +117,18 @@ function forgetUnseen(content: Map<string, string>, own: Change | undefined): vo
   for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
 }
 
-export interface Judged extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
-  readonly judgements: readonly Judgement[];
+export interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
+  readonly results: readonly CatalogResult[];
   readonly known: Known | undefined;
 }
 
 /** Who must act; undefined where nobody was named to judge. */
-export function judgePeople(
-  { head, change, committed, policy, judgements, known }: Judged,
+export function checkPeople(
+  { head, change, committed, policy, results, known }: CheckedPeople,
   people: People | undefined,
 ): AuthorityDecision | undefined {
   if (!people || !known) return undefined;
-  const findings: readonly Finding[] = judgements
-    .flatMap((judgement) => judgement.findings)
-    .sort(compareFindings);
+  const findings: readonly Finding[] = results.flatMap((result) => result.findings).sort(compareFindings);
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
   const given = {
     directory: known.directory,
@@ -142,10 +140,10 @@ export function judgePeople(
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
   };
-  const decision = judgeAuthority({ ...given, ...known.own, change });
+  const decision = decideAuthority({ ...given, ...known.own, change });
   // Nobody judges a commit of the merge any more.
   return committed
-    ? bothOf(decision, judgeAuthority({ ...given, ...known.committed, change: committed }))
+    ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
     : decision;
 }
 

@@ -6,7 +6,7 @@ import { sharedPlaces } from '../change/shared-places.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
 import { POLICY_PATH, policyAt } from '../policy/read-policy.ts';
-import type { Judgement } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 
 export interface PolicyScene {
   readonly objects: ObjectReader;
@@ -17,10 +17,10 @@ export interface PolicyScene {
 }
 
 /** @param ruleIds every rule that a policy may name */
-export async function judgePolicyAfter(
+export async function checkPolicyAfter(
   { objects, trees, change, policy: { layout, publish } }: PolicyScene,
   ruleIds: readonly string[],
-): Promise<Judgement[]> {
+): Promise<CatalogResult[]> {
   const brings = change.paths.some(({ path }) => path === POLICY_PATH);
   const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
   if (after && !after.policy) return [{ findings: after.findings, known: [], diffs: [] }];
@@ -29,10 +29,10 @@ export async function judgePolicyAfter(
   if (shared.length === 0) return [];
   const before = await sharedPlaces(objects, trees.base, { layout, publish });
   const messages = new Set(before.map(({ message }) => message));
-  const judgement = {
+  const result = {
     findings: shared.filter(({ message }) => !messages.has(message)),
     known: shared.filter(({ message }) => messages.has(message)),
     diffs: [],
   };
-  return [judgement];
+  return [result];
 }

@@ -46,18 +46,18 @@ export function prospectsOf(
   { worlds, platform }: { readonly worlds: readonly World[]; readonly platform: string | undefined },
 ): ClusterAudit {
   const { today, next } = stagesOf(worlds, platform);
-  const judged = installations.flatMap((installation) => {
+  const placed = installations.flatMap((installation) => {
     const { installed } = installation;
     const known = [...today, ...next].some(({ catalog }) => catalog.packages.has(installation.package));
     return installed && known ? [{ ...installation, installed }] : [];
   });
-  const now = summariesOf(judged, today);
-  const then = summariesOf(judged, next);
+  const now = summariesOf(placed, today);
+  const then = summariesOf(placed, next);
   const to = next.find((world) => world.platform !== undefined)?.platform;
   return {
     today: today.map(({ name }) => name),
     next: next.map(({ name }) => name),
-    prospects: judged.map((one, i) => ({
+    prospects: placed.map((one, i) => ({
       olm: one.olm,
       namespace: one.namespace,
       name: one.name,
@@ -68,7 +68,7 @@ export function prospectsOf(
       ...(next.length > 0 ? { next: then[i] as PathSummary } : {}),
       holdsBack: to !== undefined && holdsBack(one, today, to),
     })),
-    unknown: installations.filter((one) => !judged.some((other) => isSame(one, other))).map(placeText),
+    unknown: installations.filter((one) => !placed.some((other) => isSame(one, other))).map(placeText),
   };
 }
 
@@ -110,10 +110,10 @@ function stagesOf(worlds: readonly World[], platform: string | undefined): Stage
   };
 }
 
-type Judged = ClusterInstallation & { readonly installed: Installed };
+type PlacedInstallation = ClusterInstallation & { readonly installed: Installed };
 
 /** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
-function summariesOf(installations: readonly Judged[], worlds: readonly World[]): PathSummary[] {
+function summariesOf(installations: readonly PlacedInstallation[], worlds: readonly World[]): PathSummary[] {
   if (worlds.length === 0) return [];
   const own = installations.map((one) => summaryOf(one, worlds));
   return installations.map((one, i) => {
@@ -128,7 +128,7 @@ function summariesOf(installations: readonly Judged[], worlds: readonly World[])
   });
 }
 
-function summaryOf(installation: Judged, worlds: readonly World[]): PathSummary {
+function summaryOf(installation: PlacedInstallation, worlds: readonly World[]): PathSummary {
   const { olm, package: name, channels, range, installed } = installation;
   const world = worldFor(installation, worlds);
   const ofPackage = world.catalog.packages.get(name);
@@ -147,7 +147,10 @@ function worldFor({ package: name, catalog }: ClusterInstallation, worlds: reado
 }
 
 /** A range is where the cluster wants to stay: its end is as good as a head. */
-function pinned({ package: name, channels, range, installed }: Judged, world: World): PathSummary {
+function pinned(
+  { package: name, channels, range, installed }: PlacedInstallation,
+  world: World,
+): PathSummary {
   const { steps, last } = detailedPathV1(
     world.foresight.scope,
     { package: name, channels, range },
@@ -164,7 +167,11 @@ function pinned({ package: name, channels, range, installed }: Judged, world: Wo
   };
 }
 
-function holdsBack({ package: name, installed }: Judged, worlds: readonly World[], to: Minor): boolean {
+function holdsBack(
+  { package: name, installed }: PlacedInstallation,
+  worlds: readonly World[],
+  to: Minor,
+): boolean {
   const bundle = worlds.flatMap(
     ({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name) ?? [],
   )[0];

@@ -13,7 +13,7 @@ import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
-import { Kept } from '../lru-cache.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { Limits } from '../policy/policy.ts';
 
 /** By catalog and package. */
@@ -57,14 +57,14 @@ export async function publishedBefore(
 }
 
 /** What old versions of files say, by their ids, and single documents by their digests. */
-export type KeptVersions = Kept<FilePast>;
+export type KeptVersions = LruCache<FilePast>;
 
 /** Entries of channels and versions of bundles that are kept. */
 const MOST_KEPT = 2_000_000;
 
 /** Room for what old versions of files say. */
 export function keptVersions(): KeptVersions {
-  return new Kept(MOST_KEPT);
+  return new LruCache(MOST_KEPT);
 }
 
 interface PastReading {

@@ -17,7 +17,7 @@ import type { Registry } from '../ports.ts';
 import type { TouchedCatalog } from './catalogs.ts';
 import type { Foreseen } from './release.ts';
 
-export interface ReferenceJudgement {
+export interface ReferenceResult {
   readonly findings: readonly Finding[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
@@ -29,17 +29,17 @@ export interface ReferenceJudgement {
  * @param touched with what the merge itself will push, which nobody needs to have yet
  * @param registry asked for what the policy allows; without one nothing is asked
  */
-export async function judgeReferences(
+export async function checkReferences(
   { touched, bundles }: Pick<Foreseen, 'bundles'> & { readonly touched: readonly TouchedCatalog[] },
   policy: Policy,
   registry: Registry | undefined,
-): Promise<ReferenceJudgement> {
+): Promise<ReferenceResult> {
   const own = new Set(bundles.flatMap(({ reference, tag }) => [reference, tag]));
-  const brought = touched.map((catalog) => ({
+  const added = touched.map((catalog) => ({
     catalog,
-    sites: broughtSites(catalog).filter(({ reference }) => !own.has(lookupKey(reference))),
+    sites: newSites(catalog).filter(({ reference }) => !own.has(lookupKey(reference))),
   }));
-  const count = brought.reduce((sum, { sites }) => sum + sites.length, 0);
+  const count = added.reduce((sum, { sites }) => sum + sites.length, 0);
   if (count === 0) return { findings: [], unchecked: [], unanswered: false };
   if (!registry || policy.registries.allow.length === 0) {
     const why = registry
@@ -54,7 +54,7 @@ export async function judgeReferences(
   const allows = repositoryMatcher(policy.registries.allow);
   const findings: Finding[] = [];
   const unchecked: { what: string; why: string }[] = [];
-  for (const { catalog, sites } of brought) {
+  for (const { catalog, sites } of added) {
     const signed = signatureDemands(policy);
     const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed };
     const resolution = await resolveSites(sites, asked);
@@ -70,7 +70,7 @@ export async function judgeReferences(
 }
 
 /** Places of references that the base branch does not have; nothing is located in bundles that bring none. */
-function broughtSites({ before, after }: TouchedCatalog): ReferenceSite[] {
+function newSites({ before, after }: TouchedCatalog): ReferenceSite[] {
   const texts = new Set((before?.blobs.bundles ?? []).flatMap(imagesOf));
   const known = new Set([...texts].flatMap(keyOf));
   const isNew = (image: string): boolean => !texts.has(image) && keyOf(image).some((key) => !known.has(key));

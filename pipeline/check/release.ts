@@ -4,13 +4,17 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
-import { type PolicyOn, refusalsOf } from '../catalogs/bundle/judge.ts';
-import { type ArrivedBundle, arrivedBundles } from '../catalogs/release/added-bundles.ts';
-import { type MadeBundle, madeBundle, takenTag } from '../catalogs/release/bundle-image.ts';
+import { type PolicyOn, refusalsOf } from '../catalogs/bundle/check-bundle.ts';
+import { type AddedBundle, addedBundles } from '../catalogs/release/added-bundles.ts';
+import { type BuiltBundle, builtBundle, takenTag } from '../catalogs/release/bundle-image.ts';
 import { refusalFinding } from '../catalogs/release/refusal-finding.ts';
 import { releasedTexts } from '../catalogs/release/release.ts';
 import { RELEASE_FILE } from '../catalogs/release/release-config.ts';
-import { overlaidPlace, type ReleasePlace, treePlace } from '../catalogs/release/release-repository.ts';
+import {
+  overlaidRepository,
+  type ReleaseRepository,
+  treeRepository,
+} from '../catalogs/release/release-repository.ts';
 import { loadBundle } from '../catalogs/render/load.ts';
 import { PipelineError } from '../error.ts';
 import { treeWith } from '../git/replace.ts';
@@ -40,7 +44,7 @@ export interface ForeseenBundle {
   readonly reference: string;
   readonly tag: string;
   readonly folder: string;
-  readonly made: MadeBundle;
+  readonly made: BuiltBundle;
 }
 
 /** @param trees ids of the base's tree or commit, and of the merge's tree */
@@ -53,9 +57,9 @@ export async function foreseeRelease(
   const { policy } = under;
   const drafts: Drafts = { bundles: [], findings: [], unchecked: [], released: [] };
   if (!policy.release) return { ...drafts, tree: trees.merged };
-  const arrived = await arrivedBundles(objects, { before: trees.base, after: trees.merged }, policy);
+  const arrived = await addedBundles(objects, { before: trees.base, after: trees.merged }, policy);
   const texts = new Map<string, string>();
-  const place = overlaidPlace(treePlace(objects, trees.merged), texts);
+  const place = overlaidRepository(treeRepository(objects, trees.merged), texts);
   for (const bundle of arrived) {
     try {
       await foreseeOne(place, under, { bundle, texts, drafts });
@@ -76,14 +80,14 @@ interface Drafts {
 }
 
 interface One {
-  readonly bundle: ArrivedBundle;
+  readonly bundle: AddedBundle;
   /** What earlier ones have made; this one's are added. */
   readonly texts: Map<string, string>;
   readonly drafts: Drafts;
 }
 
 async function foreseeOne(
-  place: ReleasePlace,
+  place: ReleaseRepository,
   under: PolicyOn,
   { bundle, texts, drafts }: One,
 ): Promise<void> {
@@ -92,7 +96,7 @@ async function foreseeOne(
   if (!source || !release) return;
   // Its findings stand in the report already; what is refused is not there for any catalog.
   if ((await refusalsOf(source, { ...bundle, path: bundle.folder }, under)).length > 0) return;
-  const made = await madeBundle(release.bundles, bundle, source);
+  const made = await builtBundle(release.bundles, bundle, source);
   const { blobs } = await loadBundle(source, {}, { image: made.reference });
   // What keeps it from being a bundle is said by the rules about bundles.
   const [{ name } = { name: '' }] = blobs.bundles;
@@ -118,9 +122,9 @@ async function foreseeOne(
 }
 
 function foreseenBundle(
-  { package: name, folder }: ArrivedBundle,
+  { package: name, folder }: AddedBundle,
   csv: string,
-  made: MadeBundle,
+  made: BuiltBundle,
 ): ForeseenBundle {
   return {
     package: name,
@@ -137,7 +141,7 @@ function refuse(host: string): never {
   throw new PipelineError('not-allowed', `it has a bundle from ${host} that no catalog holds yet`);
 }
 
-function note(error: PipelineError, { package: name, version, folder }: ArrivedBundle, drafts: Drafts): void {
+function note(error: PipelineError, { package: name, version, folder }: AddedBundle, drafts: Drafts): void {
   const { code, message } = error;
   if (code === 'not-allowed') {
     drafts.unchecked.push({ what: `the catalogs that take ${name} ${version}`, why: message });

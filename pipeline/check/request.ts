@@ -1,7 +1,7 @@
 /** What a check is asked: which pull request, by whom, and what may be read for it. */
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import type { KeptFiles } from '../change/content.ts';
-import { Kept } from '../lru-cache.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -57,5 +57,5 @@ export function keptReadings(): KeptReadings {
 
 /** Room for the contents of files. */
 export function keptFiles(): KeptFiles {
-  return new Kept(KEPT_BYTES);
+  return new LruCache(KEPT_BYTES);
 }

@@ -7,9 +7,9 @@ import type { CatalogSource } from '../../catalog/source.ts';
 import { directorySource } from '../directory.ts';
 import type { GitSettings } from '../git/process.ts';
 import { workTreeSource } from '../git/work-tree.ts';
-import { openMemory, type Store, writeMemory } from '../oci/image/build-cache.ts';
+import { openBuildCache, type Store, writeBuildCache } from '../oci/image/build-cache.ts';
 import { directoryStore } from '../oci/image/directory-store.ts';
-import { judgeContents, judgedCounts } from '../oci/image/package-verdicts.ts';
+import { checkContents, checkedCounts } from '../oci/image/package-verdicts.ts';
 import { readContents } from '../oci/image/packages.ts';
 
 export interface Verdict {
@@ -27,12 +27,12 @@ const KEY = 'validate';
  *
  * @throws PipelineError `io` or `not-found` for either directory
  */
-export function judgeWorkTree(
+export function checkWorkTree(
   root: string,
   rules: readonly Rule[],
   { cache, ...settings }: GitSettings & { readonly cache: string },
 ): Promise<Verdict> {
-  return judgeRemembered(workTreeSource(directorySource(root), root, settings), rules, directoryStore(cache));
+  return checkRemembered(workTreeSource(directorySource(root), root, settings), rules, directoryStore(cache));
 }
 
 /**
@@ -40,8 +40,8 @@ export function judgeWorkTree(
  *
  * @throws PipelineError `io` for the directory
  */
-export function judgeStored(source: CatalogSource, rules: readonly Rule[], cache: string): Promise<Verdict> {
-  return judgeRemembered(source, rules, directoryStore(cache));
+export function checkStored(source: CatalogSource, rules: readonly Rule[], cache: string): Promise<Verdict> {
+  return checkRemembered(source, rules, directoryStore(cache));
 }
 
 /**
@@ -50,19 +50,19 @@ export function judgeStored(source: CatalogSource, rules: readonly Rule[], cache
  *
  * @throws PipelineError `io` when the store cannot be read or written
  */
-export async function judgeRemembered(
+export async function checkRemembered(
   source: CatalogSource,
   rules: readonly Rule[],
   store: Store,
 ): Promise<Verdict> {
   const before = await store.get(KEY);
-  const memory = openMemory(before);
+  const memory = openBuildCache(before);
   const { contents, findings: unread } = await readContents(source, memory.files, false);
-  const judging = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
-  const findings = await judgeContents(contents, memory.verdicts, judging);
-  const after = writeMemory(memory, memory.room ?? 0);
+  const options = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
+  const findings = await checkContents(contents, memory.verdicts, options);
+  const after = writeBuildCache(memory, memory.room ?? 0);
   if (before === undefined || Buffer.compare(before, after) !== 0) await store.put(KEY, after);
-  const judged = new Set(contents.groups.flat().map(({ file }) => file.path));
-  const ofIgnoreFiles = unread.filter(({ location }) => !judged.has(location.file));
-  return { findings: [...findings, ...ofIgnoreFiles], ...judgedCounts(memory.verdicts) };
+  const checked = new Set(contents.groups.flat().map(({ file }) => file.path));
+  const ofIgnoreFiles = unread.filter(({ location }) => !checked.has(location.file));
+  return { findings: [...findings, ...ofIgnoreFiles], ...checkedCounts(memory.verdicts) };
 }

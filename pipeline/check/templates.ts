@@ -20,11 +20,11 @@ import { entryAt } from '../git/tree.ts';
 import type { PathKind } from '../policy/layout.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { readSettings, type Settings } from '../settings.ts';
-import type { Judgement } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
 
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
-export async function judgeTemplates(scene: CheckScene): Promise<Judgement[]> {
+export async function checkTemplates(scene: CheckScene): Promise<CatalogResult[]> {
   const { base, merged } = scene.trees;
   const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   if (names.length === 0) return [];

@@ -11,18 +11,18 @@ import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
-import type { Judgement } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 
 const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 /** What a file holds that is looked into: any other text is read at once. */
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations)/;
 
 /** What a change brings of catalogs, or takes away, in places that the layout does not know. */
-export async function judgeOverlooked(
+export async function findUnlistedCatalogs(
   objects: ObjectReader,
   { paths }: Change,
   policy: Policy,
-): Promise<Judgement[]> {
+): Promise<CatalogResult[]> {
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
   const strange = paths.filter(

@@ -8,7 +8,7 @@ import { openRepository } from '../git/repository.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
-import { sayErrors } from './rendering.ts';
+import { printErrors } from './rendering.ts';
 
 /**
  * Reads them under the policy of the commit.
@@ -28,7 +28,8 @@ export async function readCommit(
   try {
     const [commit = ''] = await repository.resolve([where.commit]);
     const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
-    if (sayErrors(findings, terminal) || !policy) throw new PipelineError('usage', 'the policy is not valid');
+    if (printErrors(findings, terminal) || !policy)
+      throw new PipelineError('usage', 'the policy is not valid');
     return await commitCatalogs(repository.objects, commit, { policy, ...selection });
   } finally {
     await repository.close();

@@ -4,7 +4,7 @@ import { clientUnder } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
 import { authfileCredentials } from '../oci/registry/credentials.ts';
-import { parsePlace } from '../oci/registry/image-location.ts';
+import { parseLocation } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';
@@ -51,6 +51,6 @@ export function registryClientFor(
 
 function hostOf(text: string | undefined): string[] {
   if (text === undefined) return [];
-  const place = parsePlace(text);
+  const place = parseLocation(text);
   return place.kind === 'registry' ? [place.reference.registry] : [];
 }

@@ -43,14 +43,14 @@ export async function renderAll(
   const rendered: Blobs[] = [];
   for (const reference of references) {
     const { blobs, findings } = await renderReference(reference, rendering);
-    if (sayErrors(findings, terminal)) return undefined;
+    if (printErrors(findings, terminal)) return undefined;
     rendered.push(blobs);
   }
   return joinedBlobs(rendered);
 }
 
 /** Prints errors. @returns whether there are any */
-export function sayErrors(findings: readonly Finding[], terminal: Terminal): boolean {
+export function printErrors(findings: readonly Finding[], terminal: Terminal): boolean {
   const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
   for (const finding of errors) terminal.err(findingText(finding));
   return errors.length > 0;

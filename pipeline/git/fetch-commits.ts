@@ -7,7 +7,10 @@ import type { Repository } from './repository.ts';
  *
  * @throws PipelineError as the fetching, but for `not-found`
  */
-export async function bringThose(repository: Repository, commits: ReadonlySet<string>): Promise<Set<string>> {
+export async function fetchCommits(
+  repository: Repository,
+  commits: ReadonlySet<string>,
+): Promise<Set<string>> {
   const isThere = async (some: readonly string[]): Promise<boolean> => {
     try {
       await repository.bring(some);

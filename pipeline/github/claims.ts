@@ -37,7 +37,7 @@ const SKEW = 60;
  * @param now seconds since 1970
  * @throws PipelineError `denied` that names the first claim that is not as expected
  */
-export function judgeClaims(
+export function validateClaims(
   claims: Readonly<Record<string, unknown>>,
   expected: ExpectedJob,
   now: number,

@@ -7,7 +7,7 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { packageFolders } from '../change/unit.ts';
 import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
-import { bringThose } from '../git/fetch-commits.ts';
+import { fetchCommits } from '../git/fetch-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatIdentity, type Identity, resolvePeople } from '../policy/identity.ts';
 import { matchesGlob } from '../policy/layout.ts';
@@ -119,7 +119,7 @@ async function driftOfCatalog(
   const last = await lastDeployed(github, place, name);
   if (!last) return [{ kind: 'unpublished', of: name, message: `catalog ${name} was never published`, hint }];
   const tag = await movedTag(registry, { policy, name, last });
-  const there = await bringThose(repository, new Set([last.commit]));
+  const there = await fetchCommits(repository, new Set([last.commit]));
   if (!there.has(last.commit)) {
     const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}, which is no longer in the repository`;
     return [{ kind: 'unknown', of: name, message, hint }, ...tag];

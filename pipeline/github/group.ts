@@ -50,7 +50,7 @@ export async function gateGroup(
     const asked = { base, head, ancestor: base, today, historyOf, ...asking };
     const group = await check(repository, asked);
     const members = await Promise.all(
-      (queued ?? []).map((one) => judgeMember(ports, { base, repository, asking }, one)),
+      (queued ?? []).map((one) => checkMember(ports, { base, repository, asking }, one)),
     );
     return { kind: 'judged', report: groupReport(group, queued ? members : undefined) };
   } finally {
@@ -70,7 +70,7 @@ interface Member {
 }
 
 /** One pull request of a group, with the head that was queued and the group's own base. */
-async function judgeMember(
+async function checkMember(
   ports: GatePorts,
   { base, repository, asking }: GroupScene,
   { number, head }: QueuedRequest,

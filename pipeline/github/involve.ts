@@ -1,8 +1,8 @@
 /** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing. */
 import type { CheckReport } from '../check/report.ts';
 import { plain } from '../text.ts';
-import type { Telling } from './post-report.ts';
-import { tellSuggestions } from './post-suggestions.ts';
+import type { PostRequest } from './post-report.ts';
+import { postSuggestions } from './post-suggestions.ts';
 import { askForReviews } from './request-reviews.ts';
 
 /** How a host goes on when something may not be written, and where it notes what was done. */
@@ -18,13 +18,13 @@ export interface Involving {
  * @throws whatever `attempt` lets through
  */
 export async function involve(
-  telling: Telling,
+  telling: PostRequest,
   about: { readonly number: number; readonly report: CheckReport },
   { attempt, info, warning }: Involving,
 ): Promise<void> {
   const { request } = about.report;
   if (request?.suggestions)
-    await attempt('suggestions', async () => void (await tellSuggestions(telling, about)));
+    await attempt('suggestions', async () => void (await postSuggestions(telling, about)));
   if (!request?.ask) return;
   await attempt('requests for reviews', async () => {
     const { asked, refused } = await askForReviews(telling, about);

@@ -23,7 +23,7 @@ export type MergeOutcome =
   | { readonly kind: 'refused'; readonly why: string };
 
 /** @throws PipelineError as the client, but for what GitHub refuses */
-export async function mergeJudged(
+export async function mergeChecked(
   github: GitHub,
   repository: RepositoryName,
   request: MergeRequest,

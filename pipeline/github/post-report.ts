@@ -17,7 +17,7 @@ export const COMMENT_MARK = '<!-- portolan:v1 -->';
 /** Stands in the comment that answers questions; it is written over again, so that nobody can flood a pull request. */
 const ANSWER_MARK = '<!-- portolan-answer:v1 -->';
 
-export interface Telling {
+export interface PostRequest {
   readonly github: GitHub;
   readonly repository: RepositoryName;
   /** Where the job's log is. */
@@ -32,8 +32,8 @@ export interface Telling {
 const DESCRIPTION = 140;
 
 /** Sets the status of a commit. @throws PipelineError as the client */
-export async function tellStatus(
-  { github, repository, link }: Telling,
+export async function postStatus(
+  { github, repository, link }: PostRequest,
   { commit, report }: { readonly commit: string; readonly report: CheckReport },
 ): Promise<void> {
   await answer(
@@ -67,8 +67,8 @@ function conclusionOf({ verdict, enforce }: CheckReport) {
 }
 
 /** Makes the check run with its annotations. @throws PipelineError as the client */
-export async function tellCheck(
-  { github, repository, link, server, annotations: most }: Telling,
+export async function postCheck(
+  { github, repository, link, server, annotations: most }: PostRequest,
   { commit, report }: { readonly commit: string; readonly report: CheckReport },
 ): Promise<void> {
   const all = annotationsOf(report.findings).slice(0, most);
@@ -129,8 +129,8 @@ function annotationsOf(findings: readonly Finding[]) {
  * @returns false when the pull request has moved on: then the comment is for another run to write
  * @throws PipelineError as the client
  */
-export async function tellComment(
-  { github, repository, server }: Telling,
+export async function postComment(
+  { github, repository, server }: PostRequest,
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<boolean> {
   const { head } = await readPullRequest(github, repository, number);

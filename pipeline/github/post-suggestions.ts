@@ -18,7 +18,7 @@ const SUGGESTION_MARK = '<!-- portolan:suggestion ';
  * @returns how many were offered
  * @throws PipelineError as the client, `usage` where a line is not part of what GitHub shows as the difference
  */
-export async function tellSuggestions(
+export async function postSuggestions(
   { github, repository }: { readonly github: GitHub; readonly repository: RepositoryName },
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<number> {

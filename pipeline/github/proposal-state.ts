@@ -22,7 +22,7 @@ export interface ProposalPorts extends AtGitHub {
 const NEWEST_FIRST = { sort: 'created', direction: 'desc' } as const;
 
 /** What there is of a subject. */
-export interface Standing {
+export interface ProposalState {
   /** Id of the branch's newest commit. */
   readonly commit: string | undefined;
   /** Which change the branch makes; undefined for a commit of somebody else. */
@@ -45,7 +45,7 @@ export interface Place {
 }
 
 /** @throws PipelineError as the client */
-export async function readStanding(ports: AtGitHub, place: Place): Promise<Standing> {
+export async function readState(ports: AtGitHub, place: Place): Promise<ProposalState> {
   const { github, name } = ports;
   const ref = { ...name, ref: `heads/${place.branch}` };
   const found = await answerIfAny(github.rest.git.getRef(ref));

@@ -13,10 +13,10 @@ import {
   keyAt,
   makes,
   type ProposalPorts,
+  type ProposalState,
   type Pull,
   readPulls,
-  readStanding,
-  type Standing,
+  readState,
   TRAILER,
 } from './proposal-state.ts';
 import { readDefaultBranch, readTip } from './pull-request.ts';
@@ -80,7 +80,7 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
     const proposal = await request.make(tip);
     if (proposal === 'as it stands') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.repository.objects, tip, proposal.files) : [];
-    const standing = await readStanding(ports, { branch, base: request.base });
+    const standing = await readState(ports, { branch, base: request.base });
     const done = await permitted(
       proposal && placings.length > 0
         ? offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
@@ -189,7 +189,7 @@ interface Offer {
 async function offer(
   ports: ProposalPorts,
   wanted: Offer,
-  { commit, key, open }: Standing,
+  { commit, key, open }: ProposalState,
 ): Promise<Proposed | undefined> {
   const { branch, proposal } = wanted;
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
@@ -281,7 +281,7 @@ const NOTHING_LEFT = 'Nothing is left to change here: the branch has it, or it i
 async function withdraw(
   ports: ProposalPorts,
   branch: string,
-  { commit, key, open }: Standing,
+  { commit, key, open }: ProposalState,
 ): Promise<Proposed> {
   const { github, name } = ports;
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);

@@ -5,20 +5,20 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference } from '../../catalog/reference.ts';
-import { refusalsOf } from '../catalogs/bundle/judge.ts';
-import { arrivedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
+import { refusalsOf } from '../catalogs/bundle/check-bundle.ts';
+import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import {
+  type BuiltBundle,
   type BundleName,
+  builtBundle,
   bundleTag,
   folderOf,
-  type MadeBundle,
-  madeBundle,
   pushMade,
 } from '../catalogs/release/bundle-image.ts';
 import { refusalFinding } from '../catalogs/release/refusal-finding.ts';
 import { releasedTexts } from '../catalogs/release/release.ts';
 import { RELEASE_FILE } from '../catalogs/release/release-config.ts';
-import { treePlace } from '../catalogs/release/release-repository.ts';
+import { treeRepository } from '../catalogs/release/release-repository.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
@@ -79,7 +79,7 @@ export async function releaseBundles(
   if (!release) return [];
   const { objects } = ports.repository;
   const trees = { before: request.before, after: request.commit };
-  const arrived: readonly BundleName[] = await arrivedBundles(objects, trees, request.policy);
+  const arrived: readonly BundleName[] = await addedBundles(objects, trees, request.policy);
   const waiting = release.mode === 'off' ? [] : await waitingOf(ports, request.branch);
   const refused = await bundlesIn(objects, request.commit, request.refused);
   const all = new Map(
@@ -135,7 +135,7 @@ async function releaseOne(
 async function intoCatalogs(
   ports: ReleasePorts,
   { branch }: ReleaseBundlesRequest,
-  { bundle, release, foreseen, made }: One & { readonly made: MadeBundle },
+  { bundle, release, foreseen, made }: One & { readonly made: BuiltBundle },
 ): Promise<Pick<BundleRelease, 'commit'> | Pick<BundleRelease, 'proposed'>> {
   let fetched = false;
   const fetching = (): void => {
@@ -190,17 +190,17 @@ async function pushBundle(
   { repository, registry }: ReleasePorts,
   { commit, policy, today }: ReleaseBundlesRequest,
   { bundle, release }: One,
-): Promise<MadeBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
+): Promise<BuiltBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
   const folder = folderOf(bundle);
   let findings: readonly Finding[] = [];
   const missing: string[] = [];
   try {
-    const source = await treePlace(repository.objects, commit).folder(folder);
+    const source = await treeRepository(repository.objects, commit).folder(folder);
     if (!source) return undefined;
     // Of what is no bundle at all there is no image, and a catalog may name the tag all the same.
     missing.push(formatReference(bundleTag(release.bundles, bundle)));
     findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
-    const made = await madeBundle(release.bundles, bundle, source);
+    const made = await builtBundle(release.bundles, bundle, source);
     missing.push(made.reference);
     if (findings.length > 0) return { findings, missing };
     await pushMade(registry, made);
@@ -214,7 +214,7 @@ async function pushBundle(
 
 interface Made {
   readonly bundle: BundleName;
-  readonly made: MadeBundle;
+  readonly made: BuiltBundle;
   /** Told when a bundle is fetched that no catalog holds yet. */
   readonly fetching: () => void;
 }
@@ -226,7 +226,7 @@ async function proposalAt(
   { bundle, made, fetching }: Made,
 ): Promise<Proposal | undefined> {
   await repository.bring([tip]);
-  const place = treePlace(repository.objects, tip);
+  const place = treeRepository(repository.objects, tip);
   const { policy } = await policyAt(repository.objects, tip);
   if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
   if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;

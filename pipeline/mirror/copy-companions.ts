@@ -4,8 +4,8 @@ import { parseManifest } from '../oci/registry/image.ts';
 import { readImage } from '../oci/registry/push.ts';
 import { type Companion, companionError, companionsOf } from './companions.ts';
 import type { CopyRun } from './copy-run.ts';
-import { type Looked, moved } from './inspect.ts';
-import { putContent } from './push-image.ts';
+import { type Inspected, moved } from './inspect.ts';
+import { pushContent } from './push-image.ts';
 
 /** How far a signature of a signature, and so on, is followed. */
 const DEPTH = 3;
@@ -15,14 +15,14 @@ const DEPTH = 3;
  *
  * @throws PipelineError for the first that could not be copied
  */
-export async function copyCompanions(image: Looked, run: CopyRun): Promise<void> {
+export async function copyCompanions(image: Inspected, run: CopyRun): Promise<void> {
   if (!image.job.from) return;
   const children = image.content?.manifests.map(({ digest }) => digest) ?? [];
   await copyAll([image.digest, ...children], { image, run, depth: 0 });
 }
 
 interface Along {
-  readonly image: Looked;
+  readonly image: Inspected;
   readonly run: CopyRun;
   readonly depth: number;
 }
@@ -56,7 +56,7 @@ async function copyOne(
   if (subject !== undefined && parseManifest(content.root).subject?.digest !== subject) return undefined;
   const standing = image.isNew ? undefined : await to.resolve(destination);
   if (standing?.digest !== digest) {
-    await putContent(content, destination, { run, isNew: image.isNew, beside: undefined });
+    await pushContent(content, destination, { run, isNew: image.isNew, beside: undefined });
     run.progress.companionDone();
   }
   return subject === undefined ? undefined : digest;

@@ -11,9 +11,9 @@ import { createBlobMover } from './blobs.ts';
 import { copyCompanions } from './copy-companions.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyPorts, CopyRun } from './copy-run.ts';
-import { type Looked, lookAt } from './inspect.ts';
+import { type Inspected, inspectCopy } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { putImage } from './push-image.ts';
+import { pushImage } from './push-image.ts';
 import { createTagLists } from './tag-lists.ts';
 
 export interface CopyRequest {
@@ -63,17 +63,17 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
       failed.push({ source: job.source, destination: job.destination, why: error.message });
     }
   };
-  const looked: Looked[] = [];
+  const looked: Inspected[] = [];
   await eachOf(request.jobs, request.parallel, (job) =>
     attempt(job, async () => {
-      looked.push(await lookAt(job, run));
+      looked.push(await inspectCopy(job, run));
     }),
   );
   progress.expect(looked);
   run.mover.expect(progress.state().bytes.total);
   await eachOf(inOrder(looked, request.jobs), request.parallel, async (image) => {
     if (request.companions) await attempt(image.job, () => copyCompanions(image, run));
-    await attempt(image.job, () => putImage(image, run));
+    await attempt(image.job, () => pushImage(image, run));
     progress.imageDone();
   });
   if (failed.length === 0) ports.memory.end();
@@ -81,14 +81,14 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
 }
 
 /** As the mapping has them: looking ends in any order. */
-function inOrder(looked: readonly Looked[], jobs: readonly CopyJob[]): Looked[] {
+function inOrder(looked: readonly Inspected[], jobs: readonly CopyJob[]): Inspected[] {
   const places = new Map(jobs.map((job, i) => [job, i]));
   return [...looked].sort((a, b) => (places.get(a.job) ?? 0) - (places.get(b.job) ?? 0));
 }
 
 function reportOf(
   { jobs }: CopyRequest,
-  { progress, looked, failed }: { progress: Progress; looked: readonly Looked[]; failed: FailedCopy[] },
+  { progress, looked, failed }: { progress: Progress; looked: readonly Inspected[]; failed: FailedCopy[] },
 ): CopyReport {
   const bad = new Set(failed.map(({ destination }) => destination));
   const good = looked.filter(({ job }) => !bad.has(job.destination));

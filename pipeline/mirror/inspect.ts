@@ -6,7 +6,7 @@ import type { CopyJob } from './copy-jobs.ts';
 import type { CopyRun } from './copy-run.ts';
 
 /** An image that was looked at. */
-export interface Looked {
+export interface Inspected {
   readonly job: CopyJob;
   readonly source: Pick<Source, 'registry' | 'reference'>;
   readonly digest: string;
@@ -17,7 +17,7 @@ export interface Looked {
 }
 
 /** @throws PipelineError what source and destination answer */
-export async function lookAt(job: CopyJob, run: CopyRun): Promise<Looked> {
+export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected> {
   const { to, from, memory } = run.ports;
   const source = await openSource(
     job.from
@@ -35,7 +35,7 @@ export async function lookAt(job: CopyJob, run: CopyRun): Promise<Looked> {
   return { job, source, digest: content.root.digest, content, isNew };
 }
 
-async function digestOf({ registry, reference }: Looked['source']): Promise<string | undefined> {
+async function digestOf({ registry, reference }: Inspected['source']): Promise<string | undefined> {
   return reference.kind === 'digest' ? reference.digest : (await registry.resolve(reference))?.digest;
 }
 

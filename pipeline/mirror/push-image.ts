@@ -4,17 +4,17 @@ import { PipelineError } from '../error.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobSource } from '../ports.ts';
 import type { CopyRun } from './copy-run.ts';
-import type { Looked } from './inspect.ts';
+import type { Inspected } from './inspect.ts';
 
 /** @throws PipelineError, and then the destination names what it named before */
-export async function putImage({ job, source, content, isNew }: Looked, run: CopyRun): Promise<void> {
+export async function pushImage({ job, source, content, isNew }: Inspected, run: CopyRun): Promise<void> {
   if (!content) return;
   const isSame = source.registry === run.ports.to && source.reference.registry === job.to.registry;
   const beside = isSame ? source.reference.repository : undefined;
-  await putContent(content, job.to, { run, isNew, beside });
+  await pushContent(content, job.to, { run, isNew, beside });
 }
 
-export interface Putting {
+export interface PushContext {
   readonly run: CopyRun;
   readonly isNew: boolean;
   /** A repository of the same registry that has the blobs. */
@@ -23,10 +23,10 @@ export interface Putting {
 }
 
 /** Puts an image under a reference. */
-export async function putContent(content: ImageContent, to: Reference, putting: Putting): Promise<void> {
+export async function pushContent(content: ImageContent, to: Reference, putting: PushContext): Promise<void> {
   const { run, isNew } = putting;
   const { ports, progress } = run;
-  const putBlobs = (how: Putting): Promise<void> =>
+  const putBlobs = (how: PushContext): Promise<void> =>
     allOf(content.blobs.map((blob) => putBlob(blob, to, how)));
   const again = (): Promise<void> => putBlobs({ run, isNew: false, beside: undefined, doubted: true });
   await putBlobs(putting);
@@ -55,7 +55,7 @@ async function withMissing(put: () => Promise<void>, again: () => Promise<void>)
   }
 }
 
-async function putBlob(blob: BlobSource, to: Reference, { run, ...hints }: Putting): Promise<void> {
+async function putBlob(blob: BlobSource, to: Reference, { run, ...hints }: PushContext): Promise<void> {
   const beside = hints.beside ?? run.ports.holderOf?.(to.registry, blob.digest);
   run.progress.blobDone(blob, await run.mover.move(blob, to, { ...hints, beside }));
 }

@@ -43,7 +43,7 @@ export interface CompiledPattern extends LayoutPattern {
 }
 
 /** Catalogs that are made from bundle directories. */
-export interface MadeCatalogs {
+export interface CatalogTemplates {
   readonly names: readonly string[];
   /** Reference of a bundle's image, with `{package}` and `{version}`. */
   readonly image: string | undefined;
@@ -52,7 +52,7 @@ export interface MadeCatalogs {
 export interface Layout {
   readonly patterns: readonly CompiledPattern[];
   /** Undefined when people write all catalogs. */
-  readonly made: MadeCatalogs | undefined;
+  readonly made: CatalogTemplates | undefined;
   /** What a path is, or undefined when no pattern matches it. */
   match(path: string): PathMatch | undefined;
   /** The package in whose area a path lies although no pattern matches the path itself. */
@@ -89,7 +89,7 @@ export function patternDefect(pattern: string): string | undefined {
 }
 
 /** Makes a layout from patterns that have no defect. */
-export function compileLayout(patterns: readonly LayoutPattern[], made?: MadeCatalogs): Layout {
+export function compileLayout(patterns: readonly LayoutPattern[], made?: CatalogTemplates): Layout {
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
   return {
     patterns: compiled,

@@ -3,7 +3,7 @@ import type { Severity } from '../../catalog/finding.ts';
 import type { PathKind } from './layout.ts';
 import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './policy.ts';
 
-export interface Written {
+export interface PolicyFile {
   readonly enforce?: 'on' | 'off';
   readonly branches?: readonly string[];
   readonly layout?: Readonly<Partial<Record<PathKind, string | readonly WrittenPattern[]>>>;

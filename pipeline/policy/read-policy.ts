@@ -26,8 +26,8 @@ import type {
   RuleSetting,
   Waiver,
 } from './policy.ts';
-import type { Written, WrittenRule, WrittenSignature } from './policy-file.ts';
-import { judgePolicy } from './validate-policy.ts';
+import type { PolicyFile, WrittenRule, WrittenSignature } from './policy-file.ts';
+import { validatePolicy } from './validate-policy.ts';
 
 /** Where the policy lies in a repository. */
 export const POLICY_PATH = '.github/portolan.yaml';
@@ -49,7 +49,7 @@ export interface PolicyRead {
 export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
-  const judged = settings ? judgePolicy(settings, ruleIds) : { written: undefined, findings: [] };
+  const judged = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
   const findings = [...strict, ...judged.findings].sort(compareFindings);
@@ -101,7 +101,7 @@ function noPolicy(message: string): PolicyRead {
 }
 
 /** A policy with everything that was left out filled in. */
-function withDefaults(written: Written, waivers: readonly Waiver[]): Policy {
+function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
   const { automation = [], commits = {}, merge = {} } = written;
   return {
     enforce: written.enforce ?? 'on',
@@ -129,7 +129,7 @@ function withDefaults(written: Written, waivers: readonly Waiver[]): Policy {
   };
 }
 
-type Part<K extends keyof Written> = NonNullable<Written[K]>;
+type Part<K extends keyof PolicyFile> = NonNullable<PolicyFile[K]>;
 
 /** The layout of community repositories, which hold operators and their catalogs side by side. */
 const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
@@ -151,7 +151,7 @@ const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
 };
 
 /** Kinds that are written come first, in the order of writing. */
-function layoutOf(written: Part<'layout'>, made: Written['bundleCatalogs']): Layout {
+function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),
     ...PATH_KINDS.filter((kind) => !(kind in written)),

@@ -7,7 +7,7 @@ import { nearest } from '../../catalog/spelling.ts';
 import schema from '../policy.schema.json' with { type: 'json' };
 import type { Settings } from '../settings.ts';
 import { patternDefect } from './layout.ts';
-import type { Written } from './policy-file.ts';
+import type { PolicyFile } from './policy-file.ts';
 import { repositoryMatcher } from './registries.ts';
 import { commonRepository, imageDefect } from './released.ts';
 
@@ -22,17 +22,17 @@ const VALIDATION: Options = {
   code: { optimize: false },
 };
 
-let compiled: ValidateFunction<Written> | undefined;
+let compiled: ValidateFunction<PolicyFile> | undefined;
 
 /** The schema, compiled when it is first needed. */
-function validator(): ValidateFunction<Written> {
-  compiled ??= new Ajv(VALIDATION).compile<Written>(schema);
+function validator(): ValidateFunction<PolicyFile> {
+  compiled ??= new Ajv(VALIDATION).compile<PolicyFile>(schema);
   return compiled;
 }
 
-export interface Judged {
+export interface ValidatedPolicy {
   /** The policy as written; undefined when the schema does not pass it. */
-  readonly written: Written | undefined;
+  readonly written: PolicyFile | undefined;
   readonly findings: readonly Finding[];
 }
 
@@ -41,7 +41,7 @@ export interface Judged {
  *
  * @param ruleIds every rule that a policy may name; any well-formed id passes when undefined
  */
-export function judgePolicy(settings: Settings, ruleIds: readonly string[] | undefined): Judged {
+export function validatePolicy(settings: Settings, ruleIds: readonly string[] | undefined): ValidatedPolicy {
   const value = withOff(settings.value);
   const validate = validator();
   if (!validate(value)) {
@@ -196,7 +196,7 @@ function pathText(path: Path): string {
   return text.startsWith('.') ? text.slice(1) : text;
 }
 
-function patternFindings({ layout = {} }: Written, settings: Settings): Finding[] {
+function patternFindings({ layout = {} }: PolicyFile, settings: Settings): Finding[] {
   return Object.entries(layout).flatMap(([kind, written]) =>
     (typeof written === 'string' ? [written] : written).flatMap((one, i) => {
       const pattern = typeof one === 'string' ? one : one.path;
@@ -222,7 +222,7 @@ function catalogDefect(kind: string, pattern: string): string | undefined {
   return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must hold {package}' : undefined;
 }
 
-function dateFindings({ waivers = [] }: Written, settings: Settings): Finding[] {
+function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding[] {
   return waivers.flatMap(({ until }, i) => {
     const date = new Date(`${until}T00:00:00Z`);
     const real = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(until);
@@ -233,7 +233,7 @@ function dateFindings({ waivers = [] }: Written, settings: Settings): Finding[] 
 }
 
 /** References of released images that could never be read. */
-function releasedFindings({ graph = {}, registries = {} }: Written, settings: Settings): Finding[] {
+function releasedFindings({ graph = {}, registries = {} }: PolicyFile, settings: Settings): Finding[] {
   const allows = repositoryMatcher(registries.allow ?? []);
   return Object.entries(graph.released ?? {}).flatMap(([pattern, by]) => {
     const image = typeof by === 'string' ? undefined : by.image;
@@ -254,7 +254,7 @@ function releasedFindings({ graph = {}, registries = {} }: Written, settings: Se
 const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
 
 function ruleFindings(
-  written: Written,
+  written: PolicyFile,
   settings: Settings,
   ruleIds: readonly string[] | undefined,
 ): Finding[] {

@@ -5,7 +5,7 @@ import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import { readBase } from '../oci/image/base.ts';
 import { isManifestType } from '../oci/registry/image.ts';
-import { formatPlace, type Place } from '../oci/registry/image-location.ts';
+import { formatLocation, type ImageLocation } from '../oci/registry/image-location.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import { verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
@@ -28,15 +28,19 @@ const LARGEST_CONFIG = 4 * 1024 * 1024;
  * @param signed whose signatures are demanded; nobody's when left out
  * @throws PipelineError `not-found`, `not-allowed` without the signature, and as {@link readBase}
  */
-export async function openBase(client: Registry, place: Place, signed?: SignatureDemands): Promise<OpenBase> {
+export async function openBase(
+  client: Registry,
+  place: ImageLocation,
+  signed?: SignatureDemands,
+): Promise<OpenBase> {
   const source = await openSource(place, client);
   const { registry, reference } = source;
   const manifest = await registry.getManifest(reference);
-  if (!manifest) throw new PipelineError('not-found', `base image ${formatPlace(place)} not found`);
+  if (!manifest) throw new PipelineError('not-found', `base image ${formatLocation(place)} not found`);
   const trust = place.kind === 'registry' ? signed?.(place.reference) : undefined;
   if (trust) await refuseUnsigned(registry, withDigest(reference, manifest.digest), trust);
   const image = await readBase(manifest, (descriptor) => contentAt(source, descriptor));
-  return { image, name: `${formatPlace(place)} (${image.digest})`, source };
+  return { image, name: `${formatLocation(place)} (${image.digest})`, source };
 }
 
 async function refuseUnsigned(registry: Registry, image: DigestReference, trust: Trust): Promise<void> {

@@ -4,13 +4,13 @@ import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
-import { judgeContents } from '../oci/image/package-verdicts.ts';
+import { checkContents } from '../oci/image/package-verdicts.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import { type OpenBase, openBase } from './base.ts';
 import type { Ended, PlannedPublish } from './plan.ts';
-import { earlierLayers } from './published-layers.ts';
+import { publishedLayers } from './published-layers.ts';
 
 /** A publish whose image is built, and not pushed yet. */
 export interface BuiltPublish extends Omit<PlannedPublish, 'kind'> {
@@ -42,18 +42,18 @@ export async function buildPublish(plan: PlannedPublish, scratch: string): Promi
     ...target.settings,
     ...(store ? { memory: { store, key: catalog } } : {}),
     scratch,
-    earlier: earlierLayers(target.to, registry),
-    judge: judgeUnder(plan),
+    earlier: publishedLayers(target.to, registry),
+    judge: optionsUnder(plan),
   });
   if (!built) return { kind: 'refused', findings };
   return { ...plan, kind: 'built', source, base, built, findings };
 }
 
 /** Findings as they count on the day: what is waived is not among them. */
-function judgeUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['judge']> {
-  const judging = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
+function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['judge']> {
+  const options = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
   return async (contents, { verdicts }) => {
-    const findings = await judgeContents(contents, verdicts, judging);
+    const findings = await checkContents(contents, verdicts, options);
     const named = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
     return applyWaivers(named, policy.waivers, request.today).findings;
   };

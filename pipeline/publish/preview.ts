@@ -16,7 +16,7 @@ import { mergedTree } from '../git/merge.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../oci/image/build.ts';
-import { parsePlace } from '../oci/registry/image-location.ts';
+import { parseLocation } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -104,7 +104,7 @@ async function previewOne(
   const changed = await changedPackages(objects, { trees, policy, name });
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
   try {
-    const base = onto === undefined ? undefined : await openBase(registry, parsePlace(onto));
+    const base = onto === undefined ? undefined : await openBase(registry, parseLocation(onto));
     const { built, findings } = await buildCatalogImage(source, base?.image, { ...BUILD_DEFAULTS, scratch });
     if (!built) return { catalog: name, packages: [], changed, findings };
     const layout = join(out, name);

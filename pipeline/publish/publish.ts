@@ -9,7 +9,7 @@ import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { PipelineError } from '../error.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
 import type { CatalogImage } from '../oci/image/image.ts';
-import { formatPlace, type Place } from '../oci/registry/image-location.ts';
+import { formatLocation, type ImageLocation } from '../oci/registry/image-location.ts';
 import { amount } from '../text.ts';
 import { type StagedFiles, stageFiles } from '../write.ts';
 import { type Attested, attestBy, attestImages } from './attest/attest.ts';
@@ -121,11 +121,11 @@ function jobsOf({ target, built, base, guard, guarded, files }: StagedPublish): 
   const { to, also, slim, untagged } = target;
   const elsewhere = { ...guarded, records: undefined };
   const fencedJob = (
-    place: Place,
+    place: ImageLocation,
     image: CatalogImage,
     rest: Pick<PushJob, 'base' | 'plan' | 'page'>,
   ): PushJob => {
-    const own = place === to ? guard : guardOf({ to: place, name: formatPlace(place) }, elsewhere);
+    const own = place === to ? guard : guardOf({ to: place, name: formatLocation(place) }, elsewhere);
     return { image, place, untagged, promote: own?.promote(image.manifestList.digest, files), ...rest };
   };
   const attached = { base, plan: planOf(target.mirrorTo, files), page: files.get(PAGE) };

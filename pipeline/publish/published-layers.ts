@@ -1,6 +1,6 @@
 /** Layers of what was published before: a build takes from them what did not change. */
 import type { ReadLayer } from '../oci/image/build-context.ts';
-import type { Place } from '../oci/registry/image-location.ts';
+import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { openLayout } from '../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../oci/registry/layout/registry.ts';
 import type { Registry } from '../ports.ts';
@@ -10,7 +10,7 @@ import type { Registry } from '../ports.ts';
  *
  * @param client for references
  */
-export function earlierLayers(place: Place, client: Registry): ReadLayer | undefined {
+export function publishedLayers(place: ImageLocation, client: Registry): ReadLayer | undefined {
   if (place.kind === 'registry') return (layer) => client.getBlob(place.reference, layer);
   if (place.kind !== 'oci') return undefined;
   return async function* read(layer) {

@@ -2,7 +2,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import type { CatalogImage } from '../oci/image/image.ts';
 import { isElsewhere } from '../oci/registry/image.ts';
-import type { Place } from '../oci/registry/image-location.ts';
+import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { type Destination, openDestination } from '../oci/registry/open.ts';
 import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../oci/registry/push.ts';
 import type { Registry } from '../ports.ts';
@@ -16,7 +16,7 @@ import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 /** An image and a place for it. */
 export interface PushJob {
   readonly image: CatalogImage;
-  readonly place: Place;
+  readonly place: ImageLocation;
   /** What the image was built on; undefined when that was nothing. */
   readonly base: OpenBase | undefined;
   /** Whether the place's tag is left alone: the image is then known by its digest only. */
@@ -139,7 +139,7 @@ async function tag(sent: readonly Sent[]): Promise<PushReport[]> {
 }
 
 /** Whether a place keeps what it had, so that an older image could come back: an archive is written anew. */
-export function isFenced({ kind }: Place): boolean {
+export function isFenced({ kind }: ImageLocation): boolean {
   return kind === 'registry' || kind === 'oci';
 }
 

@@ -5,7 +5,7 @@
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
-import { formatPlace } from '../oci/registry/image-location.ts';
+import { formatLocation } from '../oci/registry/image-location.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface PublishReceipt {
@@ -51,8 +51,10 @@ export function receiptOf(
     commit,
     image: target.name,
     digest: image.manifestList.digest,
-    ...(target.also.length === 0 ? {} : { also: target.also.map(formatPlace) }),
-    ...(target.slim ? { slim: { image: formatPlace(target.slim), digest: slim.manifestList.digest } } : {}),
+    ...(target.also.length === 0 ? {} : { also: target.also.map(formatLocation) }),
+    ...(target.slim
+      ? { slim: { image: formatLocation(target.slim), digest: slim.manifestList.digest } }
+      : {}),
     ...(base ? { base: base.digest } : {}),
     platforms: platforms.map(({ os, architecture, variant }) =>
       [os, architecture, ...(variant === undefined ? [] : [variant])].join('/'),

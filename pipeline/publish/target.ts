@@ -3,7 +3,7 @@ import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
 import type { Codec } from '../oci/image/compress.ts';
-import { formatPlace, type Place, parsePlace } from '../oci/registry/image-location.ts';
+import { formatLocation, type ImageLocation, parseLocation } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy, PublishTarget as WrittenTarget } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
@@ -30,18 +30,18 @@ export interface PublishChoices {
 }
 
 export interface PublishTarget {
-  readonly to: Place;
+  readonly to: ImageLocation;
   /** The place as it was written; without a tag where none is moved. */
   readonly name: string;
-  readonly also: readonly Place[];
-  readonly slim: Place | undefined;
+  readonly also: readonly ImageLocation[];
+  readonly slim: ImageLocation | undefined;
   readonly untagged: boolean;
   /** What is put beside the image. */
   readonly attest: WrittenTarget['attest'];
   readonly settings: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'>;
   /** What clusters call the image; undefined for a directory that nobody named. */
   readonly reference: string | undefined;
-  readonly base: Place | undefined;
+  readonly base: ImageLocation | undefined;
   readonly mirrorTo: string | undefined;
 }
 
@@ -54,8 +54,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   const slim = chosen.slim === undefined ? undefined : taggedPlace(chosen.slim);
   const untagged = choices.untagged ?? false;
   if (untagged) for (const place of [to, ...also, slim]) refuseUntagged(place);
-  const name = untagged ? withoutTag(to) : formatPlace(to);
-  const reference = to.kind === 'registry' ? formatPlace(to) : chosen.as;
+  const name = untagged ? withoutTag(to) : formatLocation(to);
+  const reference = to.kind === 'registry' ? formatLocation(to) : chosen.as;
   const mirrorTo = choices.mirrorTo ?? written?.mirrorTo;
   if (mirrorTo !== undefined && reference === undefined) {
     throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
@@ -71,7 +71,7 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     attest: written?.attest ?? [],
     settings: settingsOf(written, choices),
     reference,
-    base: chosen.base === undefined ? undefined : parsePlace(chosen.base),
+    base: chosen.base === undefined ? undefined : parseLocation(chosen.base),
     mirrorTo,
   };
 }
@@ -123,24 +123,24 @@ function settingsOf(
   };
 }
 
-function taggedPlace(text: string): Place {
-  return tagged(parsePlace(text));
+function taggedPlace(text: string): ImageLocation {
+  return tagged(parseLocation(text));
 }
 
-function withoutTag(place: Place): string {
-  return place.kind === 'registry' ? repositoryName(place.reference) : formatPlace(place);
+function withoutTag(place: ImageLocation): string {
+  return place.kind === 'registry' ? repositoryName(place.reference) : formatLocation(place);
 }
 
-function refuseUntagged(place: Place | undefined): void {
+function refuseUntagged(place: ImageLocation | undefined): void {
   if (place === undefined || place.kind === 'registry') return;
   throw new PipelineError(
     'usage',
-    `${formatPlace(place)} needs a tag: only a registry finds images by digest`,
+    `${formatLocation(place)} needs a tag: only a registry finds images by digest`,
   );
 }
 
 /** An image is published under a tag: a digest cannot be known before. */
-function tagged(place: Place): Place {
+function tagged(place: ImageLocation): ImageLocation {
   if (place.kind !== 'registry' || place.reference.kind === 'tag') return place;
   throw new PipelineError(
     'usage',

@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import { judge } from '../../catalog/rules/judge-catalog.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { folder } from '../fakes/folder.ts';
@@ -117,7 +117,7 @@ test('a file that vanishes between the listing and the reading', async () => {
   const source = directorySource(root);
   const files = await source.files();
   rmSync(join(root, 'a'), { recursive: true });
-  const judged = judge({ files: () => Promise.resolve(files) }, RULES);
+  const judged = checkCatalog({ files: () => Promise.resolve(files) }, RULES);
   await expect(judged).rejects.toThrow(PipelineError);
   await expect(judged).rejects.toMatchObject({ code: 'not-found' });
 });

@@ -6,7 +6,7 @@ import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
 import { type GatePorts, gate, pullRequestsAt } from '../../pipeline/github/gate.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
-import { mergeJudged } from '../../pipeline/github/merge.ts';
+import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, documents, PEOPLE, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
@@ -453,7 +453,7 @@ describe('what others say', () => {
 describe('merging', () => {
   const how = { mode: 'auto', method: 'squash', via: 'queue-if-enabled' } as const;
   const mergeOf = (pull: FakePull, report: CheckReport) =>
-    mergeJudged(ports.github, ports.repository, {
+    mergeChecked(ports.github, ports.repository, {
       number: pull.number,
       head: report.head,
       base: report.base,

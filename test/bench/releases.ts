@@ -9,7 +9,7 @@ import { load } from '../../catalog/fbc/load.ts';
 import type { Blobs } from '../../catalog/fbc/model.ts';
 import { sourceOf } from '../../catalog/source.ts';
 import { releasedTexts } from '../../pipeline/catalogs/release/release.ts';
-import { treePlace } from '../../pipeline/catalogs/release/release-repository.ts';
+import { treeRepository } from '../../pipeline/catalogs/release/release-repository.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { readSettings } from '../../pipeline/settings.ts';
@@ -48,8 +48,8 @@ console.log(`${commits.length} commits, ${((user + system) / 1e6).toFixed(1)} s 
 
 async function compare({ id, name, version }: (typeof commits)[number]): Promise<void> {
   const [before, after] = [
-    treePlace(repository.objects, git('rev-parse', `${id}^`).trim()),
-    treePlace(repository.objects, id),
+    treeRepository(repository.objects, git('rev-parse', `${id}^`).trim()),
+    treeRepository(repository.objects, id),
   ];
   const paths = git('diff', '--name-only', `${id}^`, id).split('\n').filter(Boolean);
   const templates = paths.filter((path) => path.includes('/catalog-templates/'));

@@ -6,7 +6,7 @@ import { tokenReader } from '../../functions/token.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
@@ -66,7 +66,7 @@ async function functions(): Promise<string> {
     const headers = request.headers as Record<string, string>;
     const sending = async (message: Parameters<typeof queue.send>[0]): Promise<void> => {
       await queue.send(message);
-      await queue.drain((body) => handleWork(body, ports));
+      await queue.drain((body) => handleMessage(body, ports));
     };
     const { status, body } = await ask(
       { headers, body: Buffer.concat(chunks), audience: url },

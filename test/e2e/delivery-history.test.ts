@@ -7,7 +7,7 @@ import { fetchBranch } from '../../pipeline/git/fetch.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
 import type { CommitStatus } from '../../pipeline/ports.ts';
-import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { messageOf } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
@@ -67,7 +67,7 @@ describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo
       }
       await queue.drain((body) => {
         if (body.includes('"kind":"catalog"')) published++;
-        return handleWork(body, ports, { store });
+        return handleMessage(body, ports, { store });
       });
       const seconds = (performance.now() - began) / 1000;
       durations.push(seconds);

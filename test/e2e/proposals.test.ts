@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
-import { type MadeBundle, madeBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
-import { treePlace } from '../../pipeline/catalogs/release/release-repository.ts';
+import { type BuiltBundle, builtBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
+import { treeRepository } from '../../pipeline/catalogs/release/release-repository.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -170,13 +170,13 @@ const naming = (digest: string): Files => ({
 });
 
 /** The image of 1.1.0. */
-async function madeOf(files: Files): Promise<MadeBundle> {
+async function madeOf(files: Files): Promise<BuiltBundle> {
   const commit = hub.repository.commit(files, { parents: [hub.base()], branch: 'side' });
   const repository = await openRepository(hub.repository.directory, { searchPath: process.env['PATH'] });
-  const source = await treePlace(repository.objects, commit).folder('operators/etcd/1.1.0');
+  const source = await treeRepository(repository.objects, commit).folder('operators/etcd/1.1.0');
   if (!source) throw new Error('no bundle');
   const name = { package: 'etcd', version: '1.1.0' };
-  const made = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, source);
+  const made = await builtBundle(`${host}/org/{package}-bundle:v{version}`, name, source);
   await repository.close();
   return made;
 }

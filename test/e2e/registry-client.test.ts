@@ -98,8 +98,8 @@ describe.each([
     const { host, client, skopeo } = await begin();
     const layout = `oci:${join(folder(), 'layout')}:v1`;
     const { openDestination } = await import('../../pipeline/oci/registry/open.ts');
-    const { parsePlace } = await import('../../pipeline/oci/registry/image-location.ts');
-    const to = await openDestination(parsePlace(layout), client);
+    const { parseLocation } = await import('../../pipeline/oci/registry/image-location.ts');
+    const to = await openDestination(parseLocation(layout), client);
     await pushImage(to.registry, to.reference, { image });
     const flags = skopeo.map((flag) => flag.replace('--tls-verify', '--dest-tls-verify'));
     await run('skopeo', 'copy', '-q', '--all', ...flags, layout, `docker://${host}/org/app:v1`);

@@ -6,7 +6,7 @@ import { parseReference } from '../../catalog/reference.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { digestOf } from '../../pipeline/oci/registry/digest.ts';
 import type { RegistryOptions } from '../../pipeline/oci/registry/embedded/server.ts';
-import { parsePlace } from '../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
 import { copyImage, type ImageContent, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 import { folder } from '../fakes/folder.ts';
@@ -56,7 +56,7 @@ describe('crane', () => {
   withTools(['crane'], 'pushes a layout, tags and removes', async () => {
     const { host, client } = await served();
     const directory = join(folder(), 'layout');
-    const to = await openDestination(parsePlace(`oci:${directory}:v1`), client);
+    const to = await openDestination(parseLocation(`oci:${directory}:v1`), client);
     await pushImage(to.registry, to.reference, { image });
     await run('crane', 'push', '--index', directory, `${host}/pushed:all`);
     await run('crane', 'tag', `${host}/org/app:v1`, 'v3');
@@ -69,7 +69,7 @@ describe('crane', () => {
     const { host, client } = await served({}, single);
     const file = join(folder(), 'image.tar');
     await run('crane', 'pull', `${host}/org/app:v1`, file);
-    const from = await openSource(parsePlace(`docker-archive:${file}`), client);
+    const from = await openSource(parseLocation(`docker-archive:${file}`), client);
     const { blobs } = await readImage(from.registry, from.reference);
     expect(new Set(blobs.map(({ digest }) => digest))).toEqual(
       new Set(single.blobs.map(({ digest }) => digest)),
@@ -182,18 +182,18 @@ describe('skopeo', () => {
       ['oci-archive', image],
     ] as const) {
       const place = `${kind}:${directory}/${kind}:v1`;
-      const to = await openDestination(parsePlace(place), client);
+      const to = await openDestination(parseLocation(place), client);
       await pushImage(to.registry, to.reference, { image: content });
       await to.finish();
       expect(digestOf(await run('skopeo', 'inspect', '--raw', place))).toBe(content.root.digest);
       const copy = `${kind}:${directory}/${kind}-copy:v1`;
       await run('skopeo', 'copy', '-q', '--all', place, copy);
-      const from = await openSource(parsePlace(copy), client);
+      const from = await openSource(parseLocation(copy), client);
       expect((await readImage(from.registry, from.reference)).root).toEqual(content.root);
       await from.close();
     }
     const named = `oci:${directory}/oci:org/app:v2`;
-    const to = await openDestination(parsePlace(named), client);
+    const to = await openDestination(parseLocation(named), client);
     await pushImage(to.registry, to.reference, { image: single });
     expect(digestOf(await run('skopeo', 'inspect', '--raw', named))).toBe(single.root.digest);
   });
@@ -202,7 +202,7 @@ describe('skopeo', () => {
     const client = createRegistryClient();
     const directory = folder();
     const ours = `docker-archive:${directory}/ours.tar`;
-    const to = await openDestination(parsePlace(`${ours}:quay.io/org/app:v1`), client);
+    const to = await openDestination(parseLocation(`${ours}:quay.io/org/app:v1`), client);
     await pushImage(to.registry, to.reference, { image: single });
     await to.finish();
     const told = JSON.parse((await run('skopeo', 'inspect', ours)).toString());
@@ -210,10 +210,10 @@ describe('skopeo', () => {
     expect(told.Layers).toHaveLength(2);
     const theirs = `docker-archive:${directory}/theirs.tar`;
     await run('skopeo', 'copy', '-q', ours, `${theirs}:quay.io/org/app:v1`);
-    const from = await openSource(parsePlace(theirs), client);
+    const from = await openSource(parseLocation(theirs), client);
     const { blobs } = await readImage(from.registry, from.reference);
     for (const blob of blobs) expect(digestOf(await bytesOf(blob.open(0)))).toBe(blob.digest);
-    const layout = await openDestination(parsePlace(`oci:${directory}/layout:v1`), client);
+    const layout = await openDestination(parseLocation(`oci:${directory}/layout:v1`), client);
     await copyImage(from, layout);
     await from.close();
   });
@@ -221,7 +221,7 @@ describe('skopeo', () => {
   withTools(['skopeo'], 'serves a directory that skopeo wrote', async () => {
     const client = createRegistryClient();
     const directory = folder();
-    const to = await openDestination(parsePlace(`oci:${directory}/first:v1`), client);
+    const to = await openDestination(parseLocation(`oci:${directory}/first:v1`), client);
     await pushImage(to.registry, to.reference, { image });
     await run('skopeo', 'copy', '-q', '--all', `oci:${directory}/first:v1`, `oci:${directory}/handed:v4.20`);
     const { host } = await registry({ directory: `${directory}/handed`, readOnly: true });
@@ -237,7 +237,7 @@ describe('umoci', () => {
       ['v1', single],
       ['org/app:v2', single],
     ] as const) {
-      const to = await openDestination(parsePlace(`oci:${directory}/layout:${name}`), client);
+      const to = await openDestination(parseLocation(`oci:${directory}/layout:${name}`), client);
       await pushImage(to.registry, to.reference, { image: content });
     }
     expect((await run('umoci', 'list', '--layout', `${directory}/layout`)).toString()).toBe(
@@ -250,7 +250,7 @@ describe('umoci', () => {
       expect(readFileSync(join(bundle, 'rootfs/file-0'), 'utf8')).toBe('a');
     }
     await run('umoci', 'gc', '--layout', `${directory}/layout`);
-    const from = await openSource(parsePlace(`oci:${directory}/layout:v1`), client);
+    const from = await openSource(parseLocation(`oci:${directory}/layout:v1`), client);
     expect((await readImage(from.registry, from.reference)).root).toEqual(single.root);
   });
 });

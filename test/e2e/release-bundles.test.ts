@@ -1,7 +1,7 @@
 /** From a merged bundle to its catalogs: the image first, then a pull request or a commit, as the policy says. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BundleName, madeBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
-import { treePlace } from '../../pipeline/catalogs/release/release-repository.ts';
+import { type BundleName, builtBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
+import { treeRepository } from '../../pipeline/catalogs/release/release-repository.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
@@ -195,10 +195,10 @@ test('what the check could not look at is proposed, not committed, and so is wha
   const before = hub.base();
   await repository.bring([before]);
   // An image that no catalog holds yet: the check asks nobody for it.
-  const folder = await treePlace(repository.objects, before).folder('operators/etcd/1.0.0');
+  const folder = await treeRepository(repository.objects, before).folder('operators/etcd/1.0.0');
   if (!folder) throw new Error('no bundle');
   const pattern = `${host}/other/{package}:v{version}`;
-  const other = await madeBundle(pattern, { package: 'etcd', version: '1.0.0' }, folder);
+  const other = await builtBundle(pattern, { package: 'etcd', version: '1.0.0' }, folder);
   await pushMade(testClient([host]), other);
   const commit = hub.moveBase({
     [TEMPLATE]: basicTemplate('etcd', '1.0.0', other.reference),

@@ -5,7 +5,7 @@ import { openRepository } from '../../pipeline/git/repository.ts';
 import { openLayout } from '../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../pipeline/oci/registry/layout/registry.ts';
 import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/ports.ts';
-import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Deployment } from '../../pipeline/publish/delivery/ports.ts';
@@ -137,7 +137,7 @@ export async function deliver({ pushes, attempts = 5, last, ...run }: Run): Prom
   const { records, registry, statuses, deployments, calls, callers, living } = world;
   for (const push of pushes) {
     await queue.send(messageOf(push));
-    await queue.drain((body) => handleWork(body, living(JSON.parse(body).kind)));
+    await queue.drain((body) => handleMessage(body, living(JSON.parse(body).kind)));
   }
   await last?.(() => living('last'));
   const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };

@@ -6,7 +6,7 @@ import type { Review } from '../../pipeline/check/authority/approval.ts';
 import {
   type AuthorityDecision,
   type AuthorityInput,
-  judgeAuthority,
+  decideAuthority,
 } from '../../pipeline/check/authority/authority.ts';
 import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
 import { EMPTY_DIRECTORY, type Person } from '../../pipeline/policy/identity.ts';
@@ -158,7 +158,7 @@ async function judge(source: TestRepository, repository: Repository, pull: PullR
     const reviewer = typeof by === 'string' ? PEOPLE[by] : by;
     reviews.push({ author: reviewer, state, commit, content: await digests(commit) });
   }
-  const decision = judgeAuthority({
+  const decision = decideAuthority({
     policy,
     change,
     author,

@@ -2,20 +2,20 @@
 import { open } from 'node:fs/promises';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
-import { parsePlace } from '../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
 import { type ImageContent, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 
 const client = createRegistryClient();
 
 export async function writeTo(place: string, image: ImageContent): Promise<void> {
-  const to = await openDestination(parsePlace(place), client);
+  const to = await openDestination(parseLocation(place), client);
   await pushImage(to.registry, to.reference, { image });
   await to.finish();
 }
 
 export async function readFrom(place: string): Promise<ImageContent & { close(): Promise<void> }> {
-  const from = await openSource(parsePlace(place), client);
+  const from = await openSource(parseLocation(place), client);
   return { ...(await readImage(from.registry, from.reference)), close: from.close };
 }
 

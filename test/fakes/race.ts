@@ -3,7 +3,7 @@ import { type AskAnswer, ask } from '../../functions/publish-request.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
-import { handleWork } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
@@ -76,7 +76,7 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
     }
   };
   const queue = racingQueue(turns, (body) =>
-    tried(told(JSON.parse(body)), (ports) => handleWork(body, ports)),
+    tried(told(JSON.parse(body)), (ports) => handleMessage(body, ports)),
   );
   const world = await deliveryWorld({ directory, queue, fate: fated.fate });
   return {

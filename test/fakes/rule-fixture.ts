@@ -17,8 +17,8 @@ import type { Finding } from '../../catalog/finding.ts';
 import { changeOf, type Olm, type WorldOptions, worldOf } from '../../catalog/olm/foresight/world.ts';
 import type { Lookup } from '../../catalog/references/lookup.ts';
 import { referenceSites } from '../../catalog/references/site.ts';
+import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import { judge } from '../../catalog/rules/judge-catalog.ts';
 import { runComparison, runForesight, runInspection, runResolved } from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
@@ -37,7 +37,10 @@ export function fixturesIn(folder: string): { states: string[]; changes: string[
 
 /** Judges a catalog by itself, on clusters, and with what registries say. */
 export async function judgeState(folder: string, file: string): Promise<Finding[]> {
-  const { findings } = await judge(sourceOf({ [file]: readFileSync(join(folder, file), 'utf8') }), RULES);
+  const { findings } = await checkCatalog(
+    sourceOf({ [file]: readFileSync(join(folder, file), 'utf8') }),
+    RULES,
+  );
   const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
   return [...findings, ...foreseen, ...(await resolvedIn(folder, file))];
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Kept } from '../../pipeline/lru-cache.ts';
+import { LruCache } from '../../pipeline/lru-cache.ts';
 
 test('what was asked for longest ago makes room', () => {
-  const kept = new Kept<string>(3);
+  const kept = new LruCache<string>(3);
   kept.keep('a', 'A', 1);
   kept.keep('b', 'B', 1);
   kept.keep('c', 'C', 1);
@@ -12,14 +12,14 @@ test('what was asked for longest ago makes room', () => {
 });
 
 test('what is heavier than all the room is not kept, and nothing goes for it', () => {
-  const kept = new Kept<string>(2);
+  const kept = new LruCache<string>(2);
   kept.keep('a', 'A', 1);
   kept.keep('huge', 'H', 3);
   expect([kept.get('a'), kept.get('huge')]).toEqual(['A', undefined]);
 });
 
 test('the same key weighs once', () => {
-  const kept = new Kept<string>(2);
+  const kept = new LruCache<string>(2);
   for (let i = 0; i < 5; i++) kept.keep('a', `A${i}`, 1);
   kept.keep('b', 'B', 1);
   expect([kept.get('a'), kept.get('b')]).toEqual(['A4', 'B']);

@@ -6,7 +6,7 @@ import type { UpgradePath } from './foresight.ts';
 import { type Installation, publishedInstallations, withoutChannels } from './installation.ts';
 import type { Change, Olm } from './world.ts';
 
-export interface Move {
+export interface InstallationChange {
   readonly package: string;
   readonly olm: Olm;
   /** The subscribed channel, or the only one that an extension selects; empty for an extension that selects none. */
@@ -16,11 +16,11 @@ export interface Move {
   readonly after: UpgradePath;
 }
 
-const known = new WeakMap<Change, Map<string, readonly Move[]>>();
+const known = new WeakMap<Change, Map<string, readonly InstallationChange[]>>();
 
 /** Everything published of a package that can be installed before a change, with what becomes of it. */
-export function movesOf(change: Change, name: string): readonly Move[] {
-  const byPackage = known.get(change) ?? new Map<string, readonly Move[]>();
+export function installationChanges(change: Change, name: string): readonly InstallationChange[] {
+  const byPackage = known.get(change) ?? new Map<string, readonly InstallationChange[]>();
   known.set(change, byPackage);
   const found = byPackage.get(name) ?? findMoves(change, name);
   byPackage.set(name, found);
@@ -28,11 +28,13 @@ export function movesOf(change: Change, name: string): readonly Move[] {
 }
 
 /** Moves of all packages of a change under one OLM, or none when no cluster runs it. */
-export function allMoves(change: Change, olm: Olm): readonly Move[] {
-  return change.packages.flatMap((name) => movesOf(change, name)).filter((move) => move.olm === olm);
+export function changesUnder(change: Change, olm: Olm): readonly InstallationChange[] {
+  return change.packages
+    .flatMap((name) => installationChanges(change, name))
+    .filter((move) => move.olm === olm);
 }
 
-function findMoves(change: Change, name: string): Move[] {
+function findMoves(change: Change, name: string): InstallationChange[] {
   const installations = publishedInstallations(change.before, name);
   const { olm } = change.after;
   return [
@@ -42,7 +44,11 @@ function findMoves(change: Change, name: string): Move[] {
   ];
 }
 
-function moveV0({ before, after }: Change, name: string, { channel, installed }: Installation): Move {
+function moveV0(
+  { before, after }: Change,
+  name: string,
+  { channel, installed }: Installation,
+): InstallationChange {
   const place = { package: name, channel };
   const paths = {
     before: before.foresight.v0(place, installed),
@@ -51,7 +57,12 @@ function moveV0({ before, after }: Change, name: string, { channel, installed }:
   return { package: name, olm: 'v0', channel, installed, ...paths };
 }
 
-function moveV1({ before, after }: Change, name: string, installed: Installed, channel?: string): Move {
+function moveV1(
+  { before, after }: Change,
+  name: string,
+  installed: Installed,
+  channel?: string,
+): InstallationChange {
   const selection = { package: name, channels: channel === undefined ? [] : [channel] };
   const paths = {
     before: before.foresight.v1(selection, installed),

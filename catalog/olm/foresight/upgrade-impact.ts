@@ -7,7 +7,7 @@ import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareText } from '../../go/text.ts';
 import type { UpgradePath } from './foresight.ts';
 import { compareInstalled } from './installation.ts';
-import { type Move, movesOf } from './installation-change.ts';
+import { type InstallationChange, installationChanges } from './installation-change.ts';
 import type { Change, Olm } from './world.ts';
 
 /** A row of the table: installations for which the same changes. */
@@ -44,7 +44,7 @@ export interface PathSummary {
 
 /** Rows of a package: those that lose their upgrade path first, then by channel and version. */
 export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
-  const moves = movesOf(change, name);
+  const moves = installationChanges(change, name);
   // Under OLM v1 most extensions select no channel; who selects one is told by rules.
   const open = new Map(
     moves
@@ -72,7 +72,7 @@ export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
 
 type ByOlm = { readonly [olm in Olm]?: BeforeAfter };
 
-function beforeAfterOf(move: Move | undefined): BeforeAfter | undefined {
+function beforeAfterOf(move: InstallationChange | undefined): BeforeAfter | undefined {
   if (!move) return undefined;
   const [before, after] = [summarizePath(move.before), summarizePath(move.after)];
   const same =

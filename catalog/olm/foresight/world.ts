@@ -130,7 +130,7 @@ export async function celFor(catalogs: readonly Pick<ScopeCatalog, 'catalog'>[])
 }
 
 /** The packages of a world to check. */
-export function judgedPackages({ catalog, packages }: World): readonly Package[] {
+export function checkedPackages({ catalog, packages }: World): readonly Package[] {
   return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
 }
 

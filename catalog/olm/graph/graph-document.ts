@@ -6,7 +6,7 @@
 import { installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
-import { judgedPackages, type World } from '../foresight/world.ts';
+import { checkedPackages, type World } from '../foresight/world.ts';
 import { reasonOf, upgradeOf } from '../resolve/outcome.ts';
 import { type HopLane, hopGraph } from './hop-graph.ts';
 
@@ -58,7 +58,7 @@ export function graphDocument(worlds: readonly World[]): GraphDocument {
     kind: 'UpgradeGraph',
     catalogs: worlds.map((world) => ({
       name: world.name,
-      packages: [...judgedPackages(world)]
+      packages: [...checkedPackages(world)]
         .sort((a, b) => (a.name < b.name ? -1 : 1))
         .map((ofPackage) => packageGraph(world, ofPackage)),
     })),

@@ -8,7 +8,7 @@
 import { type CsvIcon, csvIcon } from '../../bundle/csv-icon.ts';
 import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, RelatedImage } from '../../fbc/model.ts';
-import { madeBlob, madeDocument } from '../../fbc/new-blob.ts';
+import { newBlob, newDocument } from '../../fbc/new-blob.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { quoted } from '../../names.ts';
@@ -24,7 +24,7 @@ import { type BundleRow, DatabaseError, type DatabaseRows, type EntryRow, type P
  * @throws DatabaseError for what opm cannot read either
  */
 export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
-  const document = madeDocument({ file, line: 1, column: 1 });
+  const document = newDocument({ file, line: 1, column: 1 });
   const known = new Set(rows.channels.map((channel) => keyOf(channel.package, channel.name)));
   const edges = edgesOf(rows.entries).filter(({ bundle }) => isOffered(rows.bundles.get(bundle)));
   const lost = edges.find((edge) => !known.has(keyOf(edge.package, edge.channel)));
@@ -62,7 +62,7 @@ function packageBlob(
 ): Blobs['packages'][number] {
   const icon = iconOf(name, defaultChannel, rows);
   const value = { schema: 'olm.package', name, defaultChannel, ...(icon ? { icon } : {}) };
-  const decoded = madeBlob(value, document);
+  const decoded = newBlob(value, document);
   if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
   return decoded.blob;
 }
@@ -98,7 +98,7 @@ function channelBlobs(
           ...(skipRange === '' ? {} : { skipRange }),
         };
       });
-    const blob = madeBlob({ schema: 'olm.channel', name, package: pkg, entries }, document);
+    const blob = newBlob({ schema: 'olm.channel', name, package: pkg, entries }, document);
     if (blob.kind !== 'channel') throw new TypeError('a channel was made that is none');
     return blob.blob;
   });

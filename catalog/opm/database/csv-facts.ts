@@ -8,7 +8,7 @@ import { requiredApis } from '../../bundle/api.ts';
 import { versionOf } from '../../bundle/properties.ts';
 import { type BundleObject, BundleRefusal } from '../../bundle/registry-bundle.ts';
 import { relatedImagesOf } from '../../bundle/related-images.ts';
-import { madeDocument } from '../../fbc/new-blob.ts';
+import { newDocument } from '../../fbc/new-blob.ts';
 import { jsonString } from '../../go/json-text.ts';
 import { isObject } from '../../go/shape.ts';
 import { jsonValue } from './manifests.ts';
@@ -36,7 +36,7 @@ export interface CsvFacts {
 export function csvFacts(name: string, csv: string): CsvFacts {
   const read = jsonValue(`the ClusterServiceVersion of the bundle ${JSON.stringify(name)}`, csv);
   const value = isObject(read) ? read : {};
-  const document = madeDocument({ file: name, line: 1, column: 1 });
+  const document = newDocument({ file: name, line: 1, column: 1 });
   const object: BundleObject = { group: '', version: '', kind: '', name, value, document };
   const metadata = isObject(value['metadata']) ? value['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};

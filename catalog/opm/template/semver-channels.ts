@@ -9,12 +9,12 @@ import { ARCHETYPES, type Archetype, type ChannelKind, type SemverTemplate } fro
 /** Versions by bundle name. */
 export type Versions = Readonly<Record<Archetype, ReadonlyMap<string, Version>>>;
 
-export interface MadeChannel {
+export interface GeneratedChannel {
   readonly name: string;
-  readonly entries: readonly MadeEntry[];
+  readonly entries: readonly GeneratedEntry[];
 }
 
-export interface MadeEntry {
+export interface GeneratedEntry {
   readonly name: string;
   readonly replaces?: string;
   readonly skips?: readonly string[];
@@ -35,10 +35,10 @@ type Options = Pick<SemverTemplate, 'kinds' | 'preference'>;
 export function channelsOf(
   versions: Versions,
   options: Options,
-): { readonly channels: readonly MadeChannel[]; readonly defaultChannel: string } {
+): { readonly channels: readonly GeneratedChannel[]; readonly defaultChannel: string } {
   const seats = ARCHETYPES.flatMap((archetype) => seatsOf(archetype, versions[archetype], options));
   const edges = edgesOf(seats);
-  const entries = new Map<string, MadeEntry[]>();
+  const entries = new Map<string, GeneratedEntry[]>();
   const newest = new Seating(options);
   for (const seat of seats) {
     if (!entries.has(seat.channel)) newest.consider(seat);
@@ -95,7 +95,7 @@ class Seating {
   }
 }
 
-type Edges = Pick<MadeEntry, 'replaces' | 'skips'>;
+type Edges = Pick<GeneratedEntry, 'replaces' | 'skips'>;
 
 /** Edges of the seats that have any. Seats come by archetype, kind and version. */
 function edgesOf(seats: readonly Seat[]): Map<Seat, Edges> {

@@ -6,11 +6,11 @@
  */
 
 import type { Blobs, Bundle, Channel, PackageBlob } from '../../fbc/model.ts';
-import { madeBlob, madeDocument } from '../../fbc/new-blob.ts';
+import { newBlob, newDocument } from '../../fbc/new-blob.ts';
 import { bytes, fitStruct, isObject, listOf, struct, text } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions, formatVersion, tryParseVersion, type Version } from '../../version/version.ts';
-import { channelsOf, type MadeChannel, type Versions } from './semver-channels.ts';
+import { channelsOf, type GeneratedChannel, type Versions } from './semver-channels.ts';
 import { ARCHETYPES, readSemver, type SemverTemplate } from './semver-read.ts';
 import {
   type Expand,
@@ -27,12 +27,12 @@ export const expandSemver: Expand = (source, renderImage) =>
     const images = await renderAll(template, renderImage);
     const { package: name, versions } = versionsOf(template, images);
     const { channels, defaultChannel } = channelsOf(versions, template);
-    const document = madeDocument(template.document.locate([]));
+    const document = newDocument(template.document.locate([]));
     const heads = new Map([...images.values()].map((image) => [image.bundle.name, image]));
     const head = channels.find((channel) => channel.name === defaultChannel)?.entries.at(-1)?.name ?? '';
     const made = [
-      madeBlob({ schema: 'olm.package', name, defaultChannel, ...metadataOf(heads.get(head)) }, document),
-      ...channels.map((channel) => madeBlob(channelValue(name, channel), document)),
+      newBlob({ schema: 'olm.package', name, defaultChannel, ...metadataOf(heads.get(head)) }, document),
+      ...channels.map((channel) => newBlob(channelValue(name, channel), document)),
     ];
     return {
       packages: made.flatMap((one): PackageBlob[] => (one.kind === 'package' ? [one.blob] : [])),
@@ -45,7 +45,7 @@ export const expandSemver: Expand = (source, renderImage) =>
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function channelValue(name: string, channel: MadeChannel): Fields {
+function channelValue(name: string, channel: GeneratedChannel): Fields {
   return { schema: 'olm.channel', name: channel.name, package: name, entries: channel.entries };
 }
 

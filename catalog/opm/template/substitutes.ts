@@ -8,7 +8,7 @@ import { fieldsOf } from '../../fbc/blob.ts';
 import { csvOf } from '../../fbc/cache/bundle.ts';
 import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, Channel, Entry } from '../../fbc/model.ts';
-import { madeBlob } from '../../fbc/new-blob.ts';
+import { newBlob } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
 import { isObject, listOf, struct, text } from '../../go/shape.ts';
 import { opmFindings } from '../../rules/opm.ts';
@@ -171,6 +171,6 @@ function withEntries(channel: Channel, entries: readonly Entry[]): Channel {
     skips,
     skipRange,
   }));
-  const made = madeBlob({ ...fieldsOf(channel), entries: written }, channel.document);
+  const made = newBlob({ ...fieldsOf(channel), entries: written }, channel.document);
   return made.kind === 'channel' ? made.blob : channel;
 }

@@ -1,6 +1,6 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { formatMinor, readsCsvMetadata } from '../../fbc/openshift.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -15,7 +15,7 @@ export const rule: Rule = {
     const [wrong, right] = isNew
       ? ['olm.bundle.object', 'olm.csv.metadata']
       : ['olm.csv.metadata', 'olm.bundle.object'];
-    for (const { name, bundles } of judgedPackages({ platform, ...world })) {
+    for (const { name, bundles } of checkedPackages({ platform, ...world })) {
       const bundle = newest([...bundles.values()].filter((one) => positionOf(one, wrong) >= 0));
       if (!bundle) continue;
       const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has ${wrong} properties, but catalogs for ${formatMinor(platform)} need ${right}`;

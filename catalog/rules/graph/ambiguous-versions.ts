@@ -1,6 +1,6 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { versionReleaseKey, versionReleaseOf } from '../../olm/resolve/release.ts';
 import { formatVersion } from '../../version/version.ts';
 import { grouped } from '../message-text.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'OLM v1 can order all versions of a package',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const versioned = [...ofPackage.bundles.values()].flatMap((bundle) => {
         const versionRelease = versionReleaseOf(bundle);
         return versionRelease ? [{ bundle, key: versionReleaseKey(versionRelease) }] : [];

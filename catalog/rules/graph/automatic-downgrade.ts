@@ -1,6 +1,6 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
   summary: 'A change does not downgrade any installation',
   compare(change, report) {
     for (const olm of ['v0', 'v1'] as const) {
-      const down = allMoves(change, olm).filter(
+      const down = changesUnder(change, olm).filter(
         ({ channel, installed, before, after }) =>
           (olm === 'v0' || channel === '') &&
           goesDown(after, installed.version) &&
@@ -41,7 +41,7 @@ function goesDown({ next }: UpgradePath, from: Version | undefined): boolean {
   return compareVersions(numbers(next.to.version), numbers(from)) < 0;
 }
 
-function reportGroup(change: Change, group: readonly Move[], report: Report): void {
+function reportGroup(change: Change, group: readonly InstallationChange[], report: Report): void {
   const [first] = group;
   const upgrade = first && upgradeOf(first.after.next);
   if (!upgrade) return;

@@ -1,7 +1,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { grouped, listed } from '../message-text.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
   summary: 'Users can switch from the head of a channel to every released channel with a newer head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const blocked = blockedIn(world, ofPackage);
       for (const group of grouped(blocked, ({ to }) => to.channel.name)) {
         const [first] = group;

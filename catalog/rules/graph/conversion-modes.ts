@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { listed } from '../message-text.ts';
 import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -16,7 +16,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A bundle with a conversion webhook supports only the install mode AllNamespaces',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const reached of reachedBundles(world, ofPackage)) {
         const refusal = refusalOf(world, reached);
         if (!refusal) continue;

@@ -4,7 +4,7 @@ import type { Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { grouped, listed } from '../message-text.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, type Side, upgradesText } from '../new-upgrades.ts';
+import { type NewUpgrade, newUpgrades, placeOfEdge, type Side, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**
@@ -19,7 +19,7 @@ export const rule: Rule = {
   summary: 'An upgrade keeps the CRDs that the previous version owned',
   compare(change, report) {
     for (const name of change.packages) {
-      const dropping = broughtEdges(change, name).flatMap((edge) => {
+      const dropping = newUpgrades(change, name).flatMap((edge) => {
         const lost = droppedOn(edge);
         return lost.length > 0 ? [{ edge, lost }] : [];
       });
@@ -48,7 +48,7 @@ export const rule: Rule = {
 const LATEST = { major: 4, minor: 20 };
 
 interface Dropping {
-  readonly edge: BroughtEdge;
+  readonly edge: NewUpgrade;
   /** Names of CRDs, or kinds where names are unknown. */
   readonly lost: readonly string[];
 }
@@ -65,7 +65,7 @@ function effectOf(olm: readonly Olm[], count: number): string {
     .join(', ');
 }
 
-function droppedOn({ from, to }: BroughtEdge): readonly string[] {
+function droppedOn({ from, to }: NewUpgrade): readonly string[] {
   const [before, after] = [from.manifests.csv, to.manifests.csv];
   if (!before || !after) return droppedKinds(from, to);
   const kept = new Set([

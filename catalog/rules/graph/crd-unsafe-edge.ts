@@ -5,7 +5,7 @@ import { hasOlmV1 } from '../../fbc/openshift.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,
-  judgedPackages,
+  checkedPackages,
   type Olm,
   upgradePathOf,
   type World,
@@ -35,7 +35,7 @@ export const rule: Rule = {
   foresee(world, report) {
     let unchecked: Channel | undefined;
     const isRefused: IsRefused = (changes, edges) => edges.some((edge) => refuses(world, changes, edge));
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const edges = usedEdges(world, ofPackage);
       for (const cause of causesOf(edges, world)) reportCause(ofPackage, cause, { report, isRefused });
       const blind = edges.find(({ from, to }) => !isKnown(from, world) || !isKnown(to, world));

@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -11,7 +11,7 @@ export const rule: Rule = {
   summary: 'A bundle has the same upgrade edges in all its channels, because OLM v1 combines them',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const diverging = divergingIn(ofPackage);
       const [first] = diverging;
       if (!first) continue;

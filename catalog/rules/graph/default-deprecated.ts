@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -7,7 +7,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary: 'The default channel is not deprecated while another channel is supported',
   foresee(world, report) {
-    for (const { name, defaultChannel, channels, deprecatedChannels } of judgedPackages(world)) {
+    for (const { name, defaultChannel, channels, deprecatedChannels } of checkedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');
       const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
       if (!location || !deprecatedChannels.has(defaultChannel) || other === undefined) continue;

@@ -1,7 +1,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { type Versioned, versioned } from '../ranges.ts';
@@ -13,7 +13,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary: 'The default channel contains the newest released version of the package',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const own = ofPackage.channels.get(ofPackage.defaultChannel);
       const head = own && headBundle(ofPackage, own);
       const location = placeOfPackage(world, ofPackage.name, 'defaultChannel');

@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { isUnstable } from '../unstable.ts';
@@ -8,7 +8,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary: 'The default channel is not an alpha or candidate channel if there is a stable one',
   foresee(world, report) {
-    for (const { name, defaultChannel, channels } of judgedPackages(world)) {
+    for (const { name, defaultChannel, channels } of checkedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');
       const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
       if (!location || !isUnstable(defaultChannel) || stable === undefined) continue;

@@ -1,6 +1,6 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
@@ -17,7 +17,7 @@ export const rule: Rule = {
       deprecation,
       deprecatedChannels,
       deprecatedBundles,
-    } of judgedPackages(world)) {
+    } of checkedPackages(world)) {
       for (const channel of deprecation === undefined ? channels.values() : []) {
         const head = headOf(channel);
         const bundle = head && bundles.get(head.name);

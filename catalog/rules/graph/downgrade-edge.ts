@@ -1,5 +1,5 @@
 import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { type LoweringEdge, loweringEdges } from '../downgrade.ts';
 import { placeOfEntry } from '../finding-location.ts';
@@ -11,7 +11,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'No upgrade edge goes from a newer version to an older one',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
       for (const group of grouped(edges, ({ channel, entry, field }) =>
         JSON.stringify([channel.name, entry.index, field]),

@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText, listed } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
@@ -10,7 +10,7 @@ export const rule: Rule = {
     'Entries replace and skip bundles of the package; an edge from a removed bundle helps clusters that still have it',
   fix: 'nothing to do if the edges are for clusters that still have the old bundles',
   foresee(world, report) {
-    for (const { name, channels, bundles } of judgedPackages(world)) {
+    for (const { name, channels, bundles } of checkedPackages(world)) {
       for (const channel of channels.values()) {
         const absent = channel.entries.flatMap(({ replaces, skips, index }) =>
           [replaces, ...skips]

@@ -1,4 +1,4 @@
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText, listed } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
@@ -10,7 +10,7 @@ export const rule: Rule = {
     'Entries replace and skip entries of the same channel; an edge from another channel helps users who switch',
   fix: 'nothing to do if the edges are for users who switch channels',
   foresee(world, report) {
-    for (const { name, channels, bundles } of judgedPackages(world)) {
+    for (const { name, channels, bundles } of checkedPackages(world)) {
       for (const channel of channels.values()) {
         const present = new Set(channel.entries.map((entry) => entry.name));
         const foreign = channel.entries.flatMap(({ replaces, skips, index }) =>

@@ -1,4 +1,4 @@
-import { movesOf } from '../../olm/foresight/installation-change.ts';
+import { installationChanges } from '../../olm/foresight/installation-change.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { channelText, counted, versionsOf } from '../message-text.ts';
 import { type Removed, removedEntries } from '../removed-entries.ts';
@@ -16,7 +16,7 @@ export const rule: Rule = {
       const [published, drafts] = split(installed, (one) =>
         change.before.isPublished({ package: name, channel: channel.name, bundle: one.name }),
       );
-      const moves = movesOf(change, name).filter(({ olm }) => olm === 'v0');
+      const moves = installationChanges(change, name).filter(({ olm }) => olm === 'v0');
       const covered = published.filter((one) =>
         moves.every(
           (move) => move.channel !== channel.name || move.installed.name !== one.name || move.after.arrives,

@@ -1,6 +1,6 @@
 import { headsOf } from '../../fbc/channel.ts';
 import type { Catalog, Package } from '../../fbc/model.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { gvkText } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { placeOfPackage } from '../finding-location.ts';
@@ -12,11 +12,11 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Packages on the same cluster do not provide the same kind of object',
   foresee(world, report) {
-    const judged = new Set(judgedPackages(world).map(({ name }) => name));
-    for (const ofPackage of judgedPackages(world)) {
+    const checked = new Set(checkedPackages(world).map(({ name }) => name));
+    for (const ofPackage of checkedPackages(world)) {
       // Of two packages that are both judged, the first one tells.
       const rivals = rivalsOf(world, ofPackage).filter(
-        ({ name }) => name > ofPackage.name || !judged.has(name),
+        ({ name }) => name > ofPackage.name || !checked.has(name),
       );
       reportRivals({ world, ofPackage, rivals, report });
     }
@@ -41,7 +41,7 @@ interface Rival {
   readonly gvks: readonly string[];
 }
 
-interface Telling {
+interface Takeover {
   readonly world: World;
   readonly ofPackage: Package;
   readonly rivals: readonly Rival[];
@@ -50,7 +50,7 @@ interface Telling {
 }
 
 /** Those that provide the same kinds are told together. */
-function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Telling): void {
+function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeover): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
   for (const group of grouped(rivals, ({ gvks }) => gvks.join('\n'))) {

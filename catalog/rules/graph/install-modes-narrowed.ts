@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { grouped, listed } from '../message-text.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../new-upgrades.ts';
+import { type NewUpgrade, newUpgrades, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**
@@ -16,7 +16,7 @@ export const rule: Rule = {
     'An upgrade keeps the install modes of the previous version, because operator groups do not change',
   compare(change, report) {
     for (const name of change.packages) {
-      const narrowed = broughtEdges(change, name).flatMap((edge) => {
+      const narrowed = newUpgrades(change, name).flatMap((edge) => {
         const loss = lossOn(edge);
         return loss ? [{ edge, loss }] : [];
       });
@@ -42,7 +42,7 @@ export const rule: Rule = {
 };
 
 interface Narrowed {
-  readonly edge: BroughtEdge;
+  readonly edge: NewUpgrade;
   readonly loss: Loss;
 }
 
@@ -53,7 +53,7 @@ interface Loss {
 }
 
 /** What an upgrade under OLM v0 takes away: an error where it is the usual mode, or every mode. */
-function lossOn({ olm, from, to }: BroughtEdge): Loss | undefined {
+function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
   const before = from.manifests.csv?.installModes;
   const after = to.manifests.csv?.installModes;
   if (!olm.includes('v0') || !before || !after) return undefined;

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Limit, limitOf } from '../../fbc/openshift.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -10,7 +10,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: "A bundle's olm.maxOpenShiftVersion is a single minor version, not below the catalog's",
   foresee(world, report) {
-    for (const { name, bundles } of judgedPackages(world)) {
+    for (const { name, bundles } of checkedPackages(world)) {
       const wrong = [...bundles.values()].flatMap((bundle) => {
         const why = defectOf(limitOf(bundle.properties), world);
         return why === undefined ? [] : [{ bundle, why }];

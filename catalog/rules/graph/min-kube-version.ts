@@ -2,7 +2,7 @@ import { shortName } from '../../fbc/edge.ts';
 import { kubernetesOf } from '../../fbc/kubernetes.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor } from '../../fbc/openshift.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -17,7 +17,7 @@ export const rule: Rule = {
   summary: "A bundle's minKubeVersion is not above the platform's Kubernetes version",
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const { bundle, olm } of reachedBundles(world, ofPackage)) {
         const defect = olm.has('v0') ? defectOf(bundle, world) : undefined;
         if (!defect) continue;

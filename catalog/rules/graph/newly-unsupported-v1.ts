@@ -1,6 +1,6 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A change does not offer OLM v1 a bundle that OLM v1 cannot install',
   compare(change, report) {
-    const refused = allMoves(change, 'v1')
+    const refused = changesUnder(change, 'v1')
       .filter(({ channel }) => channel === '')
       .flatMap((move) => {
         const bundle = refusedBundle(change, move);
@@ -34,7 +34,7 @@ export const rule: Rule = {
 /** The bundle that is newly chosen and cannot be installed. */
 function refusedBundle(
   { before, after }: Change,
-  { package: name, installed, ...move }: Move,
+  { package: name, installed, ...move }: InstallationChange,
 ): Bundle | undefined {
   const bundle = chosen(after, name, move.after);
   if (!bundle || bundle.name === installed.name || v1Obstacles(bundle).length === 0) return undefined;

@@ -1,5 +1,5 @@
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
 import { headBundles } from '../head-bundles.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
     'OLM v1 can install the head of a channel: it has no dependencies, API services or namespaced install modes only',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const { name } = ofPackage;
       const heads = headBundles(ofPackage);
       const refused = heads.flatMap((bundle) => v1Obstacles(bundle).map((why) => ({ bundle, why })));

@@ -1,5 +1,5 @@
 import { installedOf, shortName } from '../../fbc/edge.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { channelText } from '../message-text.ts';
 import type { Rule } from '../rule.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
   summary: 'No installation needs more than a few upgrades in a row to reach the channel head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    for (const { name, channels, bundles } of judgedPackages(world)) {
+    for (const { name, channels, bundles } of checkedPackages(world)) {
       for (const channel of channels.values()) {
         const paths = channel.entries.flatMap((entry) => {
           const bundle = bundles.get(entry.name);

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
 import { grouped } from '../message-text.ts';
-import { type BroughtEdge, broughtEdges, placeOfEdge, upgradesText } from '../new-upgrades.ts';
+import { type NewUpgrade, newUpgrades, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -10,7 +10,7 @@ export const rule: Rule = {
   summary: 'Reviewers are told which permissions an upgrade adds, because clusters grant them automatically',
   compare(change, report) {
     for (const name of change.packages) {
-      const growing = broughtEdges(change, name).flatMap((edge) => {
+      const growing = newUpgrades(change, name).flatMap((edge) => {
         const text = addedText(edge);
         return text === '' ? [] : [{ edge, text }];
       });
@@ -34,7 +34,7 @@ export const rule: Rule = {
 const NAMED = 60;
 
 /** Which permissions an upgrade adds; empty for none, and where either side is unknown. */
-function addedText({ from, to }: BroughtEdge): string {
+function addedText({ from, to }: NewUpgrade): string {
   const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
   if (!before || !after) return '';
   const { grants, whole } = addedGrants(before, after);

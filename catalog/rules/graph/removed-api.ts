@@ -3,7 +3,7 @@ import { kubernetesOf } from '../../fbc/kubernetes.ts';
 import { locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
 import type { ManifestApi } from '../../olm/foresight/manifests.ts';
-import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { releaseWithout } from '../bundle-checks/removed-api.ts';
 import { grouped, listed } from '../message-text.ts';
 import { type Reached, reachedBundles } from '../reached-bundles.ts';
@@ -22,7 +22,7 @@ export const rule: Rule = {
     const { platform } = world;
     const kubernetes = platform && kubernetesOf(platform);
     if (!platform || !kubernetes) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const reached of reachedBundles(world, ofPackage)) {
         const refused = refusedBy(world, reached, kubernetes);
         const version = shortName(reached.bundle);

@@ -1,5 +1,5 @@
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -10,7 +10,7 @@ export const rule: Rule = {
   summary: 'A bundle declares each kind that it provides once, otherwise OLM v0 never installs it',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    for (const { name, bundles } of judgedPackages(world)) {
+    for (const { name, bundles } of checkedPackages(world)) {
       for (const bundle of bundles.values()) {
         const { gvks } = offerOfBundle(bundle);
         if (new Set(gvks).size === gvks.length) continue;

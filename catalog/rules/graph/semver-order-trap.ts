@@ -1,5 +1,5 @@
 import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { formatVersion, type Version } from '../../version/version.ts';
 import { loweringEdges } from '../downgrade.ts';
 import { placeOfEntry } from '../finding-location.ts';
@@ -13,7 +13,7 @@ export const rule: Rule = {
     'A successor has a higher version than the bundle it replaces: for OLM v1, 1.0.1-1 is lower than 1.0.1',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         const version = trap?.to.version;

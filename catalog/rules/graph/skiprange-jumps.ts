@@ -1,7 +1,7 @@
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
 import { stepsOf } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import { type Change, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry } from '../finding-location.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
   summary: 'Reviewers are told when a skipRange skips a version that every upgrade passed through',
   compare(change, report) {
     const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
-      allMoves(change, olm)
+      changesUnder(change, olm)
         .filter(({ channel }) => olm === 'v0' || channel === '')
         .flatMap((move) => jumpOf(change, move) ?? []),
     );
@@ -44,14 +44,14 @@ interface Spot {
 }
 
 interface Jump {
-  readonly move: Move;
+  readonly move: InstallationChange;
   readonly to: Installed;
   readonly spot: Spot;
   /** What was on the way and no longer is. */
   readonly passed: readonly Installed[];
 }
 
-function jumpOf(change: Change, move: Move): Jump | undefined {
+function jumpOf(change: Change, move: InstallationChange): Jump | undefined {
   const { package: name, after } = move;
   const upgrade = upgradeOf(after.next);
   if (upgrade?.edge !== 'skipRange' || upgradeOf(move.before.next)?.to.name === upgrade.to.name)
@@ -67,7 +67,10 @@ function jumpOf(change: Change, move: Move): Jump | undefined {
 }
 
 /** What an installation becomes, one upgrade after the other. */
-function wayOf({ foresight }: World, { package: name, olm, channel, installed }: Move): Installed[] {
+function wayOf(
+  { foresight }: World,
+  { package: name, olm, channel, installed }: InstallationChange,
+): Installed[] {
   const following = { package: name, olm, channel };
   return stepsOf((at) => upgradePathOf(foresight, following, at), installed).flatMap(
     (outcome) => upgradeOf(outcome)?.to ?? [],
@@ -75,7 +78,11 @@ function wayOf({ foresight }: World, { package: name, olm, channel, installed }:
 }
 
 /** The entry whose range leads there: in the subscribed channel, or else in the first that has one. */
-function spotOf({ catalog }: World, { package: name, channel }: Move, to: string): Spot | undefined {
+function spotOf(
+  { catalog }: World,
+  { package: name, channel }: InstallationChange,
+  to: string,
+): Spot | undefined {
   const channels = [...(catalog.packages.get(name)?.channels.values() ?? [])];
   const spots = channels.flatMap((one) => {
     const entry = entryIn(one, to);

@@ -1,5 +1,5 @@
 import { type Installation, installationsOf } from '../../olm/foresight/installation.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded, type Stranded } from '../stranding.ts';
 
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'Under OLM v0 every bundle ever published in a channel has an upgrade path to its head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    const stranded = judgedPackages(world).flatMap(({ name }) =>
+    const stranded = checkedPackages(world).flatMap(({ name }) =>
       installationsOf(world, name).flatMap((one) => strandedOf(world, name, one)),
     );
     reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });

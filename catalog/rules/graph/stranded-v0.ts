@@ -2,7 +2,7 @@ import { chainBelow, headOf } from '../../fbc/channel.ts';
 import { installedOf } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded, type Stranded } from '../stranding.ts';
 
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'Under OLM v0 every bundle of a channel has an upgrade path to its head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    const stranded = judgedPackages(world).flatMap((ofPackage) =>
+    const stranded = checkedPackages(world).flatMap((ofPackage) =>
       [...ofPackage.channels.values()].flatMap((channel) => strandedIn(world, ofPackage, channel)),
     );
     reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });

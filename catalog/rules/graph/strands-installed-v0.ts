@@ -1,4 +1,4 @@
-import { allMoves } from '../../olm/foresight/installation-change.ts';
+import { changesUnder } from '../../olm/foresight/installation-change.ts';
 import { channelIn } from '../finding-location.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';
@@ -8,7 +8,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A change strands no installation that could reach its channel head under OLM v0',
   compare(change, report) {
-    const lost = allMoves(change, 'v0').filter(
+    const lost = changesUnder(change, 'v0').filter(
       ({ package: name, channel, before, after }) =>
         before.arrives &&
         !after.arrives &&

@@ -2,7 +2,7 @@ import type { Channel } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
 import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { allMoves, type Move } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -13,7 +13,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A change breaks no working installation under OLM v1',
   compare(change, report) {
-    const lost = allMoves(change, 'v1').filter((move) => isLost(move, change));
+    const lost = changesUnder(change, 'v1').filter((move) => isLost(move, change));
     const open = new Set(lost.filter(({ channel }) => channel === '').map(keyOf));
     // Who is lost without selecting a channel is lost with any.
     const groups = grouped(
@@ -24,7 +24,7 @@ export const rule: Rule = {
   },
 };
 
-function isLost({ package: name, channel, before, after }: Move, change: Change): boolean {
+function isLost({ package: name, channel, before, after }: InstallationChange, change: Change): boolean {
   const ofPackage = change.after.catalog.packages.get(name);
   const isThere = channel === '' ? ofPackage !== undefined : ofPackage?.channels.has(channel) === true;
   const worked = before.next.kind !== 'fails' || failsFor(before, 'dependency');
@@ -32,7 +32,7 @@ function isLost({ package: name, channel, before, after }: Move, change: Change)
 }
 
 /** Whether OLM v1 refused what it would have taken before, for its dependencies: another error takes its place. */
-function wasRefused({ before }: Move): boolean {
+function wasRefused({ before }: InstallationChange): boolean {
   return failsFor(before, 'dependency');
 }
 
@@ -40,12 +40,12 @@ function failsFor({ next }: UpgradePath, code: string): boolean {
   return next.kind === 'fails' && next.reason.code === code;
 }
 
-function keyOf({ package: name, installed }: Move): string {
+function keyOf({ package: name, installed }: InstallationChange): string {
   return JSON.stringify([name, installed.name]);
 }
 
 /** @param group moves out of one package, with one channel selected, that end in the same way */
-function reportGroup(change: Change, group: readonly Move[], report: Report): void {
+function reportGroup(change: Change, group: readonly InstallationChange[], report: Report): void {
   const [first] = group;
   if (!first) return;
   const { package: name, channel } = first;
@@ -65,14 +65,14 @@ function reportGroup(change: Change, group: readonly Move[], report: Report): vo
   });
 }
 
-function messageOf(move: Move, versions: readonly string[]): string {
+function messageOf(move: InstallationChange, versions: readonly string[]): string {
   const within = move.channel === '' ? '' : ` with channel ${quoted(move.channel)} alone`;
   const before = wasRefused(move) ? '. Before, OLM v1 refused its dependencies' : '';
   return `under OLM v1 an extension of package ${quoted(move.package)}${within} at ${listed(versions)} fails: the catalog no longer has the bundle, and no entry replaces or skips it${before}`;
 }
 
 /** The edit of a channel that gives all of a group an upgrade path again. */
-function fixIn(change: Change, target: Channel, group: readonly Move[]): Fix | undefined {
+function fixIn(change: Change, target: Channel, group: readonly InstallationChange[]): Fix | undefined {
   const [first] = group;
   const installed = group.map((move) => move.installed);
   const onlyChannel = first?.channel !== '';
@@ -91,7 +91,7 @@ function locationIn(
 }
 
 /** The channel that an installation most likely came from and that is still there. */
-function homeOf(change: Change, { package: name, installed }: Move): Channel | undefined {
+function homeOf(change: Change, { package: name, installed }: InstallationChange): Channel | undefined {
   const was = [...(change.before.catalog.packages.get(name)?.channels.values() ?? [])];
   const homes = was.filter(({ entries }) => entries.some((entry) => entry.name === installed.name));
   const isNow = change.after.catalog.packages.get(name);

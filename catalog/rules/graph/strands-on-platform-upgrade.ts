@@ -3,7 +3,7 @@ import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { allows, limitOf, type Minor } from '../../fbc/openshift.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { judgedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { endText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -55,14 +55,14 @@ function keyOf({ channel, to }: Loss): string {
   return JSON.stringify([channel.package, channel.name, to.name]);
 }
 
-interface Telling {
+interface PlatformReport {
   readonly world: World;
   readonly report: Report;
   readonly severity: 'warning' | 'error';
 }
 
 /** Tells what is lost, equal losses of a package's channels together. */
-function tell(losses: readonly Loss[], { world, report, severity }: Telling): void {
+function tell(losses: readonly Loss[], { world, report, severity }: PlatformReport): void {
   const key = ({ channel, to, what, why }: Loss): string =>
     JSON.stringify([channel.package, to.name, what, why]);
   for (const group of grouped(losses, key)) {
@@ -86,7 +86,7 @@ function tell(losses: readonly Loss[], { world, report, severity }: Telling): vo
 
 /** What is lost at the nearest version where anything is. */
 function lossesOf(world: World): Loss[] {
-  return judgedPackages(world).flatMap((ofPackage) =>
+  return checkedPackages(world).flatMap((ofPackage) =>
     [...ofPackage.channels.values()].flatMap((channel) => {
       for (const to of stepsOf(world)) {
         const loss = lossOf(world, to, { ofPackage, channel });

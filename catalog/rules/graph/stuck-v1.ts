@@ -1,7 +1,7 @@
 import { installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from '../finding-location.ts';
 import { endText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'Under OLM v1 every bundle of a channel has an upgrade path to a channel head',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const stuck = stuckIn(world, ofPackage);
       for (const group of grouped(stuck, ({ path }) => path.end.name)) {
         const [first] = group;

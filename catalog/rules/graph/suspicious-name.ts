@@ -1,6 +1,6 @@
 import { type Bundle, type Channel, locate } from '../../fbc/model.ts';
 import { nameEnd } from '../../names.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { formatVersion } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -9,7 +9,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: "Channel names are unambiguous, and a bundle's name contains its version",
   foresee(world, report) {
-    for (const { name, channels, bundles } of judgedPackages(world)) {
+    for (const { name, channels, bundles } of checkedPackages(world)) {
       for (const channel of channels.values()) {
         const defect = channelDefect(channel);
         if (!defect) continue;

@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { isMet } from '../../olm/resolve/provider.ts';
 import { REQUIRING, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'The dependencies of a bundle are available under OLM v0',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
-    for (const { name, bundles } of judgedPackages(world)) {
+    for (const { name, bundles } of checkedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
       for (const group of grouped(unmet, ({ text }) => text)) {
         const last = group.at(-1);

@@ -1,5 +1,5 @@
 import { shortName } from '../../fbc/edge.ts';
-import { allMoves } from '../../olm/foresight/installation-change.ts';
+import { changesUnder } from '../../olm/foresight/installation-change.ts';
 import { reasonOf, upgradeOf } from '../../olm/resolve/outcome.ts';
 import { placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -10,7 +10,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A change removes no upgrade that OLM v1 offered',
   compare(change, report) {
-    const lost = allMoves(change, 'v1').filter(
+    const lost = changesUnder(change, 'v1').filter(
       ({ package: name, channel, before, after }) =>
         channel === '' &&
         before.next.kind === 'upgrade' &&

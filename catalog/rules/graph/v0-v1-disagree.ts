@@ -1,6 +1,6 @@
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
-import { judgedPackages, type World } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { channelText, listed } from '../message-text.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary: 'OLM v0 and OLM v1 upgrade an installation to the same next bundle',
   foresee(world, report) {
     if (!world.olm.has('v0') || !world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const channel of ofPackage.channels.values()) {
         const differences = differencesIn(world, ofPackage, channel);
         if (differences.length === 0) continue;

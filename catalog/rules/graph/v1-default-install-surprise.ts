@@ -1,7 +1,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareCandidates } from '../../olm/resolve/extension.ts';
 import { versionReleaseOf } from '../../olm/resolve/release.ts';
 import { placeOfPackage } from '../finding-location.ts';
@@ -13,7 +13,7 @@ export const rule: Rule = {
   summary: 'Without a channel, OLM v1 installs the head of the default channel, not a pre-release',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       const channel = ofPackage.channels.get(ofPackage.defaultChannel);
       const head = channel && headOf(channel);
       const bundle = head && ofPackage.bundles.get(head.name);

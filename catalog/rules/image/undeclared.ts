@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -10,7 +10,7 @@ export const rule: Rule = {
   summary:
     'The head of a channel declares the images that it runs in relatedImages, because only those are mirrored',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
         if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
         const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image besides the bundle itself, so the images that it runs are not mirrored`;

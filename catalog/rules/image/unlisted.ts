@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { csvOf, usedImages } from '../../references/csv.ts';
 import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -11,7 +11,7 @@ export const rule: Rule = {
   summary:
     'The head of a channel lists the images of its deployments and RELATED_IMAGE_ variables in relatedImages',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
         const csv = csvOf(bundle);
         if (!csv) continue;

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { Path } from '../../go/path.ts';
-import { judgedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   summary:
     'The head of a channel references its images by digest: tags may move, and mirrors serve images by digest only',
   foresee(world, report) {
-    for (const ofPackage of judgedPackages(world)) {
+    for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
         const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === 'tag');
         const [first, ...others] = tags;

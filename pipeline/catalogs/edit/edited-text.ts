@@ -4,7 +4,7 @@ import { findingText, plain } from '../../text.ts';
 import type { Edited } from './catalog.ts';
 
 /** Prints what was changed, or why nothing was. */
-export async function sayEdited({ changed, refused }: Edited, terminal: Terminal): Promise<ExitCode> {
+export async function editedText({ changed, refused }: Edited, terminal: Terminal): Promise<ExitCode> {
   for (const finding of refused) terminal.err(findingText(finding));
   if (refused.length > 0) {
     terminal.err('refused: nothing was changed\n');

@@ -5,7 +5,7 @@ import { diffTrees, entryAt, isTree } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type BundleName, folderOf } from './bundle-image.ts';
 
-export interface ArrivedBundle extends BundleName {
+export interface AddedBundle extends BundleName {
   readonly folder: string;
 }
 
@@ -13,27 +13,27 @@ export interface ArrivedBundle extends BundleName {
 const MOST_PATHS = 200_000;
 
 /** Bundles that the later of two trees has and the earlier one has not, in byte order. */
-export async function arrivedBundles(
+export async function addedBundles(
   objects: ObjectReader,
   trees: { readonly before: string; readonly after: string },
   { layout }: Pick<Policy, 'layout'>,
-): Promise<ArrivedBundle[]> {
+): Promise<AddedBundle[]> {
   const { changes } = await diffTrees(objects, trees, MOST_PATHS);
-  const folders = new Map<string, ArrivedBundle>();
+  const folders = new Map<string, AddedBundle>();
   for (const { path, after } of changes) {
     const found = after && bundleAt(path, layout);
     if (found) folders.set(found.folder, found);
   }
-  const arrived: ArrivedBundle[] = [];
+  const added: AddedBundle[] = [];
   for (const one of [...folders.values()].sort((a, b) => compareText(a.folder, b.folder))) {
     const [before, now] = await Promise.all(
       [trees.before, trees.after].map((tree) => entryAt(objects, tree, one.folder)),
     );
     if (before || !now || !isTree(now.mode)) continue;
     const inside = await objects.tree(now.id);
-    if (inside.some(({ name }) => name === 'manifests')) arrived.push(one);
+    if (inside.some(({ name }) => name === 'manifests')) added.push(one);
   }
-  return arrived;
+  return added;
 }
 
 /** Those of some bundles whose directories a tree has. */
@@ -50,7 +50,7 @@ export async function bundlesIn(
   return there;
 }
 
-function bundleAt(path: string, layout: Policy['layout']): ArrivedBundle | undefined {
+function bundleAt(path: string, layout: Policy['layout']): AddedBundle | undefined {
   const [root, name = '', version = '', ...rest] = path.split('/');
   const match = layout.match(path);
   if (root !== 'operators' || rest.length === 0 || match?.kind !== 'bundle') return undefined;

@@ -17,7 +17,7 @@ export function folderOf({ package: name, version }: BundleName): string {
   return `operators/${name}/${version}`;
 }
 
-export interface MadeBundle {
+export interface BuiltBundle {
   /** The tag that the image is pushed to. */
   readonly tag: TagReference;
   readonly digest: string;
@@ -32,11 +32,11 @@ export interface MadeBundle {
  * @param pattern a reference with a tag, with `{package}` and `{version}` in it
  * @throws PipelineError `usage` for a bundle that is none, or a pattern that makes no reference; `too-large`
  */
-export async function madeBundle(
+export async function builtBundle(
   pattern: string,
   name: BundleName,
   source: CatalogSource,
-): Promise<MadeBundle> {
+): Promise<BuiltBundle> {
   const tag = bundleTag(pattern, name);
   const image = await bundleImage(source);
   const { digest } = image.root;
@@ -57,7 +57,7 @@ export function bundleTag(pattern: string, { package: name, version }: BundleNam
 
 /** Why a bundle cannot have its tag, where that is another image; undefined when it can. */
 export function takenTag(
-  { tag, digest }: Pick<MadeBundle, 'tag' | 'digest'>,
+  { tag, digest }: Pick<BuiltBundle, 'tag' | 'digest'>,
   there: { readonly digest: string } | undefined,
 ): PipelineError | undefined {
   if (!there || there.digest === digest) return undefined;
@@ -73,7 +73,7 @@ export function takenTag(
  * @returns false when it was there
  * @throws PipelineError `conflict` when the tag is another image, and whatever the registry answers
  */
-export async function pushMade(registry: Registry, { tag, digest, image }: MadeBundle): Promise<boolean> {
+export async function pushMade(registry: Registry, { tag, digest, image }: BuiltBundle): Promise<boolean> {
   const there = await registry.resolve(tag);
   const taken = takenTag({ tag, digest }, there);
   if (taken) throw taken;

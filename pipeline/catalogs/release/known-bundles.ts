@@ -5,7 +5,7 @@ import type { Blobs, Bundle, PackageBlob } from '../../../catalog/fbc/model.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { RenderedImage } from '../../../catalog/opm/template/template.ts';
 import { PipelineError } from '../../error.ts';
-import type { ReleasePlace } from './release-repository.ts';
+import type { ReleaseRepository } from './release-repository.ts';
 
 /** The bundles of one catalog's package, by image. */
 export interface KnownBundles {
@@ -24,7 +24,7 @@ export const CATALOG_FILE = 'catalog.yaml';
  * @throws PipelineError `usage` when the package is in other files, which the rendered one would repeat
  */
 export async function knownBundles(
-  place: ReleasePlace,
+  place: ReleaseRepository,
   { catalog, folder }: { readonly catalog: string; readonly folder: string },
 ): Promise<KnownBundles> {
   const source = await place.folder(folder);

@@ -6,7 +6,7 @@ import { expandSemver } from '../../../catalog/opm/template/semver.ts';
 import type { Expand } from '../../../catalog/opm/template/template.ts';
 import { PipelineError } from '../../error.ts';
 import { readSettings } from '../../settings.ts';
-import type { ReleasePlace } from './release-repository.ts';
+import type { ReleaseRepository } from './release-repository.ts';
 
 /** How one kind of template takes a bundle, and becomes a catalog. */
 interface Kind {
@@ -20,7 +20,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 ]);
 
 /** One template of `release-config.yaml`, with what `ci.yaml` makes of it. */
-export interface Wanted {
+export interface ReleaseConfig {
   readonly template: string;
   readonly catalogs: readonly string[];
   readonly kind: Kind;
@@ -36,7 +36,7 @@ export const RELEASE_FILE = 'release-config.yaml';
  * @param folder of the bundle: `operators/PACKAGE/VERSION`
  * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, with what to write
  */
-export async function wantedOf(place: ReleasePlace, folder: string): Promise<Wanted[]> {
+export async function releaseConfigOf(place: ReleaseRepository, folder: string): Promise<ReleaseConfig[]> {
   const path = `${folder}/${RELEASE_FILE}`;
   const listed = listIn(await settingsAt(place, path), 'catalog_templates');
   if (listed.length === 0) throw new PipelineError('usage', `${path} lists no catalog_templates`);
@@ -67,7 +67,7 @@ export async function wantedOf(place: ReleasePlace, folder: string): Promise<Wan
   });
 }
 
-function releaseOf(one: Fields, path: string): Wanted['release'] {
+function releaseOf(one: Fields, path: string): ReleaseConfig['release'] {
   const channels = textsAt(one, 'channels') ?? [];
   if (channels.length === 0) throw new PipelineError('usage', `${path}: a template has no channels`);
   return {
@@ -81,7 +81,7 @@ function releaseOf(one: Fields, path: string): Wanted['release'] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-async function settingsAt(place: ReleasePlace, path: string): Promise<Fields> {
+async function settingsAt(place: ReleaseRepository, path: string): Promise<Fields> {
   const text = await place.text(path);
   if (text === undefined) throw new PipelineError('not-found', `there is no ${path}`);
   const { settings, findings } = readSettings(path, Buffer.from(text));

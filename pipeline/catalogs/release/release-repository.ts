@@ -9,7 +9,7 @@ import { treeSource, whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree, listFiles } from '../../git/tree.ts';
 
 /** Paths have forward slashes, from the root. */
-export interface ReleasePlace {
+export interface ReleaseRepository {
   /** The text of a file; undefined when there is none. @throws PipelineError `usage` for what is no plain file */
   text(path: string): Promise<string | undefined>;
   /** What is in a folder, by paths below it; undefined when there is no such folder. */
@@ -17,7 +17,7 @@ export interface ReleasePlace {
 }
 
 /** @param root the work tree */
-export function directoryPlace(root: string): ReleasePlace {
+export function directoryRepository(root: string): ReleaseRepository {
   return {
     text: async (path) => {
       const full = join(root, path);
@@ -38,7 +38,7 @@ export function directoryPlace(root: string): ReleasePlace {
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** @param tree id of a tree or commit */
-export function treePlace(objects: ObjectReader, tree: string): ReleasePlace {
+export function treeRepository(objects: ObjectReader, tree: string): ReleaseRepository {
   return {
     text: async (path) => {
       const entry = await entryAt(objects, tree, path);
@@ -63,7 +63,10 @@ export function treePlace(objects: ObjectReader, tree: string): ReleasePlace {
 }
 
 /** A place in which some files have other texts. */
-export function overlaidPlace(place: ReleasePlace, texts: ReadonlyMap<string, string>): ReleasePlace {
+export function overlaidRepository(
+  place: ReleaseRepository,
+  texts: ReadonlyMap<string, string>,
+): ReleaseRepository {
   return {
     text: async (path) => texts.get(path) ?? place.text(path),
     folder: async (path) => {

@@ -12,7 +12,7 @@ import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { RenderedImage } from '../../../catalog/opm/template/template.ts';
 import { PipelineError } from '../../error.ts';
-import { parsePlace } from '../../oci/registry/image-location.ts';
+import { parseLocation } from '../../oci/registry/image-location.ts';
 import { isPackageName } from '../../policy/layout.ts';
 import { writeFiles } from '../../write.ts';
 import { renderBundleImage } from '../render/image.ts';
@@ -20,8 +20,8 @@ import { migrateLevel, type Rendering } from '../render/load.ts';
 import { textOf } from '../write-blobs.ts';
 import { folderOf } from './bundle-image.ts';
 import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from './known-bundles.ts';
-import { type Wanted, wantedOf } from './release-config.ts';
-import type { ReleasePlace } from './release-repository.ts';
+import { type ReleaseConfig, releaseConfigOf } from './release-config.ts';
+import type { ReleaseRepository } from './release-repository.ts';
 
 export interface ReleaseRequest {
   readonly package: string;
@@ -44,7 +44,10 @@ export interface ReleasedTexts {
  *
  * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, and whatever a registry answers
  */
-export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest): Promise<ReleasedTexts> {
+export async function releasedTexts(
+  place: ReleaseRepository,
+  request: ReleaseRequest,
+): Promise<ReleasedTexts> {
   const { package: name, version, image } = request;
   if (!isPackageName(name) || /[/\\]|^\.+$/.test(version))
     throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} names no bundle`);
@@ -62,7 +65,7 @@ export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest
   const bundle = (migrates: boolean) => ({ bundle: form(migrates).blob ?? blob, csv: csv.value });
   const texts = new Map<string, string>();
   const wrong: Finding[] = [];
-  for (const wanted of await wantedOf(place, folder)) {
+  for (const wanted of await releaseConfigOf(place, folder)) {
     const made = await releaseInto(place, { ...request, bundle, wanted });
     wrong.push(...made.findings);
     for (const [path, text] of made.texts) texts.set(path, text);
@@ -73,11 +76,11 @@ export async function releasedTexts(place: ReleasePlace, request: ReleaseRequest
 interface Releasing extends ReleaseRequest {
   /** In the form that a catalog has. */
   readonly bundle: (migrates: boolean) => RenderedImage;
-  readonly wanted: Wanted;
+  readonly wanted: ReleaseConfig;
 }
 
 async function releaseInto(
-  place: ReleasePlace,
+  place: ReleaseRepository,
   { package: name, image, rendering, bundle, wanted }: Releasing,
 ): Promise<ReleasedTexts> {
   const { template, catalogs, kind, release: asked } = wanted;
@@ -107,7 +110,7 @@ async function releaseInto(
 
 /** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
 function inRegistry(image: string, path: string): string {
-  if (parsePlace(image).kind === 'registry') return image;
+  if (parseLocation(image).kind === 'registry') return image;
   throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is not an image in a registry`);
 }
 

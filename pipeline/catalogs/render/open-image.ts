@@ -14,7 +14,7 @@ import {
   type TreeOptions,
 } from '../../oci/image/tree.ts';
 import { type ImageManifest, type ManifestList, parseManifest } from '../../oci/registry/image.ts';
-import { parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
+import { locationFrom, parseLocation } from '../../oci/registry/image-location.ts';
 import { openSource, type Source } from '../../oci/registry/open.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
@@ -60,7 +60,7 @@ export async function withImage<T>(
   { directory, registry: registryOf }: Pick<Rendering, 'directory' | 'registry'>,
   use: (image: OpenImage) => Promise<T>,
 ): Promise<T> {
-  const place = placeFrom(directory, parsePlace(name));
+  const place = locationFrom(directory, parseLocation(name));
   const host = place.kind === 'registry' ? place.reference.registry : '';
   const source = await openSource(place, await registryOf(host));
   try {

@@ -5,7 +5,12 @@ import type { Reference } from '../../../catalog/reference.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { formatPlace, type Place, parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
+import {
+  formatLocation,
+  type ImageLocation,
+  locationFrom,
+  parseLocation,
+} from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
 import { databaseSource, isDatabaseFile } from '../database/load.ts';
@@ -53,12 +58,12 @@ export async function openCatalog(text: string, options: OpenOptions): Promise<O
 
 /** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogFilesOf` */
 export async function openPlace(
-  place: Place,
+  place: ImageLocation,
   { directory, registry, allLayers = false }: OpenOptions,
 ): Promise<OpenCatalog> {
-  const name = formatPlace(place);
+  const name = formatLocation(place);
   const opened = await openSource(
-    placeFrom(directory, place),
+    locationFrom(directory, place),
     registry(place.kind === 'registry' ? place.reference.registry : undefined),
   );
   try {
@@ -84,13 +89,13 @@ export async function openPlace(
  *
  * @throws PipelineError `not-found` or `usage` when it is neither
  */
-export function catalogPlace(text: string, directory: string): Place | undefined {
+export function catalogPlace(text: string, directory: string): ImageLocation | undefined {
   const path = resolve(directory, text);
   const found = statOf(path);
   if (found?.isDirectory()) return undefined;
   if (found) throw new PipelineError('usage', `${text} is a file; name the directory that it is in`);
   if (/^(?:docker|oci|oci-archive|docker-archive):/.test(text) || namesRegistry(text))
-    return parsePlace(text);
+    return parseLocation(text);
   throw new PipelineError('not-found', `${text}: no such directory`, {
     hint: 'an image is written with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
   });

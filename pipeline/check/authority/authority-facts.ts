@@ -9,7 +9,7 @@ import {
 } from '../../policy/identity.ts';
 import type { Automation, Policy } from '../../policy/policy.ts';
 import { lastWords, type Review } from './approval.ts';
-import { type Authorship, type CommitFacts, judgeCommits } from './authorship.ts';
+import { type Authorship, type CommitFacts, checkCommits } from './authorship.ts';
 
 export interface AuthorityInput {
   /** Undefined when the policy on the base branch cannot be read: then nothing is allowed. */
@@ -35,7 +35,7 @@ export interface AuthorityInput {
   readonly holds: readonly string[];
 }
 
-export interface Case extends AuthorityInput {
+export interface AuthorityFacts extends AuthorityInput {
   readonly policy: Policy;
   readonly admins: readonly Person[];
   /** The author as a program's account; admins are not held to its scope. */
@@ -45,7 +45,7 @@ export interface Case extends AuthorityInput {
   readonly warnings: string[];
 }
 
-export function caseOf(input: AuthorityInput, policy: Policy): Case {
+export function factsOf(input: AuthorityInput, policy: Policy): AuthorityFacts {
   const warnings: string[] = [];
   const admins = peopleOf(policy.owners.admins, { policy, directory: input.directory, warnings });
   const isAdmin = includes(admins, input.author);
@@ -53,7 +53,7 @@ export function caseOf(input: AuthorityInput, policy: Policy): Case {
     peopleOf(change.owners.identities, { policy, directory: input.directory, warnings }),
   );
   const known = [input.author, ...admins, ...owners];
-  const authorship = judgeCommits(input.commits ?? [], known, policy.commits);
+  const authorship = checkCommits(input.commits ?? [], known, policy.commits);
   warnings.push(...authorship.strangers);
   for (const { owners: named } of input.change.packages.values())
     for (const { severity, message } of named.findings) if (severity === 'warning') warnings.push(message);

@@ -12,7 +12,7 @@ import { type AreaChange, type PackageChange, subjectOf } from '../../change/cha
 import type { Person } from '../../policy/identity.ts';
 import { sameOwners } from '../../policy/owners/owners.ts';
 import type { AllowableClass } from '../../policy/policy.ts';
-import { type AuthorityInput, type Case, caseOf, includes, peopleOf } from './authority-facts.ts';
+import { type AuthorityFacts, type AuthorityInput, factsOf, includes, peopleOf } from './authority-facts.ts';
 import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './missing-approvals.ts';
 import {
   type Demand,
@@ -51,18 +51,18 @@ export interface SubjectDecision {
 }
 
 /** Decides who must act. */
-export function judgeAuthority(input: AuthorityInput): AuthorityDecision {
+export function decideAuthority(input: AuthorityInput): AuthorityDecision {
   const { policy } = input;
   if (!policy) return refusal('the policy on the base branch cannot be read: an admin must repair it there');
-  const given = caseOf(input, policy);
+  const given = factsOf(input, policy);
   const refused = refusedFor(given);
   if (refused !== undefined) return refusal(refused, given.warnings);
-  const judged = [
-    ...[...input.change.packages.values()].map((change) => judgePackage(given, change)),
-    ...input.change.areas.map((change) => judgeArea(given, change)),
+  const decided = [
+    ...[...input.change.packages.values()].map((change) => decidePackage(given, change)),
+    ...input.change.areas.map((change) => decideArea(given, change)),
   ];
-  const needs = mergeNeeds([...wholeNeeds(given), ...judged.flatMap((subject) => subject.needs)]);
-  const subjects = judged.map(({ decision }) => decision);
+  const needs = mergeNeeds([...wholeNeeds(given), ...decided.flatMap((subject) => subject.needs)]);
+  const subjects = decided.map(({ decision }) => decision);
   return {
     authority: needs.length === 0 ? 'allow' : 'needs',
     headline: needs.length === 0 ? allowText(subjects) : needText(needs),
@@ -107,7 +107,7 @@ function refusal(reason: string, warnings: readonly string[] = []): AuthorityDec
 }
 
 /** Why nobody's approval helps; undefined when it does. */
-function refusedFor(given: Case): string | undefined {
+function refusedFor(given: AuthorityFacts): string | undefined {
   const { change, policy, author } = given;
   const [unsafe] = change.unsafe;
   if (unsafe) return unsafe.message;
@@ -125,12 +125,12 @@ function refusedFor(given: Case): string | undefined {
   return undefined;
 }
 
-interface Judged {
+interface Decided {
   readonly decision: SubjectDecision;
   readonly needs: readonly Need[];
 }
 
-function judgePackage(given: Case, change: PackageChange): Judged {
+function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   const { policy } = given;
   const subject = subjectOf(change);
   const classes = [...change.classes];
@@ -142,14 +142,14 @@ function judgePackage(given: Case, change: PackageChange): Judged {
   // Where the author is the only admin, an owner besides is somebody else.
   const others = hasOnlyAdmin(policy) ? owners.filter((owner) => !includes(given.admins, owner)) : owners;
   const demands = demandsOnPackage(change, { ...given, owned: others.length > 0 });
-  const judged = judgeDemands(given, { subject, classes, owners, demands });
+  const decided = decideDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
-  if (!unnamed) return judged;
-  const decision: SubjectDecision = { ...judged.decision, authority: 'needs' };
-  return { decision, needs: [unnamed, ...judged.needs] };
+  if (!unnamed) return decided;
+  const decision: SubjectDecision = { ...decided.decision, authority: 'needs' };
+  return { decision, needs: [unnamed, ...decided.needs] };
 }
 
-function judgeArea(given: Case, change: AreaChange): Judged {
+function decideArea(given: AuthorityFacts, change: AreaChange): Decided {
   if (mayAloneInArea(given, change)) {
     const reasons = [`the policy allows @${given.author.login} this change`];
     return {
@@ -168,7 +168,7 @@ function judgeArea(given: Case, change: AreaChange): Judged {
     return { decision, needs: [] };
   }
   const demands = demandsOnArea(change, given.policy);
-  return judgeDemands(given, { subject: subjectOf(change), classes: [change.area], owners: [], demands });
+  return decideDemands(given, { subject: subjectOf(change), classes: [change.area], owners: [], demands });
 }
 
 interface Subject {
@@ -178,7 +178,7 @@ interface Subject {
   readonly demands: readonly Demand[];
 }
 
-function judgeDemands(given: Case, { subject, classes, owners, demands }: Subject): Judged {
+function decideDemands(given: AuthorityFacts, { subject, classes, owners, demands }: Subject): Decided {
   const { supporters, reasons } = supportersOf(given, subject, owners);
   const missing = missingFor(demands, supporters);
   const silent = [
@@ -201,13 +201,13 @@ function judgeDemands(given: Case, { subject, classes, owners, demands }: Subjec
 }
 
 /** The base branch must come into the pull request before anybody can approve what it changes. */
-function updateNeed({ author }: Case, subject: string): Need {
+function updateNeed({ author }: AuthorityFacts, subject: string): Need {
   const why = `the base branch has since changed what this pull request replaces in ${subject}: merge the base branch into the pull request so that it can be approved`;
   return { who: 'author', count: 1, from: [author.login], subjects: [subject], why };
 }
 
 /** A new package must come with owners who are somebody, unless an admin brings it. */
-function ownersMissing(given: Case, change: PackageChange): Need | undefined {
+function ownersMissing(given: AuthorityFacts, change: PackageChange): Need | undefined {
   const { policy, admins, author } = given;
   if (!change.classes.has('new-package') || includes(admins, author)) return undefined;
   if (peopleOf(change.ownersAfter.identities, given).length > 0) return undefined;
@@ -218,7 +218,7 @@ function ownersMissing(given: Case, change: PackageChange): Need | undefined {
 }
 
 /** What the pull request as a whole lacks. */
-function wholeNeeds(given: Case): Need[] {
+function wholeNeeds(given: AuthorityFacts): Need[] {
   const { change, policy, author, authorship } = given;
   const demands = [...authorship.demands];
   if (change.packages.size + change.areas.length === 0) demands.push('the pull request changes nothing');
@@ -230,14 +230,14 @@ function wholeNeeds(given: Case): Need[] {
     const names = [...change.packages.values()].map(subjectOf);
     // An admin must stand behind each of them: approvals are of contents, not of pull requests.
     for (const subject of names) {
-      needs.push(...judgeDemands(given, { subject, classes: [], owners: [], demands: [demand] }).needs);
+      needs.push(...decideDemands(given, { subject, classes: [], owners: [], demands: [demand] }).needs);
     }
   }
   return needs;
 }
 
 /** Owners and admins whose last word is against the change. */
-function objections(given: Case): string[] {
+function objections(given: AuthorityFacts): string[] {
   const owners = [...given.change.packages.values()].flatMap((change) =>
     peopleOf(change.owners.identities, given),
   );
@@ -249,7 +249,7 @@ function objections(given: Case): string[] {
 }
 
 /** Portolan merges nothing that it has asked nobody about. */
-function unreviewed(given: Case): string[] {
+function unreviewed(given: AuthorityFacts): string[] {
   const isAsked = (change: AreaChange): boolean =>
     !isFree(change, given.policy) ||
     supportersOf(given, subjectOf(change), []).supporters.some(({ admin }) => admin);

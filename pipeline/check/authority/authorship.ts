@@ -45,7 +45,7 @@ const NAMED = 5;
  *
  * @param known the pull request's author, owners and admins
  */
-export function judgeCommits(
+export function checkCommits(
   commits: readonly CommitFacts[],
   known: readonly Person[],
   policy: CommitsPolicy,

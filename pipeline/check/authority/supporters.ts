@@ -3,12 +3,12 @@ import type { AreaChange, PackageChange } from '../../change/change.ts';
 import { type Person, samePerson } from '../../policy/identity.ts';
 import { matchesGlob } from '../../policy/layout.ts';
 import { isCurrent } from './approval.ts';
-import { type Case, includes } from './authority-facts.ts';
+import { type AuthorityFacts, includes } from './authority-facts.ts';
 import type { Supporter } from './required-approvals.ts';
 
 /** Everybody of standing who stands behind a subject: the author, and those who approved what the head brings. */
 export function supportersOf(
-  given: Case,
+  given: AuthorityFacts,
   subject: string,
   owners: readonly Person[],
 ): { supporters: Supporter[]; reasons: string[] } {
@@ -42,12 +42,12 @@ export function supportersOf(
  * Whether the base branch has changed what the head replaces since the head left it. Whoever approves the head then
  * approves another change than the merge would make.
  */
-export function isOutdated({ content, headContent }: Case, subject: string): boolean {
+export function isOutdated({ content, headContent }: AuthorityFacts, subject: string): boolean {
   return content.get(subject) !== headContent.get(subject);
 }
 
 /** Why the word of an author who is an owner or admin is not enough here; undefined when it is. */
-function doubtOf(given: Case, owners: readonly Person[]): string | undefined {
+function doubtOf(given: AuthorityFacts, owners: readonly Person[]): string | undefined {
   const { author, pusher, admins, policy, automation, authorship } = given;
   if (automation) return `@${author.login} may change only what the policy lists for it`;
   if (!policy.approval.ownerSelfApproval) return 'somebody else than the author must approve';
@@ -61,7 +61,7 @@ function doubtOf(given: Case, owners: readonly Person[]): string | undefined {
 }
 
 /** Whether the author is a program's account whose scope covers the whole change of a package. */
-export function mayAlone(given: Case, change: PackageChange): boolean {
+export function mayAlone(given: AuthorityFacts, change: PackageChange): boolean {
   const { automation } = given;
   if (!automation || !speaksForItself(given) || given.change.packages.size > automation.maxPackages)
     return false;
@@ -74,7 +74,7 @@ export function mayAlone(given: Case, change: PackageChange): boolean {
 }
 
 /** Whole catalogs are for programs that may change every package. */
-export function mayAloneInArea(given: Case, { area }: AreaChange): boolean {
+export function mayAloneInArea(given: AuthorityFacts, { area }: AreaChange): boolean {
   const { automation } = given;
   const whole = area === 'new-catalog' || area === 'delete-catalog';
   return (
@@ -87,7 +87,7 @@ export function mayAloneInArea(given: Case, { area }: AreaChange): boolean {
 }
 
 /** Whether what a program's account opened is all its own. */
-function speaksForItself({ author, pusher, policy, admins, authorship }: Case): boolean {
+function speaksForItself({ author, pusher, policy, admins, authorship }: AuthorityFacts): boolean {
   const pushed =
     !policy.approval.pusherMustBeOwner ||
     (pusher !== undefined && (samePerson(pusher, author) || includes(admins, pusher)));

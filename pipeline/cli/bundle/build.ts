@@ -1,8 +1,13 @@
 import { resolve } from 'node:path';
+import { checkBundle } from '../../catalogs/bundle/check-bundle.ts';
 import { bundleImage } from '../../catalogs/bundle/image.ts';
-import { judgeBundle } from '../../catalogs/bundle/judge.ts';
 import { openBundleDirectory } from '../../catalogs/bundle/open.ts';
-import { formatPlace, type Place, parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
+import {
+  formatLocation,
+  type ImageLocation,
+  locationFrom,
+  parseLocation,
+} from '../../oci/registry/image-location.ts';
 import { openDestination } from '../../oci/registry/open.ts';
 import { pushImage } from '../../oci/registry/push.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
@@ -30,7 +35,7 @@ export const build: Command = {
   run: (invocation, terminal) => {
     const place = placeOf(invocation, terminal);
     if (place.kind === 'registry') {
-      throw usageError(build, `${formatPlace(place)} is in a registry: use portolan bundle push`);
+      throw usageError(build, `${formatLocation(place)} is in a registry: use portolan bundle push`);
     }
     return make(place, invocation, terminal);
   },
@@ -45,14 +50,14 @@ export const push: Command = {
   run: (invocation, terminal) => make(placeOf(invocation, terminal), invocation, terminal),
 };
 
-function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): Place {
-  return placeFrom(directory, parsePlace(to));
+function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): ImageLocation {
+  return locationFrom(directory, parseLocation(to));
 }
 
-async function make(place: Place, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+async function make(place: ImageLocation, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const [directory = '', to = ''] = invocation.operands;
   const bundle = openBundleDirectory(resolve(terminal.directory, directory));
-  const { findings } = await judgeBundle(bundle, { suites: ['default'] });
+  const { findings } = await checkBundle(bundle, { suites: ['default'] });
   const errors = findings.filter(({ severity }) => severity === 'error');
   for (const finding of errors) terminal.err(findingText(finding));
   if (errors.length > 0 && !invocation.flag('force')) {

@@ -1,6 +1,6 @@
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
-import { deliver, formatOf, RENDER_OPTIONS, sayErrors } from '../rendering.ts';
+import { deliver, formatOf, printErrors, RENDER_OPTIONS } from '../rendering.ts';
 
 export const command: Command = {
   words: 'bundle catalog',
@@ -38,7 +38,7 @@ export const command: Command = {
         );
         if (!catalog)
           throw new PipelineError('not-found', `no catalog ${JSON.stringify(name)} in the commit`);
-        isWrong = sayErrors(catalog.unread, terminal);
+        isWrong = printErrors(catalog.unread, terminal);
         return catalog.catalog.blobs;
       },
       formatOf(invocation),

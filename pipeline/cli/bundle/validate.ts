@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { InspectOptions } from '../../../catalog/bundle/inspect.ts';
 import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../../catalog/bundle/suite.ts';
 import { ownSeverity, type SeverityOf } from '../../../catalog/rules/rule.ts';
-import { type BundleJudgement, judgeBundle } from '../../catalogs/bundle/judge.ts';
+import { type BundleResult, checkBundle } from '../../catalogs/bundle/check-bundle.ts';
 import { type OpenBundle, openBundleDirectory, withBundle } from '../../catalogs/bundle/open.ts';
 import { platformsOf } from '../../catalogs/bundle/platforms.ts';
 import { fileError, readText } from '../../directory.ts';
@@ -21,8 +21,8 @@ import { renderingOf } from '../rendering.ts';
 
 /** Judges the bundle in a directory by the suite that `bundle validate` takes by default. */
 export async function validateBundle(path: string, format: string, terminal: Terminal): Promise<ExitCode> {
-  const judgement = await judgeBundle(openBundleDirectory(path), { suites: ['default'] });
-  return printJudgement(judgement, format, terminal);
+  const result = await checkBundle(openBundleDirectory(path), { suites: ['default'] });
+  return printResult(result, format, terminal);
 }
 
 export const command: Command = {
@@ -73,7 +73,7 @@ export const command: Command = {
     return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
       const platforms = await askedPlatforms(bundle, judging.suites, { invocation, terminal });
       const options = { ...judging.options, ...(platforms ? { platforms } : {}) };
-      return printJudgement(await judgeBundle(bundle, { ...judging, options }), format, terminal);
+      return printResult(await checkBundle(bundle, { ...judging, options }), format, terminal);
     });
   },
 };
@@ -94,8 +94,8 @@ async function askedPlatforms(
 }
 
 /** Prints what was found of a bundle. */
-async function printJudgement(
-  { findings, others }: BundleJudgement,
+async function printResult(
+  { findings, others }: BundleResult,
   format: string,
   { out, err }: Terminal,
 ): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { addBundle } from '../../../catalog/edit/package.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
 import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { isDirectory } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -46,7 +46,7 @@ export const command: Command = {
     };
     const root = resolve(terminal.directory, operands[1] ?? '.');
     const edited = await editCatalog(root, (files) => addBundle(files, bundle, { channel, place }));
-    return sayEdited(edited, terminal);
+    return editedText(edited, terminal);
   },
 };
 

@@ -74,7 +74,7 @@ export const command: Command = {
     const olm = word('olm', ['v0', 'v1']);
     const past = askedPast(invocation);
     // Who asks about the past reads the first answers while the others are found out.
-    if (past && format === 'text') await tellPast(past, invocation, terminal);
+    if (past && format === 'text') await reportPast(past, invocation, terminal);
     const catalogs = await catalogsOf(invocation, terminal);
     // The CRDs of a package stay until it is judged: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
@@ -142,7 +142,7 @@ function askedPast({ operands, text, flag }: Invocation): Past | undefined {
 }
 
 /** Prints what the merges of the past did, each as soon as it is found. */
-async function tellPast(past: Past, { operands }: Invocation, terminal: Terminal): Promise<void> {
+async function reportPast(past: Past, { operands }: Invocation, terminal: Terminal): Promise<void> {
   const roots = operands.flatMap((root) => catalogRoots(root, terminal));
   const order = roots.map((root) => basename(resolve(terminal.directory, root)));
   const lines = (all: readonly string[]): Promise<void> =>

@@ -3,7 +3,7 @@ import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { compose, readComposite } from '../../catalogs/render/composite.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Command } from '../command.ts';
-import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } from '../rendering.ts';
+import { deliver, formatOf, printErrors, RENDER_OPTIONS, renderAll, renderingOf } from '../rendering.ts';
 
 export const command: Command = {
   words: 'compose',
@@ -32,7 +32,7 @@ export const command: Command = {
     const [file = ''] = invocation.operands;
     const format = formatOf(invocation);
     const { composite, findings } = readComposite(file, readFileBytes(resolve(terminal.directory, file)));
-    if (sayErrors(findings, terminal) || !composite) return 1;
+    if (printErrors(findings, terminal) || !composite) return 1;
     const rendering = renderingOf(invocation, terminal);
     const index = invocation.text('from-index');
     const read = async () => {
@@ -42,8 +42,8 @@ export const command: Command = {
           : await renderAll([index], { ...rendering, only: 'catalogs' }, terminal);
       if (index !== undefined && !base) return undefined;
       const { blobs, findings: broken } = await compose(composite, rendering, base ? [base] : []);
-      if (sayErrors(broken, terminal)) return undefined;
-      return sayErrors(opmFindings(blobs), terminal) ? undefined : blobs;
+      if (printErrors(broken, terminal)) return undefined;
+      return printErrors(opmFindings(blobs), terminal) ? undefined : blobs;
     };
     return deliver(read, format, { invocation, terminal });
   },

@@ -12,7 +12,7 @@ import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { amount } from '../../text.ts';
 import type { Command } from '../command.ts';
-import { formatOf, sayErrors } from '../rendering.ts';
+import { formatOf, printErrors } from '../rendering.ts';
 
 export const command: Command = {
   words: 'convert',
@@ -43,7 +43,7 @@ export const command: Command = {
     const format = invocation.text('output') === undefined ? undefined : formatOf(invocation);
     const source = sourceAt(resolve(terminal.directory, invocation.operands[0] ?? '.'));
     const { blobs, findings } = await load(source);
-    if (sayErrors(findings, terminal)) return 1;
+    if (printErrors(findings, terminal)) return 1;
     const laid = format
       ? renderOrder(blobs).map((blob) => ({ ...blob, format, text: textOf([blob], format) }))
       : (await textsOf(source)).flatMap(blobTexts);

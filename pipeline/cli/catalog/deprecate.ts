@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { deprecate } from '../../../catalog/edit/package.ts';
 import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 
 export const command: Command = {
@@ -25,7 +25,7 @@ export const command: Command = {
     const entry = { ...referenceOf(invocation), message: needed('message') };
     const root = resolve(terminal.directory, operands[0] ?? '.');
     const edited = await editCatalog(root, (files) => deprecate(files, pkg, entry));
-    return sayEdited(edited, terminal);
+    return editedText(edited, terminal);
   },
 };
 

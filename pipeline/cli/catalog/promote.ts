@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { FileText } from '../../../catalog/edit/file.ts';
 import { packageOf, withoutBlobs } from '../../../catalog/edit/package.ts';
 import { type Edit, editCatalog, textsOf } from '../../catalogs/edit/catalog.ts';
-import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Command } from '../command.ts';
@@ -22,7 +22,7 @@ export const command: Command = {
     if (wanted.length === 0) {
       throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
     }
-    return sayEdited(await editCatalog(to, replacing(pkg, wanted)), terminal);
+    return editedText(await editCatalog(to, replacing(pkg, wanted)), terminal);
   },
 };
 

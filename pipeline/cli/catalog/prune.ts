@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { keepPackages } from '../../../catalog/edit/package.ts';
 import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { sayEdited } from '../../catalogs/edit/edited-text.ts';
+import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { type Command, usageError } from '../command.ts';
 
 export const command: Command = {
@@ -17,6 +17,6 @@ export const command: Command = {
     const keep = new Set(list('keep'));
     if (keep.size === 0) throw usageError(command, '--keep is required');
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    return sayEdited(await editCatalog(root, (files) => keepPackages(files, keep)), terminal);
+    return editedText(await editCatalog(root, (files) => keepPackages(files, keep)), terminal);
   },
 };

@@ -2,7 +2,7 @@ import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { deliver, formatOf, RENDER_OPTIONS, renderAll, renderingOf, sayErrors } from '../rendering.ts';
+import { deliver, formatOf, printErrors, RENDER_OPTIONS, renderAll, renderingOf } from '../rendering.ts';
 
 export const command: Command = {
   words: 'render',
@@ -39,7 +39,7 @@ export const command: Command = {
       const read = () => renderAll(references, rendering, terminal);
       return deliver(read, format, { invocation, terminal });
     }
-    const refuses = (findings: readonly Finding[]) => sayErrors(findings, terminal);
+    const refuses = (findings: readonly Finding[]) => printErrors(findings, terminal);
     const { out } = terminal;
     return (await streamReferences({ references, rendering, format, refuses, out })) ? 0 : 1;
   },

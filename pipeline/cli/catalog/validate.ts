@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
-import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
 import type { Verdict } from '../../check/stored-verdicts.ts';
 import { directorySource } from '../../directory.ts';
@@ -75,22 +75,22 @@ export const command: Command = {
 async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   const { withTree } = await import('./tree-at.ts');
   return withTree(at, terminal, async (source) => {
-    if (cache === undefined) return counted(await judge(source, CATALOG_RULES));
-    const { judgeStored } = await import('../../check/stored-verdicts.ts');
-    return judgeStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
+    if (cache === undefined) return counted(await checkCatalog(source, CATALOG_RULES));
+    const { checkStored } = await import('../../check/stored-verdicts.ts');
+    return checkStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
   });
 }
 
-function counted({ findings, catalog }: Awaited<ReturnType<typeof judge>>): Verdict {
+function counted({ findings, catalog }: Awaited<ReturnType<typeof checkCatalog>>): Verdict {
   const { packages, bundles } = catalog.blobs;
   return { findings, packages: packages.length, bundles: bundles.length };
 }
 
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
-    const { judgeWorkTree } = await import('../../check/stored-verdicts.ts');
+    const { checkWorkTree } = await import('../../check/stored-verdicts.ts');
     const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
-    return judgeWorkTree(path, CATALOG_RULES, settings);
+    return checkWorkTree(path, CATALOG_RULES, settings);
   }
-  return counted(await judge(directorySource(path), CATALOG_RULES));
+  return counted(await checkCatalog(directorySource(path), CATALOG_RULES));
 }

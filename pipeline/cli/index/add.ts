@@ -12,7 +12,7 @@ import type { Rendering } from '../../catalogs/render/load.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { formatOf, renderAll, renderingOf, sayErrors } from '../rendering.ts';
+import { formatOf, printErrors, renderAll, renderingOf } from '../rendering.ts';
 import { deliverIndex, INDEX_OPTIONS, TAG_DETAILS } from './index-image.ts';
 
 export const command: Command = {
@@ -66,8 +66,8 @@ export const command: Command = {
       if (!updated) return undefined;
       const { blobs, findings } = updated;
       for (const finding of findings) terminal.err(findingText(finding));
-      const judged = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
-      return sayErrors(opmFindings(judged), terminal) ? undefined : blobs;
+      const checked = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
+      return printErrors(opmFindings(checked), terminal) ? undefined : blobs;
     };
     return deliverIndex(read, formatOf(invocation), { invocation, terminal });
   },
@@ -93,10 +93,10 @@ async function readPlaced(
   const { bundle, findings, labels } = await withBundle(reference, rendering, ({ source, labels }) =>
     readBundle(source).then((read) => ({ ...read, labels })),
   );
-  if (sayErrors(findings, terminal) || !bundle) return undefined;
+  if (printErrors(findings, terminal) || !bundle) return undefined;
   // A directory has no image: its bundle brings its manifests.
   const options = labels ? { image: reference, migrateLevel: 'bundle-object-to-csv-metadata' as const } : {};
   const { blob, findings: refused } = renderBundle(bundle, options);
-  if (sayErrors(refused, terminal) || !blob) return undefined;
+  if (printErrors(refused, terminal) || !blob) return undefined;
   return attempt(() => placedBundle(bundle, blob));
 }

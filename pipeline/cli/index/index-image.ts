@@ -2,7 +2,7 @@
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
 import { PipelineError } from '../../error.ts';
-import { parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
+import { locationFrom, parseLocation } from '../../oci/registry/image-location.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
 import { deliver, RENDER_OPTIONS } from '../rendering.ts';
@@ -35,7 +35,7 @@ export async function deliverIndex(
   if (invocation.text('to') !== undefined) {
     throw new PipelineError('usage', '--tag and --to cannot be used together');
   }
-  const place = placeFrom(terminal.directory, parsePlace(tag));
+  const place = locationFrom(terminal.directory, parseLocation(tag));
   if (place.kind === 'registry' && place.reference.kind === 'digest') {
     throw new PipelineError('usage', `--tag must not be a digest: ${JSON.stringify(tag)}`, {
       hint: 'use REPOSITORY:TAG',

@@ -6,7 +6,7 @@ import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { rule as ownProperty } from '../../../catalog/rules/bundle/package-property.ts';
 import { rule as property } from '../../../catalog/rules/bundle/property.ts';
 import { rule as version } from '../../../catalog/rules/bundle/version.ts';
-import { bundleJudge, ownSeverity } from '../../../catalog/rules/rule.ts';
+import { bundleChecker, ownSeverity } from '../../../catalog/rules/rule.ts';
 import { VersionError } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import { complain, readAll } from './catalog.ts';
@@ -56,10 +56,10 @@ export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1])
 /** What keeps versions of bundles from being known; of equal names the first counts. */
 export function versionless(blobs: Blobs): Finding[] {
   const findings: Finding[] = [];
-  const judge = bundleJudge([ownProperty, property, version], ownSeverity, findings);
+  const check = bundleChecker([ownProperty, property, version], ownSeverity, findings);
   const seen = new Set<string>();
   for (const bundle of blobs.bundles) {
-    if (!seen.has(bundle.name)) judge(asDrawn(plainBundle(bundle)));
+    if (!seen.has(bundle.name)) check(asDrawn(plainBundle(bundle)));
     seen.add(bundle.name);
   }
   return findings;

@@ -6,7 +6,7 @@ import { jsonString } from '../../../catalog/go/json-text.ts';
 import { conversionError } from '../../../catalog/opm/model.ts';
 import { readingError } from '../../../catalog/opm/reading-error.ts';
 import { treeText, validationTree } from '../../../catalog/opm/tree.ts';
-import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../../directory.ts';
@@ -30,7 +30,7 @@ export const command: OpmCommand = {
     if (directory === '') throw new PipelineError('usage', 'the name of the directory is empty');
     const root = resolve(world.terminal.directory, directory);
     if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
-    const { findings } = await judge(directorySource(root), OPM_RULES);
+    const { findings } = await checkCatalog(directorySource(root), OPM_RULES);
     const failed = complain(findings, world);
     if (format) await world.terminal.out(verdictText(failed ? await opmError(root) : undefined, format));
     return failed ? 1 : 0;

@@ -7,7 +7,7 @@ import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../oci/image/build.ts';
-import { type Place, parsePlace, placeFrom } from '../../oci/registry/image-location.ts';
+import { type ImageLocation, locationFrom, parseLocation } from '../../oci/registry/image-location.ts';
 import { openBase } from '../../publish/base.ts';
 import { sendCatalogImages } from '../../publish/push.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -46,14 +46,14 @@ export async function buildSelection(
  */
 export async function buildImage(
   blobs: Blobs,
-  { place, written }: { readonly place: Place; readonly written: string },
+  { place, written }: { readonly place: ImageLocation; readonly written: string },
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<BuiltSelection> {
   const baseName = invocation.text('base-image');
   const client = registryClientFor(invocation, terminal, { named: [written, baseName] });
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
   try {
-    const base = baseName === undefined ? undefined : await openBase(client, parsePlace(baseName));
+    const base = baseName === undefined ? undefined : await openBase(client, parseLocation(baseName));
     const text = renderOrder(blobs).map(renderJson).join('');
     const read = async (): Promise<Uint8Array> => new TextEncoder().encode(text);
     const source = { files: async () => [{ path: 'catalog.json', read }] };
@@ -70,17 +70,17 @@ export async function buildImage(
   }
 }
 
-function placeOf(written: string, directory: string): Place {
-  const place = parsePlace(written);
+function placeOf(written: string, directory: string): ImageLocation {
+  const place = parseLocation(written);
   if (place.kind === 'registry' && place.reference.kind === 'tag') return place;
-  if (place.kind === 'oci' && place.tag === undefined) return placeFrom(directory, place);
+  if (place.kind === 'oci' && place.tag === undefined) return locationFrom(directory, place);
   throw new PipelineError(
     'usage',
     `--build must be REPOSITORY:TAG or oci:DIR, not ${JSON.stringify(written)}`,
   );
 }
 
-function sourceText(place: Place, digest: string): string {
+function sourceText(place: ImageLocation, digest: string): string {
   if (place.kind !== 'registry') return `oci://${place.path}`;
   const { registry, repository } = place.reference;
   return formatReference({ kind: 'digest', registry, repository, digest });

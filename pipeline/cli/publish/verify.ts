@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { withDigest } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { formatPlace, parsePlace } from '../../oci/registry/image-location.ts';
+import { formatLocation, parseLocation } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import type { Trust } from '../../oci/signatures/trust.ts';
 import { type SignatureReport, verifySignatures } from '../../oci/signatures/verify.ts';
@@ -47,16 +47,21 @@ export const command: Command = {
     const [image = ''] = invocation.operands;
     const trust = trustOf(invocation, terminal);
     const client = registryClientFor(invocation, terminal, { named: [image] });
-    const place = parsePlace(image);
+    const place = parseLocation(image);
     const source = await openSource(place, client);
     try {
       const found = await source.registry.resolve(source.reference);
-      if (!found) throw new PipelineError('not-found', `image ${formatPlace(place)} not found`);
+      if (!found) throw new PipelineError('not-found', `image ${formatLocation(place)} not found`);
       const at = withDigest(source.reference, found.digest);
       const report = await verifySignatures(source.registry, at, trust);
       const says = invocation.text('says');
       const verified = report.verified.filter((one) => says === undefined || one.says === says);
-      const told = { image: formatPlace(place), digest: found.digest, verified, rejected: report.rejected };
+      const told = {
+        image: formatLocation(place),
+        digest: found.digest,
+        verified,
+        rejected: report.rejected,
+      };
       await terminal.out(format === 'json' ? `${JSON.stringify(told, null, 2)}\n` : textOf(told));
       return verified.length > 0 ? 0 : 1;
     } finally {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { folderOf, type MadeBundle, madeBundle, pushMade } from '../../catalogs/release/bundle-image.ts';
+import { type BuiltBundle, builtBundle, folderOf, pushMade } from '../../catalogs/release/bundle-image.ts';
 import { releasedTexts, writeReleased } from '../../catalogs/release/release.ts';
-import { directoryPlace, type ReleasePlace } from '../../catalogs/release/release-repository.ts';
+import { directoryRepository, type ReleaseRepository } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -39,7 +39,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const [name = '', version = ''] = invocation.operands;
-    const place = directoryPlace(directory);
+    const place = directoryRepository(directory);
     const made = await madeOf(place, invocation);
     const image = made?.reference ?? invocation.needed('image');
     const rendering = renderingOf(invocation, terminal);
@@ -57,17 +57,17 @@ export const command: Command = {
 };
 
 /** The image that is made of the bundle's folder; undefined for one that somebody else makes. */
-async function madeOf(place: ReleasePlace, invocation: Invocation): Promise<MadeBundle | undefined> {
+async function madeOf(place: ReleaseRepository, invocation: Invocation): Promise<BuiltBundle | undefined> {
   const given = invocation.text('image');
   if (given !== undefined && !invocation.flag('push')) return undefined;
   const [name = '', version = ''] = invocation.operands;
   const pattern = given ?? (await patternOf(place));
   const source = await place.folder(folderOf({ package: name, version }));
   // A name that is none is said by the release.
-  return source && madeBundle(pattern, { package: name, version }, source);
+  return source && builtBundle(pattern, { package: name, version }, source);
 }
 
-async function patternOf(place: ReleasePlace): Promise<string> {
+async function patternOf(place: ReleaseRepository): Promise<string> {
   const text = await place.text(POLICY_PATH);
   const { policy } = readPolicy(text === undefined ? undefined : Buffer.from(text));
   if (policy?.release) return policy.release.bundles;
@@ -80,7 +80,7 @@ async function patternOf(place: ReleasePlace): Promise<string> {
   );
 }
 
-async function push(made: MadeBundle, invocation: Invocation, terminal: Terminal): Promise<void> {
+async function push(made: BuiltBundle, invocation: Invocation, terminal: Terminal): Promise<void> {
   const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
   try {
     const isNew = await pushMade(client, made);

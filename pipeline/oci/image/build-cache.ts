@@ -71,7 +71,7 @@ export interface VerdictFacts {
 }
 
 /** Facts by content key. What was used is kept for the next build, the rest is forgotten. */
-export interface Memory {
+export interface BuildCache {
   readonly files: FactTable<FileFacts>;
   readonly packages: FactTable<PackageFacts>;
   readonly pieces: FactTable<RememberedPiece>;
@@ -103,7 +103,7 @@ export function contentKey(...texts: readonly string[]): string {
 }
 
 /** Reads what a build wrote; a memory of another format, or none, is empty. */
-export function openMemory(bytes: Uint8Array | undefined): Memory {
+export function openBuildCache(bytes: Uint8Array | undefined): BuildCache {
   const json = bytes === undefined ? undefined : parse(bytes);
   const { files, packages, pieces, layers, verdicts, room } =
     isObject(json) && json['format'] === FORMAT ? json : {};
@@ -118,7 +118,7 @@ export function openMemory(bytes: Uint8Array | undefined): Memory {
 }
 
 /** The memory for the next build. */
-export function writeMemory(memory: Memory, room: number): Uint8Array {
+export function writeBuildCache(memory: BuildCache, room: number): Uint8Array {
   const { files, packages, pieces, layers, verdicts } = memory;
   const tables = {
     files: [...files.used],

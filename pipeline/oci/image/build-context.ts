@@ -11,9 +11,9 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor } from '../../ports.ts';
-import { contentKey, type Memory } from './build-cache.ts';
+import { type BuildCache, contentKey } from './build-cache.ts';
 import { CODEC_IDS, type Codec } from './compress.ts';
-import { type Extent, madePiece, readExtents, scratchFile } from './layer-piece.ts';
+import { type Extent, finishedPiece, readExtents, scratchFile } from './layer-piece.ts';
 import type { Contents } from './packages.ts';
 
 /** Reads a layer of an image that was published before. */
@@ -21,7 +21,7 @@ export type ReadLayer = (layer: Pick<Descriptor, 'digest' | 'size'>) => AsyncIte
 
 export interface Workshop {
   readonly contents: Contents;
-  readonly memory: Memory;
+  readonly memory: BuildCache;
   readonly scratch: string;
   readonly codec: Codec;
   readonly cache: 'json' | 'none';
@@ -57,7 +57,7 @@ export async function pieceAtHand(key: string, workshop: Workshop): Promise<Exte
   const facts = memory.pieces.get(key);
   if (!facts) return undefined;
   const { digest, size, layer } = facts;
-  const made = madePiece(scratch, facts);
+  const made = finishedPiece(scratch, facts);
   if (made || !layer || !(await fetchLayer(layer, workshop))) return made;
   const extent = { path: scratchFile(scratch, layer.digest), offset: layer.offset, size };
   // A memory is somebody's file: what it says of a layer may not be so.

@@ -11,20 +11,20 @@ import { PipelineError } from '../../error.ts';
 import type { Platform } from '../../ports.ts';
 import type { BaseImage } from './base.ts';
 import {
+  type BuildCache,
   type BundleFacts,
-  type Memory,
-  openMemory,
+  openBuildCache,
   type PackageFacts,
   type Store,
   type StretchFacts,
-  writeMemory,
+  writeBuildCache,
 } from './build-cache.ts';
 import type { ReadLayer, Workshop } from './build-context.ts';
 import { makeIndex } from './cache-index.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { indexLayer, makeFrame, packageLayer } from './layers.ts';
-import { type MadePackage, packageOf } from './package.ts';
+import { type PackageLayer, packageOf } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
 import { type LayerPlan, type Load, planLayers } from './plan.ts';
 
@@ -44,7 +44,7 @@ export interface BuildOptions {
   /** Reads layers of that build: what did not change of a layer that did is then not made again. */
   readonly earlier?: ReadLayer | undefined;
   /** What is wrong with the catalog: nothing is made of one with errors. */
-  readonly judge?: (contents: Contents, memory: Memory) => Promise<readonly Finding[]>;
+  readonly judge?: (contents: Contents, memory: BuildCache) => Promise<readonly Finding[]>;
 }
 
 export const BUILD_DEFAULTS: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'> = {
@@ -91,7 +91,7 @@ export async function buildCatalogImage(
       hint: 'use gzip, or a base image in OCI format',
     });
   }
-  const memory = openMemory(await kept?.store.get(kept.key));
+  const memory = openBuildCache(await kept?.store.get(kept.key));
   const { contents, findings: unread } = await readContents(source, memory.files, options.cache === 'json');
   const findings = (await options.judge?.(contents, memory)) ?? [];
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
@@ -105,17 +105,17 @@ export async function buildCatalogImage(
     findings: new Set(),
     made: new Set(),
   };
-  const packages: MadePackage[] = [];
+  const packages: PackageLayer[] = [];
   for (const name of [...(contents.hasRoot ? [ROOT] : []), ...contents.packages]) {
     packages.push(await packageOf(name, workshop));
   }
   if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
   const built = await assemble(packages, base, { plan: planFor(packages, base), workshop, options });
-  if (kept) await kept.store.put(kept.key, writeMemory(memory, built.room));
+  if (kept) await kept.store.put(kept.key, writeBuildCache(memory, built.room));
   return { findings, built };
 }
 
-function planFor(packages: readonly MadePackage[], base: BaseImage | undefined): LayerPlan {
+function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined): LayerPlan {
   const loads = (tree: Tree): Load[] =>
     packages.flatMap(({ name, pieces }) => {
       const size = pieces[tree]?.size;
@@ -127,7 +127,7 @@ function planFor(packages: readonly MadePackage[], base: BaseImage | undefined):
 }
 
 async function assemble(
-  packages: readonly MadePackage[],
+  packages: readonly PackageLayer[],
   base: BaseImage | undefined,
   { plan, workshop, options }: { plan: LayerPlan; workshop: Workshop; options: BuildOptions },
 ): Promise<BuiltCatalog> {
@@ -168,7 +168,7 @@ async function assemble(
   };
 }
 
-function contentsOf(packages: readonly MadePackage[]): BuiltCatalog['contents'] {
+function contentsOf(packages: readonly PackageLayer[]): BuiltCatalog['contents'] {
   return packages
     .filter(({ name }) => name !== ROOT)
     .map(({ name, facts: { bundles } }) => ({ name, bundles }))
@@ -185,6 +185,6 @@ function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFac
   return sealDigest(configs, [...cache, ...meta.map(placed)]);
 }
 
-function replanned({ room }: Memory, plan: LayerPlan): BuiltCatalog['replanned'] {
+function replanned({ room }: BuildCache, plan: LayerPlan): BuiltCatalog['replanned'] {
   return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
 }

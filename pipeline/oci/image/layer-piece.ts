@@ -141,7 +141,7 @@ export function scratchFile(scratch: string, digest: string): string {
 }
 
 /** A piece that was made in this build; undefined for one that was not. */
-export function madePiece(scratch: string, { digest, size }: PieceFacts): Extent | undefined {
+export function finishedPiece(scratch: string, { digest, size }: PieceFacts): Extent | undefined {
   const path = scratchFile(scratch, digest);
   return existsSync(path) ? { path, offset: 0, size } : undefined;
 }

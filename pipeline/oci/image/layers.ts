@@ -7,7 +7,7 @@ import { contentKey } from './build-cache.ts';
 import { pieceAtHand, pieceKey, type Workshop } from './build-context.ts';
 import type { Layer } from './image.ts';
 import { type LayerFacts, layerBlob, layerOf } from './layer.ts';
-import { type Extent, endPiece, madePiece, openPiece, type PieceFacts } from './layer-piece.ts';
+import { type Extent, endPiece, finishedPiece, openPiece, type PieceFacts } from './layer-piece.ts';
 import { makePackage } from './package.ts';
 
 /** What stands around the pieces of every layer. */
@@ -31,7 +31,7 @@ export async function makeFrame({ scratch, codec }: Workshop): Promise<Frame> {
 }
 
 function at(scratch: string, facts: PieceFacts): Extent {
-  const extent = madePiece(scratch, facts);
+  const extent = finishedPiece(scratch, facts);
   if (!extent) throw new Error(`the piece ${facts.digest} was made and is not there`);
   return extent;
 }

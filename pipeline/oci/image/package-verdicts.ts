@@ -6,25 +6,25 @@
 import type { LoadLimits } from '../../../catalog/fbc/load.ts';
 import type { Catalog } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
-import { judge } from '../../../catalog/rules/judge-catalog.ts';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import type { Rule, SeverityOf } from '../../../catalog/rules/rule.ts';
 import { contentKey, type FactTable, type VerdictFacts } from './build-cache.ts';
 import type { Contents, IdentifiedFile } from './packages.ts';
 
-export interface Judging {
+export interface VerdictOptions {
   readonly rules: readonly Rule[];
   readonly severityOf: SeverityOf;
   readonly limits: LoadLimits;
 }
 
 /** @returns what `judge` says of the catalog, the worst first */
-export async function judgeContents(
+export async function checkContents(
   { groups }: Contents,
   verdicts: FactTable<VerdictFacts>,
-  judging: Judging,
+  options: VerdictOptions,
 ): Promise<Finding[]> {
-  const { limits } = judging;
-  const setting = contentKey('setting', settingOf(judging));
+  const { limits } = options;
+  const setting = contentKey('setting', settingOf(options));
   const findings: Finding[] = [];
   let blobs = 0;
   for (const group of groups) {
@@ -34,7 +34,7 @@ export async function judgeContents(
       ...group.flatMap(({ file, identity }) => [file.path, identity]),
     );
     const known = verdicts.get(key);
-    const facts = known ?? (await judgeGroup(group, judging));
+    const facts = known ?? (await checkGroup(group, options));
     if (!known) verdicts.set(key, facts);
     findings.push(...facts.findings);
     const before = blobs;
@@ -45,22 +45,22 @@ export async function judgeContents(
 }
 
 /** Names what the findings follow from beside the files. */
-function settingOf({ rules, severityOf, limits }: Judging): string {
+function settingOf({ rules, severityOf, limits }: VerdictOptions): string {
   return JSON.stringify([rules.map((rule) => [rule.id, severityOf(rule)]), limits]);
 }
 
-async function judgeGroup(
+async function checkGroup(
   group: readonly IdentifiedFile[],
-  { rules, severityOf, limits }: Judging,
+  { rules, severityOf, limits }: VerdictOptions,
 ): Promise<VerdictFacts> {
   const source = { files: async () => group.map(({ file }) => file) };
-  const { findings, catalog } = await judge(source, rules, { severityOf, limits });
+  const { findings, catalog } = await checkCatalog(source, rules, { severityOf, limits });
   const { packages, bundles } = catalog.blobs;
   return { findings, blobs: countOf(catalog), packages: packages.length, bundles: bundles.length };
 }
 
 /** How many packages and bundles there are in what was judged. */
-export function judgedCounts(verdicts: FactTable<VerdictFacts>): { packages: number; bundles: number } {
+export function checkedCounts(verdicts: FactTable<VerdictFacts>): { packages: number; bundles: number } {
   let packages = 0;
   let bundles = 0;
   for (const facts of verdicts.used.values()) {

@@ -23,7 +23,7 @@ import { type PackageContent, ROOT } from './packages.ts';
 export const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };
 
 /** A package as the image needs it. */
-export interface MadePackage {
+export interface PackageLayer {
   readonly name: string;
   readonly facts: PackageFacts;
   /** Its piece in each tree; undefined where it has no files. */
@@ -31,7 +31,7 @@ export interface MadePackage {
 }
 
 /** A package's facts: from the memory if all are there, else by making it. */
-export async function packageOf(name: string, workshop: Workshop): Promise<MadePackage> {
+export async function packageOf(name: string, workshop: Workshop): Promise<PackageLayer> {
   const { memory } = workshop;
   const facts = memory.packages.get(packageKey(name, workshop));
   const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, workshop));
@@ -43,7 +43,7 @@ export async function packageOf(name: string, workshop: Workshop): Promise<MadeP
 }
 
 /** Makes the pieces of a package, and notes what became of it. */
-export async function makePackage(name: string, workshop: Workshop): Promise<MadePackage> {
+export async function makePackage(name: string, workshop: Workshop): Promise<PackageLayer> {
   const content = await workshop.contents.read(name);
   for (const finding of content.findings) workshop.findings.add(finding);
   // What is wrong anywhere is reported; nothing is made of it.
@@ -70,9 +70,9 @@ export async function makePackage(name: string, workshop: Workshop): Promise<Mad
   return { name, facts, pieces: { configs: configs?.facts, cache: cache?.facts } };
 }
 
-const NONE: MadePackage['pieces'] = { configs: undefined, cache: undefined };
+const NONE: PackageLayer['pieces'] = { configs: undefined, cache: undefined };
 
-interface MadePiece {
+interface FinishedPiece {
   readonly facts: PieceFacts;
   readonly stretch: StretchFacts;
 }
@@ -82,7 +82,7 @@ async function makePiece(
   tree: Tree,
   parts: Iterable<TreePart>,
   { name, workshop }: { readonly name: string; readonly workshop: Workshop },
-): Promise<MadePiece | undefined> {
+): Promise<FinishedPiece | undefined> {
   const key = pieceKey(tree, name, workshop);
   const piece = await openPiece(workshop.scratch, key, workshop.codec);
   try {

@@ -15,7 +15,7 @@ import {
 import { PipelineError } from '../../error.ts';
 import { formatLayoutTag, type LayoutTag, parseLayoutTag } from './name.ts';
 
-export type Place =
+export type ImageLocation =
   | { readonly kind: 'registry'; readonly reference: Reference }
   /** An image layout, in a directory or in a tar file; the tag may name another repository: `name:tag`. */
   | { readonly kind: 'oci' | 'oci-archive'; readonly path: string; readonly tag?: LayoutTag }
@@ -27,7 +27,7 @@ export type Place =
  *
  * @throws PipelineError `usage`
  */
-export function parsePlace(text: string): Place {
+export function parseLocation(text: string): ImageLocation {
   const [, kind, rest = ''] = /^(docker|oci|oci-archive|docker-archive):(.*)$/s.exec(text) ?? [];
   if (kind === 'oci' || kind === 'oci-archive') return layoutPlace(kind, rest, text);
   if (kind === 'docker-archive') {
@@ -40,11 +40,11 @@ export function parsePlace(text: string): Place {
 }
 
 /** A place whose path starts from a directory. */
-export function placeFrom(directory: string, place: Place): Place {
+export function locationFrom(directory: string, place: ImageLocation): ImageLocation {
   return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
 }
 
-function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): Place {
+function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): ImageLocation {
   const [path, name] = splitPath(rest, text);
   if (name === undefined) return { kind, path };
   const tag = parseLayoutTag(name);
@@ -81,7 +81,7 @@ function unusable(text: string, why: string): PipelineError {
 }
 
 /** The place as `parsePlace` reads it. */
-export function formatPlace(place: Place): string {
+export function formatLocation(place: ImageLocation): string {
   if (place.kind === 'registry') return formatReference(place.reference);
   if (place.kind === 'docker-archive') {
     return `${place.kind}:${place.path}${place.name === undefined ? '' : `:${formatReference(place.name)}`}`;

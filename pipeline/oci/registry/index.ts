@@ -37,7 +37,7 @@ export {
   OCI_MANIFEST,
   parseManifest,
 } from './image.ts';
-export { formatPlace, type Place, parsePlace } from './image-location.ts';
+export { formatLocation, type ImageLocation, parseLocation } from './image-location.ts';
 export { type Layout, openLayout } from './layout/layout.ts';
 export { layoutRegistry } from './layout/registry.ts';
 export type { LayoutTag } from './name.ts';

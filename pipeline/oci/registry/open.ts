@@ -4,7 +4,7 @@ import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { createDockerArchive, openDockerArchive } from './archive/docker.ts';
 import { createOciArchive, openOciArchive } from './archive/oci.ts';
-import { formatPlace, type Place } from './image-location.ts';
+import { formatLocation, type ImageLocation } from './image-location.ts';
 import type { LayoutView } from './layout/contents.ts';
 import { openLayout } from './layout/layout.ts';
 import { layoutRegistry, viewRegistry } from './layout/registry.ts';
@@ -38,9 +38,9 @@ const UNNAMED = 'latest';
  * @param client for references; it stays open
  * @throws PipelineError `not-found`, or `usage` when it is not clear which of several images is meant
  */
-export async function openSource(place: Place, client: Registry): Promise<Source> {
+export async function openSource(place: ImageLocation, client: Registry): Promise<Source> {
   if (place.kind === 'registry') return { registry: client, reference: place.reference, close: nothing };
-  const name = formatPlace(place);
+  const name = formatLocation(place);
   if (place.kind === 'oci') {
     const layout = await openLayout(place.path, { create: false });
     return {
@@ -119,7 +119,7 @@ async function namesIn(view: LayoutView): Promise<string> {
  * @param client for references; it stays open
  * @throws PipelineError `io`, or `usage` for a directory that is no layout
  */
-export async function openDestination(place: Place, client: Registry): Promise<Destination> {
+export async function openDestination(place: ImageLocation, client: Registry): Promise<Destination> {
   if (place.kind === 'registry') {
     return { registry: client, reference: place.reference, finish: nothing, discard: nothing };
   }

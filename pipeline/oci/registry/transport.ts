@@ -122,7 +122,7 @@ export function createTransport(options: TransportOptions): Transport {
       const timed = await hop(current, budget);
       const { answer } = timed;
       const next = redirectOf(answer, current);
-      if (next === undefined) return judged(timed, state(current.url.host), request, retrying);
+      if (next === undefined) return verified(timed, state(current.url.host), request, retrying);
       await answer.discard();
       if (current.isSecret && next.url.origin !== current.url.origin)
         throw secretElsewhere(current, next.url);
@@ -185,7 +185,7 @@ async function ask(request: TransportRequest, host: HostState, options: Transpor
 }
 
 /** Hands an answer on, unless it says that the host is busy or broken. */
-async function judged(
+async function verified(
   { answer, took }: Timed,
   host: HostState,
   request: TransportRequest,

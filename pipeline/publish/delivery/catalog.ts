@@ -15,9 +15,9 @@ import {
   noteOutcome,
   type Outcome,
   outcomeAt,
-  tellBehind,
-  tellOutcome,
-  tellWaiting,
+  recordBehind,
+  recordOutcome,
+  recordWaiting,
 } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
 import { isOn } from './push.ts';
@@ -45,7 +45,7 @@ export async function handleCatalog(
   const { behind } = message;
   if (behind !== undefined) {
     const newer = await knownOutcome({ ...message, commit: behind }, ports);
-    if (await tellOvertaken(message, newer, ports)) return undefined;
+    if (await recordOvertaken(message, newer, ports)) return undefined;
   }
   const branch = await ports.open(message);
   try {
@@ -59,13 +59,13 @@ export async function handleCatalog(
     }
     const publishing = { branch, ports, options };
     if (branch.tip === message.commit) {
-      await tellWaiting(ports, message);
+      await recordWaiting(ports, message);
       return await publishNewest(message, publishing);
     }
     return await publishBehind(message, publishing);
   } catch (error) {
-    const tell = branch.tip === message.commit ? tellOutcome : tellBehind;
-    if (error instanceof PipelineError) await tellFailure(ports, tell, { message, error });
+    const tell = branch.tip === message.commit ? recordOutcome : recordBehind;
+    if (error instanceof PipelineError) await recordFailure(ports, tell, { message, error });
     throw error;
   } finally {
     await branch.close();
@@ -83,21 +83,21 @@ async function knownOutcome(
 }
 
 /** Tells which newer commit was published. @returns false where none was, as far as is known of `newer` */
-async function tellOvertaken(
+async function recordOvertaken(
   message: CatalogMessage,
   newer: Outcome | undefined,
   ports: DeliveryPorts,
 ): Promise<boolean> {
   if (!newer || !isDone(newer)) return false;
   const detail = newer.state === 'published' ? newer.commit : newer.detail;
-  await tellOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
+  await recordOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
   return true;
 }
 
 /** The message comes again; meanwhile people can see why they wait. */
-async function tellFailure(
+async function recordFailure(
   ports: DeliveryPorts,
-  tell: typeof tellOutcome,
+  tell: typeof recordOutcome,
   { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
 ): Promise<void> {
   try {
@@ -116,7 +116,7 @@ interface Publishing {
 /** Publishes the branch's newest commit, which has the last word on its catalog. */
 async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
   const published = await publishCommit(message, publishing);
-  await tellOutcome(publishing.ports, message, outcomeOf(published, message));
+  await recordOutcome(publishing.ports, message, outcomeOf(published, message));
   return published;
 }
 
@@ -128,16 +128,16 @@ async function publishBehind(
   const { branch, ports } = publishing;
   const newest = { ...message, commit: branch.tip };
   const known = await knownOutcome(newest, ports);
-  if (await tellOvertaken(message, known, ports)) return undefined;
+  if (await recordOvertaken(message, known, ports)) return undefined;
   // What failed comes again by its own message.
   const isOut = known?.state === 'refused' || known?.state === 'failed';
   const first = isOut ? undefined : await tryNewest(newest, publishing);
   if (first && first.kind !== 'refused') {
-    await tellOutcome(ports, message, outcomeOf(first, message));
+    await recordOutcome(ports, message, outcomeOf(first, message));
     return first;
   }
   const published = await publishCommit(message, publishing);
-  await tellBehind(ports, message, outcomeOf(published, message));
+  await recordBehind(ports, message, outcomeOf(published, message));
   return published;
 }
 
@@ -170,7 +170,7 @@ async function publishCommit(
       page: true,
     };
     const published = await publish({ repository, registry, fence, records, progress: log }, request);
-    if (published.kind === 'published') await tellPublished(ports, name, published.receipt);
+    if (published.kind === 'published') await recordPublished(ports, name, published.receipt);
     return published;
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -199,7 +199,7 @@ function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | '
 }
 
 /** @throws PipelineError where telling it again may help */
-async function tellPublished(
+async function recordPublished(
   { announce, deployed, linkTo, log }: DeliveryPorts,
   repository: string,
   receipt: PublishReceipt,

@@ -9,7 +9,7 @@ import { handlePush } from './push.ts';
 /**
  * @throws PipelineError: the queue delivers the message again, and puts it aside when that does not help
  */
-export async function handleWork(
+export async function handleMessage(
   body: string,
   ports: DeliveryPorts,
   options: { readonly store?: Store | undefined } = {},

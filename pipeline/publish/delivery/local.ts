@@ -18,7 +18,7 @@ import { writeFiles } from '../../write.ts';
 import { publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
 import { directoryRecords } from '../records/directory.ts';
-import { handleWork } from './handle-message.ts';
+import { handleMessage } from './handle-message.ts';
 import { memoryQueue } from './memory-queue.ts';
 import { messageOf } from './message.ts';
 import { type DeliveryStatus, statusOf } from './status.ts';
@@ -80,7 +80,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   };
   const store = directoryStore(join(directory, 'memory'));
   await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
-  await queue.drain((body) => handleWork(body, ports, { store }));
+  await queue.drain((body) => handleMessage(body, ports, { store }));
   for (const { catalog, documents } of await publishedIn(records)) {
     await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
   }

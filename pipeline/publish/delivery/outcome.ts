@@ -63,13 +63,13 @@ export async function noteWaiting(records: RecordStore, message: CatalogMessage)
   if (known) return known;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, state: 'pending', detail: commit };
-  await tellLast(records, outcome);
+  await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   return outcome;
 }
 
 /** Reports that a commit waits, unless more is known of it. */
-export async function tellWaiting(ports: OutcomePorts, message: CatalogMessage): Promise<void> {
+export async function recordWaiting(ports: OutcomePorts, message: CatalogMessage): Promise<void> {
   const outcome = await noteWaiting(ports.records, message);
   if (outcome.state === 'pending') await report(ports, outcome);
 }
@@ -78,19 +78,19 @@ export async function tellWaiting(ports: OutcomePorts, message: CatalogMessage):
  * Reports the status, then writes the records: what is recorded was told. That a newer commit made one needless is
  * told only where it was heard of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
  */
-export async function tellOutcome(ports: OutcomePorts, message: CatalogMessage, end: End): Promise<void> {
+export async function recordOutcome(ports: OutcomePorts, message: CatalogMessage, end: End): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, ...end };
   if (outcome.state !== 'superseded' || (await outcomeAt(records, outcome))) {
     await report(ports, outcome);
-    await tellLast(records, outcome);
+    await recordLast(records, outcome);
   }
   await noteOutcome(records, outcome);
 }
 
 /** Reports that a newer commit is to be published in place of one, whatever its catalogs are. */
-export async function tellLeft(
+export async function recordLeft(
   ports: Pick<DeliveryPorts, 'forge' | 'log'>,
   of: Pick<Outcome, 'repository' | 'commit'>,
   newer: string,
@@ -103,7 +103,7 @@ export async function tellLeft(
 }
 
 /** Reports that nothing of a commit is published, whatever its catalogs are. */
-export async function tellRefused(
+export async function recordRefused(
   ports: Pick<DeliveryPorts, 'forge' | 'log'>,
   of: Pick<Outcome, 'repository' | 'commit'>,
   detail: string,
@@ -111,8 +111,8 @@ export async function tellRefused(
   await setStatus(ports, { ...of, context: CONTEXT, ...wordsOf('refused', detail) }, true);
 }
 
-/** As {@link tellOutcome}, of a commit behind the newest one, which has the last word. */
-export async function tellBehind(
+/** As {@link recordOutcome}, of a commit behind the newest one, which has the last word. */
+export async function recordBehind(
   ports: OutcomePorts,
   { repository, catalog, commit }: CatalogMessage,
   end: End,
@@ -121,7 +121,7 @@ export async function tellBehind(
   const outcome: Outcome = { repository, catalog, commit, ...end };
   await report(ports, outcome);
   const last = await lastOutcome(records, outcome);
-  if (!last || last.commit === commit) await tellLast(records, outcome);
+  if (!last || last.commit === commit) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
 }
 
@@ -166,7 +166,7 @@ async function setStatus(
 }
 
 /** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */
-async function tellLast(records: RecordStore, outcome: Outcome): Promise<void> {
+async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
   const isSuperseded = outcome.state === 'superseded';
   if (isSuperseded && (await lastOutcome(records, outcome))?.commit !== outcome.commit) return;
   const news = isSuperseded ? { ...outcome, state: 'published', commit: outcome.detail } : outcome;

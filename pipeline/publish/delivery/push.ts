@@ -7,7 +7,7 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { isDone, noteWaiting, tellLeft, tellRefused } from './outcome.ts';
+import { isDone, noteWaiting, recordLeft, recordRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 /**
@@ -41,9 +41,9 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     // Last: no catalog waits for GitHub to take it.
     for (const { commit, detail } of refused) {
       ports.log(`${commit}: ${detail}`);
-      await tellRefused(ports, { repository: name, commit }, detail);
+      await recordRefused(ports, { repository: name, commit }, detail);
     }
-    if (at && push.commit !== at.tip) await tellLeft(ports, { repository: name, commit: push.commit }, tip);
+    if (at && push.commit !== at.tip) await recordLeft(ports, { repository: name, commit: push.commit }, tip);
     return changed.map(({ catalog }) => catalog);
   } finally {
     await close();

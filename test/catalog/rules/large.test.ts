@@ -4,8 +4,8 @@ import { load } from '../../../catalog/fbc/load.ts';
 import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { worldOf } from '../../../catalog/olm/foresight/world.ts';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { judge } from '../../../catalog/rules/judge-catalog.ts';
 import { runForesight, runRules } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 
@@ -43,7 +43,10 @@ async function foreseen(blobs: readonly object[]): Promise<Finding[]> {
 
 test('each of many entries without a bundle is told on its line', async () => {
   const entries = times(30_000, (i) => ({ name: `p.v${i}`, replaces: `p.x${i}` }));
-  const { findings } = await judge(sourceOf({ 'catalog.json': textOf(ofPackage('p', entries)) }), RULES);
+  const { findings } = await checkCatalog(
+    sourceOf({ 'catalog.json': textOf(ofPackage('p', entries)) }),
+    RULES,
+  );
   const missing = findings.filter(({ rule }) => rule === 'entry/no-bundle');
   expect(missing).toHaveLength(entries.length);
   expect(new Set(missing.map(({ location }) => location.column)).size).toBe(entries.length);

@@ -1,9 +1,9 @@
 /** What the merge of a bundle will do is shown, and judged, in the pull request that brings it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientUnder } from '../../../pipeline/catalogs/references/client.ts';
-import { madeBundle, pushMade } from '../../../pipeline/catalogs/release/bundle-image.ts';
+import { builtBundle, pushMade } from '../../../pipeline/catalogs/release/bundle-image.ts';
 import { releasedTexts } from '../../../pipeline/catalogs/release/release.ts';
-import { treePlace } from '../../../pipeline/catalogs/release/release-repository.ts';
+import { treeRepository } from '../../../pipeline/catalogs/release/release-repository.ts';
 import { check } from '../../../pipeline/check/check.ts';
 import type { People } from '../../../pipeline/check/people.ts';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
@@ -67,11 +67,11 @@ const errors = ({ findings }: CheckReport) => findings.filter(({ severity }) => 
 /** The texts that the release of 1.1.0 makes, on top of the base. */
 async function texts(of = bundle): Promise<ReadonlyMap<string, string>> {
   const commit = source.commit(of, { parents: [base], branch: 'made' });
-  const place = treePlace(repository.objects, commit);
+  const place = treeRepository(repository.objects, commit);
   const folder = await place.folder('operators/etcd/1.1.0');
   if (!folder) throw new Error('no bundle');
   const name = { package: 'etcd', version: '1.1.0' };
-  const { reference: image } = await madeBundle(`${host}/org/{package}-bundle:v{version}`, name, folder);
+  const { reference: image } = await builtBundle(`${host}/org/{package}-bundle:v{version}`, name, folder);
   const rendering = { directory: '/', registry: () => Promise.reject(new Error('nothing is asked')) };
   return (await releasedTexts(place, { ...name, image, rendering })).texts;
 }
@@ -186,9 +186,9 @@ test('a release that would be unsafe fails, and what the pull request itself bri
 
 test('a tag that is another image already is said before the merge', async () => {
   const pattern = `${host}/org/{package}-bundle:v{version}`;
-  const folder = await treePlace(repository.objects, base).folder('operators/etcd/1.0.0');
+  const folder = await treeRepository(repository.objects, base).folder('operators/etcd/1.0.0');
   if (!folder) throw new Error('no bundle');
-  const other = await madeBundle(pattern, { package: 'etcd', version: '1.1.0' }, folder);
+  const other = await builtBundle(pattern, { package: 'etcd', version: '1.1.0' }, folder);
   await pushMade(testClient([host]), other);
   expect(errors(await judged(bundle))).toMatchObject([
     {

@@ -9,10 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { judge } from '../../../catalog/rules/judge-catalog.ts';
 import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
-import { judgeRemembered, type Verdict } from '../../../pipeline/check/stored-verdicts.ts';
+import { checkRemembered, type Verdict } from '../../../pipeline/check/stored-verdicts.ts';
 import { directorySource } from '../../../pipeline/directory.ts';
 import { workTreeSource } from '../../../pipeline/git/work-tree.ts';
 import type { Store } from '../../../pipeline/oci/image/build-cache.ts';
@@ -28,7 +28,7 @@ function store(): Store {
 }
 
 async function judged(source: CatalogSource): Promise<Verdict> {
-  const { findings, catalog } = await judge(source, RULES);
+  const { findings, catalog } = await checkCatalog(source, RULES);
   const { packages, bundles } = catalog.blobs;
   return { findings, packages: packages.length, bundles: bundles.length };
 }
@@ -45,8 +45,8 @@ test('what is remembered is what is said of the whole, at first and again', asyn
   );
   const whole = sorted(await judged(source));
   const memory = store();
-  expect(sorted(await judgeRemembered(source, RULES, memory))).toEqual(whole);
-  expect(sorted(await judgeRemembered(source, RULES, memory))).toEqual(whole);
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(whole);
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(whole);
 });
 
 test('an ignore file that cannot be read is still said when all else is remembered', async () => {
@@ -54,9 +54,9 @@ test('an ignore file that cannot be read is still said when all else is remember
   writeFileSync(join(root, 'a.yaml'), 'schema: olm.package\nname: a\ndefaultChannel: gone\n');
   symlinkSync('nowhere', join(root, '.indexignore'));
   const memory = store();
-  const first = await judgeRemembered(directorySource(root), RULES, memory);
+  const first = await checkRemembered(directorySource(root), RULES, memory);
   expect(first.findings.map(({ rule }) => rule)).toContain('fbc/unreadable');
-  expect(await judgeRemembered(directorySource(root), RULES, memory)).toEqual(first);
+  expect(await checkRemembered(directorySource(root), RULES, memory)).toEqual(first);
   expect(sorted(first)).toEqual(sorted(await judged(directorySource(root))));
 });
 
@@ -89,7 +89,7 @@ test('of a work tree, files are named by git as long as they are as git has them
   expect(await names()).toMatchObject({ 'b.yaml': undefined });
   rmSync(join(root, 'link.yaml'));
   const memory = store();
-  expect(sorted(await judgeRemembered(source, RULES, memory))).toEqual(sorted(await judged(source)));
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(sorted(await judged(source)));
 });
 
 test('outside of a repository files have no names, and are told apart by content', async () => {
@@ -98,8 +98,8 @@ test('outside of a repository files have no names, and are told apart by content
   const source = workTreeSource(directorySource(root), root, { searchPath: '/nowhere' });
   expect((await source.files()).map(({ identity }) => identity)).toEqual([undefined]);
   const memory = store();
-  await judgeRemembered(source, RULES, memory);
+  await checkRemembered(source, RULES, memory);
   writeFileSync(join(root, 'a.yaml'), BROKEN);
-  const { findings } = await judgeRemembered(source, RULES, memory);
+  const { findings } = await checkRemembered(source, RULES, memory);
   expect(findings.map(({ rule }) => rule)).toContain('fbc/field-type');
 });

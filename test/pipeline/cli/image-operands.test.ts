@@ -5,7 +5,7 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { directorySource } from '../../../pipeline/directory.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
 import { createRegistryClient } from '../../../pipeline/oci/registry/client.ts';
-import { parsePlace } from '../../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -58,7 +58,7 @@ test('a mirror is planned from an index image as from its directory, with its na
 test('an image in a directory has no name that clusters know: one is made up, and said', async () => {
   const directory = folder();
   const image = await indexImage();
-  const to = await openDestination(parsePlace(`oci:${directory}/images:v1`), createRegistryClient());
+  const to = await openDestination(parseLocation(`oci:${directory}/images:v1`), createRegistryClient());
   await pushImage(to.registry, to.reference, { image });
   const ran = await portolan(directory, 'mirror', 'plan', 'oci:images:v1', '--to', 'mirror.example.com');
   expect(ran.exit).toBe(0);
@@ -69,7 +69,7 @@ test('an image in a directory has no name that clusters know: one is made up, an
 test('what is published is compared with what is about to be', async () => {
   const directory = folder();
   const image = await indexImage();
-  const to = await openDestination(parsePlace(`oci:${directory}/images:v1`), createRegistryClient());
+  const to = await openDestination(parseLocation(`oci:${directory}/images:v1`), createRegistryClient());
   await pushImage(to.registry, to.reference, { image });
   cpSync(SAMPLE, join(directory, 'next'), { recursive: true });
   const same = await portolan(directory, 'diff', 'oci:images:v1', 'next', '--format', 'json');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ISSUER, judgeClaims } from '../../../pipeline/github/claims.ts';
+import { ISSUER, validateClaims } from '../../../pipeline/github/claims.ts';
 
 const NOW = 1_800_000_000;
 const EXPECTED = {
@@ -27,7 +27,7 @@ const CLAIMS = {
 };
 
 const judge = (more: Record<string, unknown> = {}): void =>
-  judgeClaims({ ...CLAIMS, ...more }, EXPECTED, NOW);
+  validateClaims({ ...CLAIMS, ...more }, EXPECTED, NOW);
 
 test('29: the token of the publish job is enough, whatever form its subject has', () => {
   expect(() => judge()).not.toThrow();

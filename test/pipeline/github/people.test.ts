@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type CommitFacts,
   type CommitPerson,
-  judgeCommits,
+  checkCommits,
   signedOffBy,
   trailerPeople,
 } from '../../../pipeline/check/authority/authorship.ts';
@@ -97,22 +97,22 @@ describe('commits', () => {
 
   test('must be signed off by their author, and verified, where the policy asks', () => {
     const good = facts(parent + by('anna'), 'x\n\nSigned-off-by: Anna <Anna@example.com>\n', true);
-    expect(judgeCommits([good], [anna], rules)).toEqual({ strangers: [], demands: [] });
+    expect(checkCommits([good], [anna], rules)).toEqual({ strangers: [], demands: [] });
     const other = facts(parent + by('anna'), 'x\n\nSigned-off-by: Otto <otto@example.com>\n');
-    expect(judgeCommits([other], [anna], rules).demands).toEqual([
+    expect(checkCommits([other], [anna], rules).demands).toEqual([
       'commit cccccccccccc has no Signed-off-by line of its author (git commit --amend --signoff)',
       'commit cccccccccccc has no signature that GitHub verified (git commit --amend -S)',
     ]);
-    expect(judgeCommits([other], [anna], { signOff: false, verified: false }).demands).toEqual([]);
+    expect(checkCommits([other], [anna], { signOff: false, verified: false }).demands).toEqual([]);
   });
 
   test('that only merge are not asked for either', () => {
-    expect(judgeCommits([facts(parent + parent + by('anna'), 'merge\n')], [anna], rules).demands).toEqual([]);
+    expect(checkCommits([facts(parent + parent + by('anna'), 'merge\n')], [anna], rules).demands).toEqual([]);
   });
 
   test('of people whom nobody knows are named, and counted beyond five', () => {
     const stranger = facts(parent + by('mallory'), 'x\n');
-    const { strangers } = judgeCommits(
+    const { strangers } = checkCommits(
       Array.from({ length: 8 }, () => stranger),
       [anna],
       { signOff: false, verified: false },

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
-import { type Place, parsePlace } from '../../../pipeline/oci/registry/image-location.ts';
+import { type ImageLocation, parseLocation } from '../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
-import { earlierLayers } from '../../../pipeline/publish/published-layers.ts';
+import { publishedLayers } from '../../../pipeline/publish/published-layers.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { bytesOf, sampleImage, source } from '../../fakes/image.ts';
@@ -15,8 +15,8 @@ import { registry } from '../../fakes/registry.ts';
 const image = sampleImage({ layers: ['a layer'] });
 const [layer = source(Buffer.from(''))] = image.blobs;
 
-async function readIn(place: Place, client: Registry): Promise<Buffer> {
-  const read = earlierLayers(place, client);
+async function readIn(place: ImageLocation, client: Registry): Promise<Buffer> {
+  const read = publishedLayers(place, client);
   if (!read) throw new Error('nothing is read there');
   return bytesOf(read(layer));
 }
@@ -25,21 +25,21 @@ test('layers are read where the image is published to, in a registry and in a di
   const { host } = await registry();
   const client = testClient([host]);
   await pushImage(client, parseReference(`${host}/a:v1`), { image });
-  const directory = parsePlace(`oci:${join(folder(), 'layout')}:v1`);
+  const directory = parseLocation(`oci:${join(folder(), 'layout')}:v1`);
   const to = await openDestination(directory, client);
   await pushImage(to.registry, to.reference, { image });
-  for (const place of [parsePlace(`${host}/a:v1`), directory]) {
+  for (const place of [parseLocation(`${host}/a:v1`), directory]) {
     expect(await readIn(place, client)).toEqual(await bytesOf(layer.open(0)));
   }
 });
 
 test('a directory that is not there has none, and is not made', async () => {
   const path = join(folder(), 'none');
-  const reading = readIn(parsePlace(`oci:${path}:v1`), testClient([]));
+  const reading = readIn(parseLocation(`oci:${path}:v1`), testClient([]));
   await expect(reading).rejects.toMatchObject({ code: 'not-found' });
   expect(existsSync(path)).toBe(false);
 });
 
 test('an archive is written anew: nothing of it is read', () => {
-  expect(earlierLayers(parsePlace('oci-archive:a.tar'), testClient([]))).toBeUndefined();
+  expect(publishedLayers(parseLocation('oci-archive:a.tar'), testClient([]))).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { Descriptor } from '../../../ports.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
 import { json, type Reply, refusal } from './reply.ts';
-import type { Call, Registry } from './request.ts';
+import type { Registry, RegistryRequest } from './request.ts';
 import type { Route } from './route.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
@@ -12,7 +12,7 @@ type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
 export async function pullBlob(
   { members, layout, toLayout }: Registry,
   { name, digest }: At<'blob'>,
-  call: Call,
+  call: RegistryRequest,
 ): Promise<Reply> {
   const size = await members.size(toLayout(name), digest);
   if (size === undefined) return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
@@ -70,7 +70,7 @@ export async function pullManifest({ layout, toLayout }: Registry, route: At<'ma
 export async function listTags(
   { layout, toLayout }: Registry,
   { name }: At<'tags'>,
-  call: Call,
+  call: RegistryRequest,
 ): Promise<Reply> {
   const contents = await layout.contents(toLayout(name));
   if (isEmpty(contents)) return refusal(404, 'NAME_UNKNOWN', `there is no repository ${name}`);
@@ -82,7 +82,10 @@ function isEmpty({ tags, manifests }: Contents): boolean {
   return tags.size === 0 && manifests.size === 0;
 }
 
-export async function listRepositories({ layout, fromLayout }: Registry, call: Call): Promise<Reply> {
+export async function listRepositories(
+  { layout, fromLayout }: Registry,
+  call: RegistryRequest,
+): Promise<Reply> {
   const names = (await layout.repositories()).map(fromLayout);
   const page = pageOf(names, call.query, '/v2/_catalog');
   return json(200, { repositories: page.items }, page.headers);
@@ -108,7 +111,7 @@ function pageOf(
 export async function listReferrers(
   { layout, toLayout }: Registry,
   route: At<'referrers'>,
-  call: Call,
+  call: RegistryRequest,
 ): Promise<Reply> {
   const all = referrersIn(await layout.contents(toLayout(route.name)), route.digest);
   const type = call.query.get('artifactType');

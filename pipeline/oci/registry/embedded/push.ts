@@ -5,14 +5,18 @@ import type { Manifest } from '../../../ports.ts';
 import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
 import { type Reply, refusal } from './reply.ts';
-import type { Call, Registry } from './request.ts';
+import type { Registry, RegistryRequest } from './request.ts';
 import type { Route } from './route.ts';
 import type { Upload } from './uploads.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
 
 /** Begins an upload, takes a whole blob, or mounts one. */
-export async function openUpload(registry: Registry, { name }: At<'uploads'>, call: Call): Promise<Reply> {
+export async function openUpload(
+  registry: Registry,
+  { name }: At<'uploads'>,
+  call: RegistryRequest,
+): Promise<Reply> {
   const mounted = await mount(registry, name, call);
   if (mounted) return mounted;
   const digest = call.query.get('digest');
@@ -28,7 +32,11 @@ export async function openUpload(registry: Registry, { name }: At<'uploads'>, ca
   return finish(registry, name, { upload, digest });
 }
 
-async function mount(registry: Registry, name: string, { query, request }: Call): Promise<Reply | undefined> {
+async function mount(
+  registry: Registry,
+  name: string,
+  { query, request }: RegistryRequest,
+): Promise<Reply | undefined> {
   const digest = query.get('mount');
   if (digest === null || !isDigest(digest)) return undefined;
   const { members, gate, toLayout, fromLayout } = registry;
@@ -60,7 +68,11 @@ function progress(status: number, name: string, upload: Upload): Reply {
   };
 }
 
-export async function continueUpload(registry: Registry, route: At<'upload'>, call: Call): Promise<Reply> {
+export async function continueUpload(
+  registry: Registry,
+  route: At<'upload'>,
+  call: RegistryRequest,
+): Promise<Reply> {
   const { name, id } = route;
   const upload = registry.uploads.find(registry.toLayout(name), id);
   if (!upload) return refusal(404, 'BLOB_UPLOAD_UNKNOWN', 'there is no such upload');
@@ -105,7 +117,11 @@ async function finish(
 }
 
 /** Takes a manifest when all that it names is in the repository. */
-export async function pushManifest(registry: Registry, route: At<'manifest'>, call: Call): Promise<Reply> {
+export async function pushManifest(
+  registry: Registry,
+  route: At<'manifest'>,
+  call: RegistryRequest,
+): Promise<Reply> {
   const { layout, toLayout, isImmutable } = registry;
   const { name, tag } = route;
   const bytes = await bodyOf(call, registry.largestManifest);
@@ -135,7 +151,7 @@ export async function pushManifest(registry: Registry, route: At<'manifest'>, ca
   };
 }
 
-async function bodyOf(call: Call, limit: number): Promise<Buffer> {
+async function bodyOf(call: RegistryRequest, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of call.body) {

@@ -5,7 +5,7 @@ import type { Gate } from './access.ts';
 import type { Members } from './members.ts';
 import type { Uploads } from './uploads.ts';
 
-export interface Call {
+export interface RegistryRequest {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;
   /** The body of the request. */

@@ -20,7 +20,7 @@ import { createMembers } from './members.ts';
 import { listReferrers, listRepositories, listTags, pullBlob, pullManifest } from './pull.ts';
 import { continueUpload, openUpload, pushManifest, removeBlob, removeManifest } from './push.ts';
 import { type Reply, refusal, replyTo, write } from './reply.ts';
-import type { Call, Registry } from './request.ts';
+import type { Registry, RegistryRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import { createUploads } from './uploads.ts';
 
@@ -147,10 +147,10 @@ async function serve(
 async function answer(
   registry: Registry,
   options: RegistryOptions,
-  raw: Omit<Call, 'query'>,
+  raw: Omit<RegistryRequest, 'query'>,
 ): Promise<Reply> {
   const [path = '', query = ''] = (raw.request.url ?? '').split('?', 2);
-  const call: Call = { ...raw, query: new URLSearchParams(query) };
+  const call: RegistryRequest = { ...raw, query: new URLSearchParams(query) };
   const routed = routeOf(path);
   if ('reply' in routed) return routed.reply;
   try {
@@ -166,7 +166,7 @@ async function answer(
 function dispatch(
   registry: Registry,
   options: RegistryOptions,
-  { route, call }: { route: Route; call: Call },
+  { route, call }: { route: Route; call: RegistryRequest },
 ): Reply | Promise<Reply> {
   const unknown = refusal(404, 'NAME_UNKNOWN', 'no such place');
   if (route.kind === 'token') return registry.gate.token(call.request, call.query) ?? unknown;
@@ -186,11 +186,11 @@ function actionOf(method: string, { kind }: Route): Action {
   return method === 'GET' ? 'pull' : 'push';
 }
 
-type Handler = (registry: Registry, route: Route, call: Call) => Reply | Promise<Reply>;
+type Handler = (registry: Registry, route: Route, call: RegistryRequest) => Reply | Promise<Reply>;
 
 /** A handler for routes of one kind, callable with any: the table's key says the kind. */
 function on<K extends Route['kind']>(
-  run: (registry: Registry, route: Extract<Route, { kind: K }>, call: Call) => Promise<Reply>,
+  run: (registry: Registry, route: Extract<Route, { kind: K }>, call: RegistryRequest) => Promise<Reply>,
 ): Handler {
   return run as Handler;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { madeBlob, madeDocument } from '../../../../catalog/fbc/new-blob.ts';
+import { newBlob, newDocument } from '../../../../catalog/fbc/new-blob.ts';
 import { renderYaml } from '../../../../catalog/fbc/render.ts';
 import { expandSemver } from '../../../../catalog/opm/template/semver.ts';
 import type { RenderedImage } from '../../../../catalog/opm/template/template.ts';
@@ -7,7 +7,7 @@ import type { RenderedImage } from '../../../../catalog/opm/template/template.ts
 /** The image of a bundle whose tag is its version. */
 async function renderImage(image: string): Promise<RenderedImage> {
   const version = image.slice(image.indexOf(':') + 1).replace('_', '+');
-  const made = madeBlob(
+  const made = newBlob(
     {
       schema: 'olm.bundle',
       name: `foo.v${version}`,
@@ -15,7 +15,7 @@ async function renderImage(image: string): Promise<RenderedImage> {
       image,
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version } }],
     },
-    madeDocument({ file: image, line: 1, column: 1 }),
+    newDocument({ file: image, line: 1, column: 1 }),
   );
   if (made.kind !== 'bundle') throw new TypeError('no bundle');
   return { bundle: made.blob, csv: { spec: { description: `Foo ${version}` } } };

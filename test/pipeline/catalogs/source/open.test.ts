@@ -13,7 +13,7 @@ import {
   buildCatalogImage,
 } from '../../../../pipeline/oci/image/build.ts';
 import { createRegistryClient, type RegistryClient } from '../../../../pipeline/oci/registry/client.ts';
-import { parsePlace } from '../../../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
@@ -66,7 +66,7 @@ test.each(['oci:images:v1', 'oci-archive:images.tar', 'docker-archive:images.tar
   const directory = folder();
   const client = createRegistryClient();
   const image = await built();
-  const to = await openDestination(parsePlace(text.replace(':images', `:${directory}/images`)), client);
+  const to = await openDestination(parseLocation(text.replace(':images', `:${directory}/images`)), client);
   const content = contentOf(image);
   // An archive of Docker's holds one image, not a list.
   const [manifest] = content.manifests;

@@ -5,7 +5,7 @@ import { subjectOf } from '../../../../pipeline/change/change.ts';
 import {
   type AuthorityDecision,
   type AuthorityInput,
-  judgeAuthority,
+  decideAuthority,
 } from '../../../../pipeline/check/authority/authority.ts';
 import { EMPTY_DIRECTORY, type Person } from '../../../../pipeline/policy/identity.ts';
 import type { PackageOwners } from '../../../../pipeline/policy/owners/owners.ts';
@@ -582,10 +582,10 @@ describe('laws of the table', () => {
     let allowed = 0;
     fc.assert(
       fc.property(some, fc.nat(), (given, index) => {
-        const before = judgeAuthority(given);
+        const before = decideAuthority(given);
         if (before.authority === 'allow') allowed++;
         const reviews = given.reviews.filter((_, i) => i !== index % Math.max(1, given.reviews.length));
-        expect(rank[judgeAuthority({ ...given, reviews }).authority]).toBeLessThanOrEqual(
+        expect(rank[decideAuthority({ ...given, reviews }).authority]).toBeLessThanOrEqual(
           rank[before.authority],
         );
       }),
@@ -604,8 +604,8 @@ describe('laws of the table', () => {
           'name' in more
             ? changeOf([...packages.values(), more], areas)
             : changeOf([...packages.values()], [...areas, more]);
-        expect(rank[judgeAuthority({ ...given, change }).authority]).toBeLessThanOrEqual(
-          rank[judgeAuthority(given).authority],
+        expect(rank[decideAuthority({ ...given, change }).authority]).toBeLessThanOrEqual(
+          rank[decideAuthority(given).authority],
         );
       }),
       runs(500),
@@ -621,8 +621,8 @@ describe('laws of the table', () => {
           [{ ...first, classes: new Set([...first.classes, more]) }, ...others],
           given.change.areas,
         );
-        expect(rank[judgeAuthority({ ...given, change }).authority]).toBeLessThanOrEqual(
-          rank[judgeAuthority(given).authority],
+        expect(rank[decideAuthority({ ...given, change }).authority]).toBeLessThanOrEqual(
+          rank[decideAuthority(given).authority],
         );
       }),
       runs(500),
@@ -637,8 +637,8 @@ describe('laws of the table', () => {
           commit: 'old',
           content: new Map([...content.keys()].map((key) => [key, 'then'])),
         }));
-        expect(judgeAuthority({ ...given, reviews: stale }).authority).toBe(
-          judgeAuthority({ ...given, reviews: [] }).authority,
+        expect(decideAuthority({ ...given, reviews: stale }).authority).toBe(
+          decideAuthority({ ...given, reviews: [] }).authority,
         );
       }),
       runs(500),
@@ -648,7 +648,7 @@ describe('laws of the table', () => {
   test('whoever is named as missing makes the difference when all of them approve', () => {
     fc.assert(
       fc.property(some, (given) => {
-        const { authority, needs } = judgeAuthority(given);
+        const { authority, needs } = decideAuthority(given);
         fc.pre(
           authority === 'needs' &&
             needs.every(({ who, from, count }) => who !== 'author' && from.length >= count),
@@ -660,7 +660,7 @@ describe('laws of the table', () => {
             .filter(({ login }) => approvers.has(login))
             .map((author: Person) => ({ author, state: 'approved' as const, commit: 'head', content })),
         ];
-        expect(judgeAuthority({ ...given, reviews }).authority).toBe('allow');
+        expect(decideAuthority({ ...given, reviews }).authority).toBe('allow');
       }),
       runs(500),
     );
@@ -669,7 +669,7 @@ describe('laws of the table', () => {
   test('every subject of a change has its answer', () => {
     fc.assert(
       fc.property(some, (given) => {
-        const { authority, subjects } = judgeAuthority(given);
+        const { authority, subjects } = decideAuthority(given);
         fc.pre(authority !== 'deny');
         const { packages, areas } = given.change;
         expect(subjects.map(({ subject }) => subject)).toEqual(

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../catalog/fbc/load.ts';
+import { checkCatalog } from '../../../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../../../catalog/rules/index.ts';
-import { judge } from '../../../../catalog/rules/judge-catalog.ts';
 import { ownSeverity } from '../../../../catalog/rules/rule.ts';
 import { type SourceFile, sourceOf } from '../../../../catalog/source.ts';
-import { openMemory } from '../../../../pipeline/oci/image/build-cache.ts';
-import { judgeContents } from '../../../../pipeline/oci/image/package-verdicts.ts';
+import { openBuildCache } from '../../../../pipeline/oci/image/build-cache.ts';
+import { checkContents } from '../../../../pipeline/oci/image/package-verdicts.ts';
 import { readContents } from '../../../../pipeline/oci/image/packages.ts';
 
 const judging = { rules: RULES, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
 
-async function judgedByPackage(source: ReturnType<typeof sourceOf>, memory = openMemory(undefined)) {
+async function judgedByPackage(source: ReturnType<typeof sourceOf>, memory = openBuildCache(undefined)) {
   const { contents } = await readContents(source, memory.files, true);
-  return judgeContents(contents, memory.verdicts, judging);
+  return checkContents(contents, memory.verdicts, judging);
 }
 
 function fixtures(): string[] {
@@ -27,7 +27,7 @@ test('package by package the findings are those of the whole catalog', async () 
   const texts = fixtures().map((file) => [file, readFileSync(join('test/rules', file), 'utf8')] as const);
   // The rules' fixtures as one catalog, in which packages of many files meet.
   const whole = sourceOf(Object.fromEntries(texts));
-  const { findings } = await judge(whole, RULES);
+  const { findings } = await checkCatalog(whole, RULES);
   const byPackage = await judgedByPackage(whole);
   expect(byPackage.length).toBe(findings.length);
   expect(new Set(byPackage.map((one) => JSON.stringify(one)))).toEqual(
@@ -55,7 +55,7 @@ test('what was judged is not read again', async () => {
         }),
       ),
   });
-  const memory = openMemory(undefined);
+  const memory = openBuildCache(undefined);
   const first = await judgedByPackage(source(), memory);
   expect(first.map(({ location }) => location.file)).toEqual(expect.arrayContaining(['a.yaml', 'b.yaml']));
   reads.length = 0;
@@ -68,9 +68,9 @@ test('more documents than the policy allows are found over all packages', async 
     'a.yaml': 'schema: olm.package\nname: a\ndefaultChannel: x\n',
     'b.yaml': 'schema: olm.package\nname: b\ndefaultChannel: x\n',
   });
-  const memory = openMemory(undefined);
+  const memory = openBuildCache(undefined);
   const { contents } = await readContents(source, memory.files, true);
   const limits = { ...DEFAULT_LIMITS, documents: 1 };
-  const found = await judgeContents(contents, memory.verdicts, { ...judging, limits });
+  const found = await checkContents(contents, memory.verdicts, { ...judging, limits });
   expect(found.filter(({ rule }) => rule === 'fbc/limits')).toMatchObject([{ location: { file: 'b.yaml' } }]);
 });

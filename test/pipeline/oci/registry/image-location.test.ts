@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatPlace, parsePlace } from '../../../../pipeline/oci/registry/image-location.ts';
+import { formatLocation, parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 
 describe('places', () => {
   test.each([
@@ -24,7 +24,7 @@ describe('places', () => {
         name: { registry: 'quay.io', repository: 'org/app', tag: 'v1' },
       },
     ],
-  ])('%s', (text, expected) => expect(parsePlace(text)).toMatchObject(expected));
+  ])('%s', (text, expected) => expect(parseLocation(text)).toMatchObject(expected));
 
   test.each([
     [''],
@@ -40,7 +40,7 @@ describe('places', () => {
     ['dir:/a'],
     ['https://quay.io/x'],
   ])('%j is none', (text) => {
-    expect(() => parsePlace(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => parseLocation(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   test.each([
@@ -50,5 +50,5 @@ describe('places', () => {
     ['oci-archive:/a.tar:v1'],
     ['docker-archive:a.tar:quay.io/org/app:v1'],
     ['docker-archive:a.tar'],
-  ])('%s is written as it is read', (text) => expect(formatPlace(parsePlace(text))).toBe(text));
+  ])('%s is written as it is read', (text) => expect(formatLocation(parseLocation(text))).toBe(text));
 });

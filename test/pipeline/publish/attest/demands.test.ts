@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
-import { parsePlace } from '../../../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';
@@ -64,11 +64,11 @@ test('images without the signature that the policy demands are told, others are 
 
 test('a base image without it is not built on', async () => {
   const { host, client, signed } = await setUp();
-  await expect(openBase(client, parsePlace(`${host}/acme/unsigned:v1`), signed)).rejects.toMatchObject({
+  await expect(openBase(client, parseLocation(`${host}/acme/unsigned:v1`), signed)).rejects.toMatchObject({
     code: 'not-allowed',
     message: expect.stringContaining('lacks the signature'),
   });
-  expect(await openBase(client, parsePlace(`${host}/acme/signed:v1`), signed)).toBeDefined();
+  expect(await openBase(client, parseLocation(`${host}/acme/signed:v1`), signed)).toBeDefined();
 });
 
 test('a demand must say by whom', () => {

@@ -6,8 +6,8 @@ import {
   type End,
   noteWaiting,
   outcomeAt,
-  tellOutcome,
-  tellWaiting,
+  recordOutcome,
+  recordWaiting,
 } from '../../../../pipeline/publish/delivery/outcome.ts';
 import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
 import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
@@ -24,7 +24,7 @@ function world() {
   const messageFor = (commit: string): CatalogMessage => {
     return { v: 1, kind: 'catalog', repository: 'sea/catalogs', branch: 'main', commit, catalog: 'v4.20' };
   };
-  const tell = (commit: string, end: End): Promise<void> => tellOutcome(ports, messageFor(commit), end);
+  const tell = (commit: string, end: End): Promise<void> => recordOutcome(ports, messageFor(commit), end);
   return { records, statuses, tell, ports, messageFor };
 }
 
@@ -34,10 +34,10 @@ test('a commit that waits stands beside what is published, and is told once it i
   await noteWaiting(records, waiting);
   expect(statusText(await statusOf(records))).toContain(`  pending ${TWO}: ${TWO}`);
   expect(statuses).toEqual([]);
-  for (const _ of [1, 2]) await tellWaiting(ports, waiting);
+  for (const _ of [1, 2]) await recordWaiting(ports, waiting);
   await tell(TWO, { state: 'failed', detail: 'the registry answered 503' });
   // It comes again: what is known of it stays.
-  await tellWaiting(ports, waiting);
+  await recordWaiting(ports, waiting);
   expect(statuses.map(({ state }) => state)).toEqual(['pending', 'pending', 'error']);
 });
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRegistryClient } from '../../../../../pipeline/oci/registry/client.ts';
-import { parsePlace } from '../../../../../pipeline/oci/registry/image-location.ts';
+import { parseLocation } from '../../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../../../../pipeline/oci/registry/open.ts';
 import { copyImage, type ImageContent, pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
@@ -76,7 +76,7 @@ describe('archives', () => {
     const file = join(directory, 'image.tar');
     await writeTo(`oci-archive:${file}:v1`, sampleImage());
     const before = readFileSync(file);
-    const to = await openDestination(parsePlace(`oci-archive:${file}:v2`), client);
+    const to = await openDestination(parseLocation(`oci-archive:${file}:v2`), client);
     await pushImage(to.registry, to.reference, { image: sampleImage({ layers: ['new'] }) });
     expect(readFileSync(file).equals(before)).toBe(true);
     await to.discard();
@@ -134,8 +134,8 @@ describe('docker-archive', () => {
   test('copies of copies stay the same', async () => {
     const directory = folder();
     await writeTo(`docker-archive:${directory}/1.tar`, sampleImage({ layers: ['a', 'b'] }));
-    const from = await openSource(parsePlace(`docker-archive:${directory}/1.tar`), client);
-    const to = await openDestination(parsePlace(`docker-archive:${directory}/2.tar`), client);
+    const from = await openSource(parseLocation(`docker-archive:${directory}/1.tar`), client);
+    const to = await openDestination(parseLocation(`docker-archive:${directory}/2.tar`), client);
     await copyImage(from, to);
     await to.finish();
     await from.close();

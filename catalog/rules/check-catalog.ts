@@ -19,7 +19,7 @@ import { compareFindings, type Finding } from '../finding.ts';
 import type { CatalogSource } from '../source.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import {
-  bundleJudge,
+  bundleChecker,
   ownSeverity,
   type Rule,
   runCatalogChecks,
@@ -27,31 +27,31 @@ import {
   withSeverities,
 } from './rule.ts';
 
-export interface Judged {
+export interface CheckedCatalog {
   /** All findings, the worst first. */
   readonly findings: readonly Finding[];
   /** The catalog's graph: packages, channels, bundles and deprecations with nothing else in them. */
   readonly catalog: Catalog;
 }
 
-export interface JudgeOptions {
+export interface CheckOptions {
   readonly limits?: LoadLimits;
   readonly severityOf?: SeverityOf;
 }
 
 /** Loads a catalog and runs rules over it. */
-export async function judge(
+export async function checkCatalog(
   source: CatalogSource,
   rules: readonly Rule[],
-  options: JudgeOptions = {},
-): Promise<Judged> {
+  options: CheckOptions = {},
+): Promise<CheckedCatalog> {
   const { limits = DEFAULT_LIMITS, severityOf = ownSeverity } = options;
   const findings: Finding[] = [];
-  const judgeBundle = bundleJudge(rules, severityOf, findings);
+  const checkBundle = bundleChecker(rules, severityOf, findings);
   const own = ownTexts();
   const { blobs, findings: unread } = await load(source, limits, {
     bundle: (bundle) => {
-      judgeBundle(bundle);
+      checkBundle(bundle);
       return lightBundle(bundle, own);
     },
     package: (blob) => lightPackage(blob, own),

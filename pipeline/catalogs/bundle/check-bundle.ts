@@ -11,14 +11,14 @@ import { settingOf, severitiesOf } from '../../policy/severity.ts';
 import { applyWaivers } from '../../policy/waiver.ts';
 import type { OpenBundle } from './open.ts';
 
-export interface BundleJudging {
+export interface BundleCheckOptions {
   readonly suites: readonly Suite[];
   readonly view?: View;
   readonly severityOf?: SeverityOf;
   readonly options?: InspectOptions;
 }
 
-export interface BundleJudgement {
+export interface BundleResult {
   /** What counts, the worst first. */
   readonly findings: readonly Finding[];
   /** What other suites would add; none is said twice. */
@@ -26,10 +26,10 @@ export interface BundleJudgement {
 }
 
 /** Judges a bundle. */
-export async function judgeBundle(
+export async function checkBundle(
   { source, dockerfile, labels }: OpenBundle,
-  { suites, view, severityOf, options = {} }: BundleJudging,
-): Promise<BundleJudgement> {
+  { suites, view, severityOf, options = {} }: BundleCheckOptions,
+): Promise<BundleResult> {
   const bundle = await inspectedBundle(source, {
     gzipLength,
     ...(dockerfile ? { dockerfile } : {}),
@@ -49,7 +49,7 @@ export interface BundleFolder {
 }
 
 /** Judges a bundle's directory under a policy: what OLM v0 needs counts everywhere, what others ask for where it is named. */
-export async function judgeFolder(
+export async function checkFolder(
   source: CatalogSource,
   { path, package: name }: BundleFolder,
   policy: Policy,
@@ -79,7 +79,7 @@ export async function refusalsOf(
   folder: BundleFolder,
   { policy, today }: PolicyOn,
 ): Promise<Finding[]> {
-  const found = await judgeFolder(source, folder, policy);
+  const found = await checkFolder(source, folder, policy);
   const { findings } = applyWaivers(found, policy.waivers, today);
   return findings.filter(({ severity }) => severity === 'error');
 }
