@@ -1,4 +1,4 @@
-/** The gate as an App: what a pull request's events ask for, judged and told as the Action does. */
+/** The gate as an App: what a pull request's events ask for, checked and told as the Action does. */
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import type { CheckReport } from '../pipeline/check/report.ts';
@@ -34,7 +34,7 @@ export interface GateRequest {
 }
 
 /**
- * Judges a pull request as it stands now, and says so: the status first, which is what a branch requires.
+ * Checks a pull request as it stands now, and says so: the status first, which is what a branch requires.
  *
  * @throws PipelineError as the client; the message then comes again, and says the same
  */

@@ -1,4 +1,4 @@
-/** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to judge. */
+/** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to check. */
 import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';

@@ -43,8 +43,8 @@ export interface ReceivePorts {
   /** What GitHub signs with. */
   readonly secret: () => Promise<string>;
   readonly sources: readonly Source[];
-  /** Whether there is an App, as which pull requests are judged. */
-  readonly judges: boolean;
+  /** Whether there is an App, as which pull requests are checked. */
+  readonly checksPulls: boolean;
   readonly queue: Queue;
   /** Remembers what was taken in. */
   readonly records: RecordStore;
@@ -83,7 +83,8 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   const digest = createHash('sha256').update(body).digest('hex');
   const work = workOf(event, sources, digest);
   if (!work) return { status: 202, text: 'nothing to do for this branch' };
-  if (work.kind === 'gate' && !ports.judges) return { status: 202, text: 'no pull request is judged here' };
+  if (work.kind === 'gate' && !ports.checksPulls)
+    return { status: 202, text: 'pull requests are not checked here' };
   if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'taken in before' };
   await ports.queue.send(messageOf(work));
   await ports.records.put(`deliveries/${digest}`, new TextEncoder().encode(`${JSON.stringify(work)}\n`));
@@ -143,7 +144,7 @@ interface Pull {
 
 type Event = Push | Pull;
 
-/** Events after which a pull request is judged anew. */
+/** Events after which a pull request is checked again. */
 const PULLS: ReadonlySet<string> = new Set(['pull_request', 'pull_request_review']);
 
 /** @returns `other` for an event that asks for nothing; undefined for one that is not as GitHub writes it */

@@ -18,7 +18,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a rule may need to know beside the bundle. */
 export interface InspectOptions {
-  /** The version of Kubernetes for which is judged, such as `1.25`; as typed. */
+  /** The version of Kubernetes to check for, such as `1.25`; as typed. */
   readonly kubernetesVersion?: string;
   /** The Dockerfile of the bundle's image: its text and its path; without a text, why there is none. */
   readonly dockerfile?: { readonly path: string; readonly text?: string };

@@ -1,6 +1,6 @@
 /**
  * Whether objects survive the upgrade of their CRD, as OLM v1
- * judges it before it upgrades.
+ * checks it before it upgrades.
  *
  * @see https://github.com/operator-framework/operator-controller/tree/main/internal/operator-controller/rukpak/preflights/crdupgradesafety
  * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/runner/runner.go

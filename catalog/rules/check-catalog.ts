@@ -1,5 +1,5 @@
 /**
- * Judging a whole catalog while it is read: what looks at one bundle is asked as the
+ * Checking a whole catalog while it is read: what looks at one bundle is asked as the
  * bundle goes by, and then only what the other rules need is kept. So memory grows
  * with the graph, not with the manifests.
  */

@@ -47,7 +47,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   };
 }
 
-/** The App, and what it judges and proposes with. */
+/** The App, and what it checks and proposes with. */
 export interface App {
   readonly forge: GitHubForge;
   /** All that a handler needs for a repository but what it does. */
@@ -94,7 +94,7 @@ async function checkPull(
   { repository: name, number }: GateMessage,
 ): Promise<void> {
   const source = sources.find((one) => one.repository === name);
-  if (!source) throw new PipelineError('not-allowed', `${name} is not judged from here`);
+  if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
   await handleGate(number, await app.request(source));
 }
 

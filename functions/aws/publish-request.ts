@@ -11,7 +11,7 @@ import { bucketRecords } from './records.ts';
 /** Less than what the function may take, and than a client waits for the head of an answer, in ms. */
 const PATIENCE = 270_000;
 
-const telemetry = telemetryOf('ask');
+const telemetry = telemetryOf('publish-request');
 const { sources, queue, bucket, endpoint, issuer, audience } = settings();
 const ports = {
   sources,

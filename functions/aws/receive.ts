@@ -12,7 +12,7 @@ const { sources, queue, bucket, endpoint, secrets } = settings();
 const ports = {
   secret: secretReader(secrets.webhook),
   sources,
-  judges: secrets.app !== undefined,
+  checksPulls: secrets.app !== undefined,
   queue: fifoQueue(queue),
   records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
   now: () => new Date(),

@@ -71,10 +71,10 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
   if (inputs.clone !== undefined || !inputs.forge) return posted(inputs, await checkClone(inputs));
   const outcomes = await checked(inputs, await openForge(inputs));
   for (const outcome of outcomes) {
-    if (outcome.kind === 'judged') await posted(inputs, outcome.report);
+    if (outcome.kind === 'checked') await posted(inputs, outcome.report);
     else info(plain(outcome.why));
   }
-  setOutput('judged', String(outcomes.some(({ kind }) => kind === 'judged')));
+  setOutput('judged', String(outcomes.some(({ kind }) => kind === 'checked')));
 }
 
 async function posted(inputs: RunInputs, report: CheckReport): Promise<void> {
@@ -132,7 +132,7 @@ async function checkAgain(
   const outcome = await withPorts(inputs, forge, (ports) =>
     gate(ports, { number: request.number, ...policyOf(inputs) }),
   );
-  return outcome.kind === 'judged' ? outcome.report : undefined;
+  return outcome.kind === 'checked' ? outcome.report : undefined;
 }
 
 async function withPorts<T>(

@@ -4,7 +4,7 @@ import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
-import { type PostRequest, postCheck, postComment, postStatus, tellAnswer } from '../github/tell.ts';
+import { type PostRequest, postCheck, postComment, postStatus, tellAnswer } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
 import type { Forge } from './forge.ts';
@@ -13,11 +13,11 @@ import { annotate } from './outputs.ts';
 
 export interface PostedResults {
   readonly report: CheckReport;
-  /** Judges the pull request once more; undefined when there is nothing to judge any more. */
+  /** Checks the pull request once more; undefined when there is nothing to check any more. */
   readonly again: () => Promise<CheckReport | undefined>;
 }
 
-/** How often a pull request is judged again because its base branch moves while it is merged. */
+/** How often a pull request is checked again because its base branch moves while it is merged. */
 const TRIES = 3;
 
 /**
@@ -88,7 +88,7 @@ function mergeable({ says }: RunInputs, report: CheckReport): boolean {
   return !isObserved && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
 }
 
-/** @returns whether the base branch or the head has moved, so that it must be judged again */
+/** @returns whether the base branch or the head has moved, so that it must be checked again */
 async function merge(forge: Forge, { request, head, base }: CheckReport): Promise<boolean> {
   if (!request) return false;
   const { number, branch, merge: how } = request;

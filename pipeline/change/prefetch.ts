@@ -1,5 +1,5 @@
 /**
- * Files that judging a change will read, so that a repository of which little is here
+ * Files that checking a change will read, so that a repository of which little is here
  * brings them in one request. Whatever is left out is fetched when it is read.
  */
 

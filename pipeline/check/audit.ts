@@ -27,9 +27,9 @@ import type { ClusterAudit } from './prospects.ts';
 export interface AuditRequest {
   readonly catalogs: readonly ReadCatalog[];
   readonly olm: readonly Olm[];
-  /** The day for which is judged, `YYYY-MM-DD`. */
+  /** The day of the check, `YYYY-MM-DD`. */
   readonly today: string;
-  /** Packages to judge; all without it. */
+  /** Packages to check; all without it. */
   readonly packages?: ReadonlySet<string>;
   /** What was ever published, by catalog and package; absent where nobody knows. */
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;

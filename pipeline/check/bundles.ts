@@ -7,7 +7,7 @@ import { entryAt, isTree } from '../git/tree.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
 
-/** Judges every bundle directory that changes; what it had before the change is known. */
+/** Checks every bundle directory that changes; what it had before the change is known. */
 export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> {
   const results: CatalogResult[] = [];
   // One at a time: what is in memory is one bundle.

@@ -42,9 +42,9 @@ export interface CatalogResult {
   readonly diffs: readonly PlacedDiff[];
 }
 
-/** For when is judged, and with what knowledge of the past. */
+/** The day of the check, and what is known of the past. */
 export interface Time {
-  /** The day for which is judged, `YYYY-MM-DD`. */
+  /** The day of the check, `YYYY-MM-DD`. */
   readonly today: string;
   /** Other catalogs of the same clusters, by catalog. */
   readonly companions?: Companions['of'];
@@ -63,7 +63,7 @@ const BY_COMPARISON = new Set(
   RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
 );
 
-/** Judges catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
+/** Checks catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
 export async function checkCatalog(
   touched: TouchedCatalog,
   policy: Policy,

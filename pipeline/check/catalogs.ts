@@ -27,7 +27,7 @@ export interface CatalogState {
 export interface TouchedCatalog {
   /** Names, in the order of platform upgrades; places are those of the first. */
   readonly names: readonly string[];
-  /** Names of the packages to judge, as their blobs say. */
+  /** Names of the packages to check, as their blobs say. */
   readonly packages: ReadonlySet<string>;
   readonly before: CatalogState | undefined;
   readonly after: CatalogState | undefined;

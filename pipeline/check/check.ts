@@ -80,7 +80,7 @@ function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision
   const { change, results, references, unchecked, context } = pull;
   return {
     ...start,
-    kind: 'judged',
+    kind: 'checked',
     tree: pull.trees.merged,
     change,
     results,

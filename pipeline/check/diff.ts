@@ -1,6 +1,6 @@
 /**
  * Two states of catalogs compared: what people changed, and what clusters will do
- * otherwise. Nothing is judged and nobody is asked.
+ * otherwise. Nothing is checked and nobody is asked.
  */
 
 import { changeOf, type WorldOptions } from '../../catalog/olm/foresight/world.ts';

@@ -1,5 +1,5 @@
 /**
- * The past of a repository of catalogs, judged as if each merge were a pull request
+ * The past of a repository of catalogs, checked as if each merge were a pull request
  * today: which of them stranded whom.
  */
 import type { Finding } from '../../catalog/finding.ts';
@@ -18,7 +18,7 @@ export interface HistoryAudit {
   readonly merges: number;
   /** Those that did somebody harm, the latest first. */
   readonly harmful: readonly HarmfulMerge[];
-  /** What could not be judged, and why. */
+  /** What could not be checked, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
 
@@ -50,20 +50,20 @@ export interface HistoryRequest {
   readonly paths: readonly string[];
   /** The first day to look at, `YYYY-MM-DD`; the beginning without it. */
   readonly since?: string | undefined;
-  /** Told before each merge is judged. */
+  /** Told before each merge is checked. */
   readonly progress?: (state: HistoryProgress) => void;
   /** Told of each merge that did harm when it is found. */
   readonly found?: (merge: HarmfulMerge) => void | Promise<void>;
 }
 
 export interface HistoryProgress {
-  /** Merges that were judged. */
+  /** Merges that were checked. */
   readonly done: number;
   readonly merges: number;
   readonly harmful: number;
 }
 
-/** Judges every merge that changed catalogs, the latest first. */
+/** Checks every merge that changed catalogs, the latest first. */
 export async function history(repository: Repository, request: HistoryRequest): Promise<HistoryAudit> {
   const { head, paths, since = '', progress, found } = request;
   const [tip = ''] = await repository.resolve([head]);

@@ -37,7 +37,7 @@ export type Outcome =
   | (Start & { readonly kind: 'no policy' })
   | (Start & { readonly kind: 'no merge'; readonly merged: Exclude<Merged, { kind: 'merged' }> })
   | (Start & {
-      readonly kind: 'judged';
+      readonly kind: 'checked';
       readonly tree: string;
       readonly change: Change;
       readonly results: readonly CatalogResult[];
@@ -64,7 +64,7 @@ export function reportOf(outcome: Outcome): CheckReport {
       );
     case 'no merge':
       return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
-    case 'judged':
+    case 'checked':
       return checked(outcome);
   }
 }
@@ -117,7 +117,7 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
   };
 }
 
-function checked(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
+function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const { change, results, references, authority, policy, today, context } = outcome;
   const found = [
     ...change.unsafe,
@@ -164,7 +164,7 @@ function checked(outcome: Extract<Outcome, { kind: 'judged' }>): CheckReport {
 }
 
 /** Whether an error fails the check. What makes a change unsafe to read always does. */
-function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'judged' }>): boolean {
+function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'checked' }>): boolean {
   return (
     change.unsafe.includes(finding) || policy.policy === undefined || isEnforced(policy.policy, finding.rule)
   );

@@ -122,7 +122,7 @@ export interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'commit
   readonly known: Known | undefined;
 }
 
-/** Who must act; undefined where nobody was named to judge. */
+/** Who must act; undefined where nobody was named to decide. */
 export function checkPeople(
   { head, change, committed, policy, results, known }: CheckedPeople,
   people: People | undefined,
@@ -141,7 +141,7 @@ export function checkPeople(
     holds: people.holds,
   };
   const decision = decideAuthority({ ...given, ...known.own, change });
-  // Nobody judges a commit of the merge any more.
+  // Nobody checks a commit of the merge any more.
   return committed
     ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
     : decision;

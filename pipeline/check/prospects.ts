@@ -36,7 +36,7 @@ export interface Prospect {
 }
 
 /**
- * Judges what a cluster has installed.
+ * Checks what a cluster has installed.
  *
  * @param platform the cluster's version, such as `4.19`; the lowest of the catalogs without it
  * @throws PipelineError `usage` when there is no catalog for that version

@@ -1,6 +1,6 @@
 /**
  * What a merge will make of the bundles that a pull request brings: their images, and the catalogs that take them.
- * The catalogs are judged as they will be, so that nobody finds out after the merge. Nothing is fetched for it.
+ * The catalogs are checked as they will be, so that nobody finds out after the merge. Nothing is fetched for it.
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';

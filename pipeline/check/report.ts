@@ -25,7 +25,7 @@ export interface CheckReport {
   /** Ids of git objects. */
   readonly base: string;
   readonly head: string;
-  /** The tree that was judged: that of the merge. Absent when there is none. */
+  /** The tree that was checked: that of the merge. Absent when there is none. */
   readonly tree?: string;
   readonly policy: PolicyReport;
   readonly packages: readonly PackageReport[];
@@ -42,11 +42,11 @@ export interface CheckReport {
   readonly holds: readonly string[];
   /** Checks of others that the policy asks for and that have not passed. */
   readonly waitsFor: readonly string[];
-  /** The pull request on GitHub; absent for what was judged elsewhere. */
+  /** The pull request on GitHub; absent for what was checked elsewhere. */
   readonly request?: RequestReport;
   /** What disconnected clusters can install of the packages that are touched. */
   readonly disconnected?: readonly DisconnectedReport[];
-  /** What the merge makes of the bundles that are brought; its catalogs are judged with the others. */
+  /** What the merge makes of the bundles that are brought; its catalogs are checked with the others. */
   readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];

@@ -20,9 +20,9 @@ export interface CheckRequest {
   readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
   /** Says which versions files had, where the clone has no history. */
   readonly historyOf?: HistoryOf;
-  /** Who is asking; authority is not judged without. */
+  /** Who is asking; without it, authority is not checked. */
   readonly people?: People;
-  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  /** The day of the check, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   /** A client that asks what the policy allows; without it no registry is asked. */
   readonly registryFor?: (policy: Policy) => Registry;

@@ -1,5 +1,5 @@
 /**
- * A catalog as it was, proposed as a change of today's branch: a new commit, judged like every other
+ * A catalog as it was, proposed as a change of today's branch: a new commit, checked like every other
  * one. Nothing is undone: who installed what came since is told apart, and counted.
  */
 
@@ -75,7 +75,7 @@ export type Restored =
     };
 
 /**
- * The catalog as it was, as a commit on top of the branch, judged from the state that is now.
+ * The catalog as it was, as a commit on top of the branch, checked from the state that is now.
  *
  * @param request with ids of commits that have been brought
  * @throws PipelineError as {@link rollback}

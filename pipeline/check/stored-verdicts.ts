@@ -1,4 +1,4 @@
-/** Judging a catalog with a memory: packages whose files are as they were are not read again. */
+/** Checking a catalog with a memory: packages whose files are as they were are not read again. */
 
 import { DEFAULT_LIMITS } from '../../catalog/fbc/load.ts';
 import type { Finding } from '../../catalog/finding.ts';
@@ -23,7 +23,7 @@ export interface Verdict {
 const KEY = 'validate';
 
 /**
- * What `judge` says of the catalog in a directory, remembered in another.
+ * What `checkCatalog` finds of the catalog in a directory, remembered in another.
  *
  * @throws PipelineError `io` or `not-found` for either directory
  */
@@ -36,7 +36,7 @@ export function checkWorkTree(
 }
 
 /**
- * What `judge` says of a catalog whose files name their content, remembered in a directory.
+ * What `checkCatalog` finds of a catalog whose files name their content, remembered in a directory.
  *
  * @throws PipelineError `io` for the directory
  */
@@ -45,7 +45,7 @@ export function checkStored(source: CatalogSource, rules: readonly Rule[], cache
 }
 
 /**
- * What `judge` says of a catalog. The store keeps what was said of each package, and nothing
+ * What `checkCatalog` finds of a catalog. The store keeps what was said of each package, and nothing
  * of packages that are no longer there.
  *
  * @throws PipelineError `io` when the store cannot be read or written

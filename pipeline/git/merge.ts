@@ -6,7 +6,7 @@ import type { Repository } from './repository.ts';
 
 export type Merged =
   | { readonly kind: 'merged'; readonly tree: string }
-  /** Both sides changed the same lines: no tree to judge until somebody resolves it. */
+  /** Both sides changed the same lines: no tree to check until somebody resolves it. */
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   /** The two have no common ancestor. */
   | { readonly kind: 'unrelated' };

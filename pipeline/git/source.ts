@@ -6,7 +6,7 @@ import { isTree, LINK_MODE, type ListedFile, listFiles, SUBMODULE_MODE } from '.
 
 /**
  * The files below a tree, each with its blob id as identity. Links and submodules are
- * unreadable: following them would leave the tree that was judged.
+ * unreadable: following them would leave the tree that was checked.
  *
  * @param tree id of a tree
  * @throws PipelineError `not-found` when the tree or, on reading, a blob is not in this clone

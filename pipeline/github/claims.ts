@@ -32,7 +32,7 @@ const EVENTS: ReadonlySet<unknown> = new Set(['push', 'schedule', 'workflow_disp
 const SKEW = 60;
 
 /**
- * Judges the claims of a token.
+ * Checks the claims of a token.
  *
  * @param now seconds since 1970
  * @throws PipelineError `denied` that names the first claim that is not as expected

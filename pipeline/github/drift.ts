@@ -39,7 +39,7 @@ export interface DriftRequest {
   /** Id of the branch's tip. */
   readonly commit: string;
   readonly policy: Policy;
-  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  /** The day of the check, `YYYY-MM-DD` in UTC. */
   readonly today: string;
 }
 

@@ -45,7 +45,7 @@ export interface GatePorts {
   readonly registryFor?: (policy: Policy) => Registry;
   /** Keeps what released images have, by their digests. */
   readonly cache?: Store;
-  /** The day for which is judged, `YYYY-MM-DD` in UTC. */
+  /** The day of the check, `YYYY-MM-DD` in UTC. */
   readonly today: string;
 }
 
@@ -60,12 +60,12 @@ export interface GateRequest {
 }
 
 export type GateOutcome =
-  | { readonly kind: 'judged'; readonly report: CheckReport }
+  | { readonly kind: 'checked'; readonly report: CheckReport }
   /** Nothing is to be said: the pull request is closed, or its branch is not gated. */
   | { readonly kind: 'skipped'; readonly why: string };
 
 /**
- * Judges a pull request as it stands now.
+ * Checks a pull request as it stands now.
  *
  * @throws PipelineError as the client and the fetching do
  */
@@ -108,7 +108,7 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
       ...askingOf(ports),
       ...(request.policy ? { policy: request.policy } : {}),
     });
-    return { kind: 'judged', report: await withChecks(ports, pull, { report, policy }) };
+    return { kind: 'checked', report: await withChecks(ports, pull, { report, policy }) };
   } finally {
     await repository.close();
   }

@@ -27,7 +27,7 @@ export interface GroupRequest {
 }
 
 /**
- * Judges a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
+ * Checks a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
  * or cannot be told, keeps the whole group out.
  *
  * @throws PipelineError as `gate`
@@ -52,7 +52,7 @@ export async function gateGroup(
     const members = await Promise.all(
       (queued ?? []).map((one) => checkMember(ports, { base, repository, asking }, one)),
     );
-    return { kind: 'judged', report: groupReport(group, queued ? members : undefined) };
+    return { kind: 'checked', report: groupReport(group, queued ? members : undefined) };
   } finally {
     await repository.close();
   }

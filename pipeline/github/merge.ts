@@ -1,4 +1,4 @@
-/** Merging what is allowed and green: at the judged commit or not at all, by the queue where there is one. */
+/** Merging what is allowed and green: at the checked commit or not at all, by the queue where there is one. */
 import { PipelineError } from '../error.ts';
 import type { MergePolicy } from '../policy/policy.ts';
 import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
@@ -6,9 +6,9 @@ import { readTip } from './pull-request.ts';
 
 export interface MergeRequest {
   readonly number: number;
-  /** Id of the head that was judged. */
+  /** Id of the head that was checked. */
   readonly head: string;
-  /** Id of the base branch's tip that it was judged with. */
+  /** Id of the base branch's tip that it was checked with. */
   readonly base: string;
   readonly branch: string;
   readonly merge: MergePolicy;
@@ -17,7 +17,7 @@ export interface MergeRequest {
 export type MergeOutcome =
   | { readonly kind: 'merged'; readonly commit: string }
   | { readonly kind: 'queued' }
-  /** What was judged is no longer what would be merged. */
+  /** What was checked is no longer what would be merged. */
   | { readonly kind: 'moved'; readonly why: string }
   /** GitHub does not let it be merged: a rule of the branch, a conflict. Nothing is bypassed. */
   | { readonly kind: 'refused'; readonly why: string };
@@ -59,7 +59,7 @@ async function mergeNow(
 ): Promise<MergeOutcome> {
   const tip = await readTip(github, repository, branch);
   if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has new commits since the check` };
-  // What is refused now is refused; it is judged again before it is asked again.
+  // What is refused now is refused; it is checked again before it is asked again.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
   const { sha } = await answer(github.rest.pulls.merge(asked));

@@ -142,14 +142,14 @@ export async function postComment(
 
 /** Writes the answer to a question in a comment of its own, or over the last answer. @throws PipelineError as the client */
 export async function tellAnswer(
-  telling: Telling,
+  request: PostRequest,
   { number, text }: { readonly number: number; readonly text: string },
 ): Promise<void> {
-  await writeComment(telling, { number, mark: ANSWER_MARK, text });
+  await writeComment(request, { number, mark: ANSWER_MARK, text });
 }
 
 async function writeComment(
-  { github, repository }: Pick<Telling, 'github' | 'repository'>,
+  { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   { number, mark, text }: { readonly number: number; readonly mark: string; readonly text: string },
 ): Promise<void> {
   const body = `${mark}\n${text}`;
@@ -177,7 +177,7 @@ interface OwnComment {
 
 /** Anybody can write the mark: only a comment of the account that writes now is taken for ours. */
 async function ownComment(
-  { github, repository }: Pick<Telling, 'github' | 'repository'>,
+  { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   number: number,
   mark: string,
 ): Promise<OwnComment | undefined> {

@@ -49,7 +49,7 @@ export interface ReleaseBundlesRequest {
   /** Bundles that were refused before, and may have been corrected. */
   readonly refused: readonly BundleName[];
   readonly policy: Policy;
-  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  /** The day for which waivers are checked, `YYYY-MM-DD` in UTC. */
   readonly today: string;
 }
 
@@ -110,7 +110,7 @@ async function waitingOf(ports: ReleasePorts, base: string): Promise<BundleName[
 interface One {
   readonly bundle: BundleName;
   readonly release: ReleasePolicy;
-  /** Whether the pull request that was merged has shown it, and was judged with it. */
+  /** Whether the pull request that was merged has shown it, and was checked with it. */
   readonly foreseen: boolean;
 }
 
@@ -146,11 +146,11 @@ async function intoCatalogs(
     return proposalAt(ports, tip, { bundle, made, fetching });
   };
   if (release.mode === 'commit' && foreseen) {
-    const judged = async (tip: string): Promise<Proposal | undefined> => {
+    const checked = async (tip: string): Promise<Proposal | undefined> => {
       const proposal = await make(tip);
       return fetched ? undefined : proposal;
     };
-    const commit = await commitOnto(ports, { base: branch, make: judged });
+    const commit = await commitOnto(ports, { base: branch, make: checked });
     // What the check could not look at is not committed past everybody.
     if (commit !== 'protected' && !fetched) return { commit };
   }

@@ -1,4 +1,4 @@
-/** A catalog as it was, proposed as a pull request: built on the branch's newest commit, and judged against it. */
+/** A catalog as it was, proposed as a pull request: built on the branch's newest commit, and checked against it. */
 
 import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/rollback.ts';
 import type { ObjectReader } from '../git/objects.ts';

@@ -1,5 +1,5 @@
 /**
- * The policy file: read, judged, and made whole with the only defaults there are. Wrong
+ * The policy file: read, checked, and made whole with the only defaults there are. Wrong
  * keys and values are findings, each on its line.
  */
 
@@ -49,20 +49,20 @@ export interface PolicyRead {
 export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
-  const judged = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
+  const validated = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
-  const findings = [...strict, ...judged.findings].sort(compareFindings);
-  if (!settings || !judged.written || findings.length > 0)
+  const findings = [...strict, ...validated.findings].sort(compareFindings);
+  if (!settings || !validated.written || findings.length > 0)
     return { policy: undefined, defaults: false, findings };
-  const waivers = (judged.written.waivers ?? []).map(
+  const waivers = (validated.written.waivers ?? []).map(
     (waiver, i): Waiver => ({
       ...waiver,
       catalog: waiver.catalog,
       location: settings.locate(['waivers', i]),
     }),
   );
-  const policy = withDefaults(judged.written, waivers);
+  const policy = withDefaults(validated.written, waivers);
   return { policy, defaults: false, findings };
 }
 

@@ -13,7 +13,7 @@ import { commonRepository, imageDefect } from './released.ts';
 
 type Path = readonly (string | number)[];
 
-/** The schema itself is judged by the tests: doing so here would double the time of a start. */
+/** The tests check the schema itself: doing so here would double the time of a start. */
 const VALIDATION: Options = {
   allErrors: true,
   verbose: true,
@@ -37,7 +37,7 @@ export interface ValidatedPolicy {
 }
 
 /**
- * Judges a policy by its schema, and by what no schema can say.
+ * Checks a policy by its schema, and by what no schema can say.
  *
  * @param ruleIds every rule that a policy may name; any well-formed id passes when undefined
  */

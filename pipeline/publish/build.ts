@@ -43,14 +43,14 @@ export async function buildPublish(plan: PlannedPublish, scratch: string): Promi
     ...(store ? { memory: { store, key: catalog } } : {}),
     scratch,
     earlier: publishedLayers(target.to, registry),
-    judge: optionsUnder(plan),
+    check: optionsUnder(plan),
   });
   if (!built) return { kind: 'refused', findings };
   return { ...plan, kind: 'built', source, base, built, findings };
 }
 
 /** Findings as they count on the day: what is waived is not among them. */
-function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['judge']> {
+function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOptions['check']> {
   const options = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
   return async (contents, { verdicts }) => {
     const findings = await checkContents(contents, verdicts, options);

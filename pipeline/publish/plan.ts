@@ -22,7 +22,7 @@ export interface PublishRequest extends PublishChoices {
   readonly catalog: string;
   /** Where the receipt and the mirror's documents are written. */
   readonly out: string;
-  /** The day for which waivers are judged, `YYYY-MM-DD` in UTC. */
+  /** The day for which waivers are checked, `YYYY-MM-DD` in UTC. */
   readonly today: string;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number | undefined;

@@ -1,6 +1,6 @@
 /** Answers to questions that people ask in a comment, as Markdown. Nobody is mentioned by them, and nothing is decided. */
 import { nearest } from '../../catalog/spelling.ts';
-import type { Need } from '../check/authority/need.ts';
+import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { amount, fileLineText } from '../text.ts';

@@ -1,6 +1,6 @@
 /**
  * A report on its way from the job that may read to the job that may write: as text, within
- * the room that a job's output has, and judged by its schema again where it arrives.
+ * the room that a job's output has, and checked by its schema again where it arrives.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { Ajv } from 'ajv';

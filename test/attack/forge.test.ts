@@ -38,7 +38,7 @@ const quay = (...versions: string[]): Files => ({
 async function judge(pull: FakePull, pushed?: { by: string; head?: string }): Promise<CheckReport> {
   const by = pushed && { by: PEOPLE[pushed.by as 'bob'], head: pushed.head ?? pull.head };
   const outcome = await gate(ports, { number: pull.number, ...(by ? { pushed: by } : {}) });
-  if (outcome.kind !== 'judged') throw new Error(outcome.why);
+  if (outcome.kind !== 'checked') throw new Error(outcome.why);
   return outcome.report;
 }
 
@@ -513,7 +513,7 @@ describe('merging', () => {
     const groups = hub.queue([first, second]);
     const judgeGroup = async (): Promise<CheckReport> => {
       const outcome = await gateGroup(ports, { base: hub.base(), head: groups.at(-1) ?? '', branch: 'main' });
-      if (outcome.kind !== 'judged') throw new Error(outcome.why);
+      if (outcome.kind !== 'checked') throw new Error(outcome.why);
       return outcome.report;
     };
     const report = await judgeGroup();

@@ -66,7 +66,7 @@ async function told(image: string, registries: object, options: ClientOptions = 
     log: () => undefined,
   };
   const outcome = await handleGate(pull.number, request);
-  if (outcome.kind !== 'judged') throw new Error(outcome.why);
+  if (outcome.kind !== 'checked') throw new Error(outcome.why);
   return JSON.stringify([outcome.report, hub.forge.statuses.at(-1), [...hub.forge.comments.values()].at(-1)]);
 }
 

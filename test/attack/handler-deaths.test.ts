@@ -108,7 +108,7 @@ test('receive: GitHub, or who looks after it, sends the event again', async () =
       return receive(signedPush({ id: 1, secret: 'secret', commit: sample.base }), {
         secret,
         sources: [source],
-        judges: false,
+        checksPulls: false,
         queue: mortal({ send: async ({ id, body }) => void queued.set(id, body) }),
         records: mortal(records),
         now: () => new Date('2026-01-10T00:00:00Z'),

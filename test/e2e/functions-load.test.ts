@@ -37,7 +37,7 @@ test('500 webhooks in 10 s: none is lost, all are answered in time, in order', a
       {
         secret: async () => SECRET,
         sources: [source],
-        judges: false,
+        checksPulls: false,
         queue: { send: async (message) => void queued.push(message) },
         records,
         now: () => new Date(),

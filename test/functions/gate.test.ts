@@ -38,7 +38,7 @@ test('judges a pull request as it stands, and says so in a status, a check run a
   const pull = hub.open(etcd, { author: 'mallory' });
   const outcome = await handleGate(pull.number, request);
   expect(outcome).toMatchObject({
-    kind: 'judged',
+    kind: 'checked',
     report: { head: pull.head, authority: { decision: 'needs' } },
   });
   expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, context: 'portolan', state: 'pending' });
@@ -63,7 +63,7 @@ test('reads a released index image once for all pull requests', async () => {
     const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': text.join('\n') }, { author: 'bob' });
     seen.length = 0;
     const outcome = await handleGate(pull.number, asking);
-    if (outcome.kind !== 'judged') return outcome;
+    if (outcome.kind !== 'checked') return outcome;
     const { verdict, findings } = outcome.report;
     const mutations = findings.filter(({ rule }) => rule === 'graph/bundle-mutated');
     return {

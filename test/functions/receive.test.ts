@@ -24,7 +24,7 @@ function address(differing: Partial<ReceivePorts> = {}): Address {
     sources: [
       { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://github.com/sea/catalogs.git' },
     ],
-    judges: true,
+    checksPulls: true,
     queue: { send: async (message) => void queued.push(message) },
     records: directoryRecords(folder()),
     now: () => NOW,
@@ -144,9 +144,9 @@ function pull(updated: string): string {
 }
 
 test('without an App no pull request is judged: its events are not queued', async () => {
-  const { send, queued } = address({ judges: false });
+  const { send, queued } = address({ checksPulls: false });
   const event = signed(pull('2026-01-09T00:00:00Z'), SECRET, { 'x-github-event': 'pull_request' });
-  expect(await send(event)).toEqual({ status: 202, text: 'no pull request is judged here' });
+  expect(await send(event)).toEqual({ status: 202, text: 'pull requests are not checked here' });
   expect(queued).toEqual([]);
 });
 

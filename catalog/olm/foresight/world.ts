@@ -21,7 +21,7 @@ export interface World {
   /** Name of the catalog, such as `v4.20`. */
   readonly name: string;
   readonly catalog: Catalog;
-  /** Packages to judge; all without it. */
+  /** Packages to check; all without it. */
   readonly packages: ReadonlySet<string> | undefined;
   /** What the clusters run that use the catalog. */
   readonly olm: ReadonlySet<Olm>;
@@ -34,7 +34,7 @@ export interface World {
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
   readonly isPublished: IsPublished;
-  /** The day for which is judged, as `2026-01-31`: how long ago something was published matters. */
+  /** The day of the check, as `2026-01-31`: how long ago something was published matters. */
   readonly asOf: string | undefined;
   /** The platform's version whose clusters use the catalog. */
   readonly platform: Minor | undefined;

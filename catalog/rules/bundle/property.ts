@@ -33,7 +33,7 @@ export const rule: Rule = {
 };
 
 function misfitsOf(type: string, value: unknown): readonly Misfit[] {
-  // Manifests were judged when they were loaded: fbc/bundle-object.
+  // Manifests were checked when they were loaded: fbc/bundle-object.
   const shape = type === 'olm.bundle.object' ? undefined : PROPERTY_SHAPES.get(type);
   return shape && value !== null ? fitStruct(value, shape).misfits : [];
 }

@@ -14,7 +14,7 @@ export const rule: Rule = {
   foresee(world, report) {
     const checked = new Set(checkedPackages(world).map(({ name }) => name));
     for (const ofPackage of checkedPackages(world)) {
-      // Of two packages that are both judged, the first one tells.
+      // Of two packages that are both checked, the first one tells.
       const rivals = rivalsOf(world, ofPackage).filter(
         ({ name }) => name > ofPackage.name || !checked.has(name),
       );

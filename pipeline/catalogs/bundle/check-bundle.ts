@@ -1,4 +1,4 @@
-/** Judging one bundle: every rule is asked, a suite says which findings count. */
+/** Checking one bundle: every rule is asked, a suite says which findings count. */
 import { gzipSync } from 'node:zlib';
 import { type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../../catalog/bundle/suite.ts';
@@ -25,7 +25,7 @@ export interface BundleResult {
   readonly others: ReadonlyMap<Suite, readonly Finding[]>;
 }
 
-/** Judges a bundle. */
+/** Checks a bundle. */
 export async function checkBundle(
   { source, dockerfile, labels }: OpenBundle,
   { suites, view, severityOf, options = {} }: BundleCheckOptions,
@@ -48,7 +48,7 @@ export interface BundleFolder {
   readonly package: string;
 }
 
-/** Judges a bundle's directory under a policy: what OLM v0 needs counts everywhere, what others ask for where it is named. */
+/** Checks a bundle's directory under a policy. OLM v0's rules count everywhere, others where the policy names them. */
 export async function checkFolder(
   source: CatalogSource,
   { path, package: name }: BundleFolder,

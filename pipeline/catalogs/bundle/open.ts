@@ -35,7 +35,7 @@ export async function withBundle<T>(
   return withImage(name, access, async (image) => {
     if (image.labels.has(CONFIGS_LABEL)) {
       throw new PipelineError('usage', `${name} is an index image, not a bundle`, {
-        hint: 'portolan validate judges catalogs',
+        hint: 'to validate a catalog, run portolan validate',
       });
     }
     return unpackBundle(image, (source) => use({ source, labels: image.labels }));

@@ -1,4 +1,4 @@
-/** Changes to a catalog's files: made in memory, judged, and only then written. */
+/** Changes to a catalog's files: made in memory, checked, and only then written. */
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';

@@ -17,7 +17,7 @@ export function clientUnder({ registries }: Policy, options: ClientOptions): Reg
   });
 }
 
-/** Clients of one judgement, closed together. */
+/** Clients of one check, closed together. */
 export interface PolicyClients {
   under(policy: Policy): RegistryClient;
   close(): void;

@@ -1,4 +1,4 @@
-/** One case for judgement: everything that is known of a pull request, with its people looked up. */
+/** The facts for a decision: everything that is known of a pull request, with its people looked up. */
 import type { Change } from '../../change/change.ts';
 import {
   type Directory,

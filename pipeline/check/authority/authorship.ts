@@ -41,7 +41,7 @@ const WEB_FLOW: Person = { login: 'web-flow', id: 19_864_447 };
 const NAMED = 5;
 
 /**
- * Judges the commits of a pull request.
+ * Checks the commits of a pull request.
  *
  * @param known the pull request's author, owners and admins
  */

@@ -19,7 +19,7 @@ import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
 
-/** Judges the bundle in a directory by the suite that `bundle validate` takes by default. */
+/** Checks the bundle in a directory by the suite that `bundle validate` takes by default. */
 export async function validateBundle(path: string, format: string, terminal: Terminal): Promise<ExitCode> {
   const result = await checkBundle(openBundleDirectory(path), { suites: ['default'] });
   return printResult(result, format, terminal);
@@ -63,7 +63,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const [name = ''] = invocation.operands;
-    const judging = {
+    const checkOptions = {
       suites: suitesOf(invocation),
       severityOf: severitiesIn(invocation, terminal),
       options: optionsOf(invocation, terminal),
@@ -71,9 +71,9 @@ export const command: Command = {
     };
     const format = invocation.text('format') ?? 'text';
     return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
-      const platforms = await askedPlatforms(bundle, judging.suites, { invocation, terminal });
-      const options = { ...judging.options, ...(platforms ? { platforms } : {}) };
-      return printResult(await checkBundle(bundle, { ...judging, options }), format, terminal);
+      const platforms = await askedPlatforms(bundle, checkOptions.suites, { invocation, terminal });
+      const options = { ...checkOptions.options, ...(platforms ? { platforms } : {}) };
+      return printResult(await checkBundle(bundle, { ...checkOptions, options }), format, terminal);
     });
   },
 };

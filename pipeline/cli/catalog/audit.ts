@@ -76,7 +76,7 @@ export const command: Command = {
     // Who asks about the past reads the first answers while the others are found out.
     if (past && format === 'text') await reportPast(past, invocation, terminal);
     const catalogs = await catalogsOf(invocation, terminal);
-    // The CRDs of a package stay until it is judged: more room for what goes soon is only more memory.
+    // The CRDs of a package stay until it is checked: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
     const audited = await audit({
       catalogs,

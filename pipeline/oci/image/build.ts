@@ -44,7 +44,7 @@ export interface BuildOptions {
   /** Reads layers of that build: what did not change of a layer that did is then not made again. */
   readonly earlier?: ReadLayer | undefined;
   /** What is wrong with the catalog: nothing is made of one with errors. */
-  readonly judge?: (contents: Contents, memory: BuildCache) => Promise<readonly Finding[]>;
+  readonly check?: (contents: Contents, memory: BuildCache) => Promise<readonly Finding[]>;
 }
 
 export const BUILD_DEFAULTS: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'> = {
@@ -93,7 +93,7 @@ export async function buildCatalogImage(
   }
   const memory = openBuildCache(await kept?.store.get(kept.key));
   const { contents, findings: unread } = await readContents(source, memory.files, options.cache === 'json');
-  const findings = (await options.judge?.(contents, memory)) ?? [];
+  const findings = (await options.check?.(contents, memory)) ?? [];
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
   if (unread.length > 0) return { findings: unread };
   const workshop: Workshop = {

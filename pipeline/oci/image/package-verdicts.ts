@@ -1,5 +1,5 @@
 /**
- * Judging a catalog package by package, so that what was judged before is not read again: the rules for
+ * Checking a catalog package by package, so that what was checked before is not read again: the rules for
  * catalogs look at one package at a time.
  */
 
@@ -17,7 +17,7 @@ export interface VerdictOptions {
   readonly limits: LoadLimits;
 }
 
-/** @returns what `judge` says of the catalog, the worst first */
+/** @returns what `checkCatalog` finds of the catalog, the worst first */
 export async function checkContents(
   { groups }: Contents,
   verdicts: FactTable<VerdictFacts>,
@@ -59,7 +59,7 @@ async function checkGroup(
   return { findings, blobs: countOf(catalog), packages: packages.length, bundles: bundles.length };
 }
 
-/** How many packages and bundles there are in what was judged. */
+/** How many packages and bundles there are in what was checked. */
 export function checkedCounts(verdicts: FactTable<VerdictFacts>): { packages: number; bundles: number } {
   let packages = 0;
   let bundles = 0;

@@ -187,11 +187,11 @@ async function loadGroup(group: Group, cached: boolean): Promise<Map<string, Pac
     files: async () => [...group.files.values()].map(({ file }) => file),
   });
   const catalog = catalogOf(blobs);
-  const judged = [
+  const found = [
     ...unread,
     ...runRules(catalog, cached ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),
   ];
-  const findings = judged.filter(({ severity }) => severity === 'error');
+  const findings = found.filter(({ severity }) => severity === 'error');
   const lines = new Map<string, Blob[]>([...group.packages].map((name) => [name, []]));
   for (const blob of renderOrder(blobs)) lines.get(packageOf(blob))?.push(blob);
   return new Map([...lines].map(([name, ordered]) => [name, { blobs: ordered, catalog, findings }]));

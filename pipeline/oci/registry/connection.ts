@@ -143,7 +143,7 @@ function authorization(proxy: URL): Record<string, string> {
 /**
  * A proxy looks names up itself. What is known here is checked all the same: a name that this
  * machine resolves to an internal address only is refused; one that it cannot resolve is the
- * proxy's to judge.
+ * for the proxy to validate.
  */
 async function checkProxied(url: URL, { addresses, resolver }: ConnectionOptions): Promise<void> {
   checkLiteral(addresses, url);

@@ -183,7 +183,7 @@ async function sendManifests(
   const put = async (manifest: Manifest): Promise<void> => {
     const name = withDigest(to, manifest.digest);
     const content = contentOf(parseManifest(manifest));
-    // One with a new blob need not be asked for; one with a blob that was not asked for is the registry's to judge.
+    // One with a new blob need not be asked for; one with a blob that was not asked for is for the registry to validate.
     const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
     if (!isSent && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);

@@ -38,7 +38,7 @@ const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+jso
 const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
 
 /**
- * One after the other: each is read when the one before has been judged.
+ * One after the other: each is read when the one before has been checked.
  *
  * @throws PipelineError what the registry answers, where that is not about one signature alone
  */

@@ -18,5 +18,5 @@ export async function handleMessage(
   if (work.kind === 'push') await handlePush(work, ports);
   else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
   else if (ports.gate) await ports.gate(work);
-  else throw new PipelineError('usage', 'no pull request is judged here: there is no App');
+  else throw new PipelineError('usage', 'pull requests are not checked here: no GitHub App is configured');
 }

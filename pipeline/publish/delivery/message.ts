@@ -31,7 +31,7 @@ export interface CatalogMessage {
   readonly epoch?: number;
 }
 
-/** A pull request is to be judged, as it stands when the message is read. */
+/** A pull request is to be checked, as it stands when the message is read. */
 export interface GateMessage {
   readonly v: 1;
   readonly kind: 'gate';

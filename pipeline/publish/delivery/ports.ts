@@ -47,7 +47,7 @@ export interface DeliveryPorts {
   readonly deployed?: ((deployment: Deployment) => Promise<void>) | undefined;
   /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */
   readonly linkTo?: ((documents: string) => string) | undefined;
-  /** Judges a pull request and says so; undefined where none are judged. */
+  /** Checks a pull request and says so; undefined where none are checked. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;
   readonly log: (line: string) => void;
