@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
+import { cpuTime } from '../../fakes/cpu-time.ts';
 
 describe('ignoreMatcher', () => {
   test.each([
@@ -72,9 +73,9 @@ describe('ignoreMatcher', () => {
 
   test('many stars in a pattern take no longer than one', () => {
     const ignored = ignoreMatcher([['.indexignore', `${'*a'.repeat(5)}*b`]]);
-    const started = performance.now();
+    const spent = cpuTime();
     expect(ignored('a'.repeat(100))).toBe(false);
     // Going back to each of them takes ten seconds here, and longer than anybody waits with two more.
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(spent()).toBeLessThan(1000);
   });
 });

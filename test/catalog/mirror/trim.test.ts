@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { blankProperties } from '../../../catalog/mirror/trim.ts';
+import { cpuTime } from '../../fakes/cpu-time.ts';
 
 const SECTION = '\nproperties:\n- type: a\n  value: b\n';
 
@@ -32,8 +33,8 @@ describe('blankProperties', () => {
   });
 
   test('a key that is repeated takes no longer for each time', () => {
-    const started = performance.now();
+    const spent = cpuTime();
     expect(blankProperties('\nproperties:\na:\n'.repeat(50_000))).toBe('\n\na:\n'.repeat(50_000));
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(spent()).toBeLessThan(2000);
   });
 });

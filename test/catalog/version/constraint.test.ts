@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { meets, parseVersionConstraint } from '../../../catalog/version/constraint.ts';
 import { parseVersion } from '../../../catalog/version/version.ts';
+import { cpuTime } from '../../fakes/cpu-time.ts';
 
 const holds = (constraint: string, version: string): boolean =>
   meets(parseVersion(version), parseVersionConstraint(constraint));
@@ -70,10 +71,10 @@ describe('parseVersionConstraint', () => {
 
   test('no text makes it slow', () => {
     const hostile = `1${' '.repeat(60)}`.repeat(8);
-    const started = performance.now();
+    const spent = cpuTime();
     expect(() => parseVersionConstraint(`${hostile}!`)).toThrow('improper');
     // Backtracking would take longer than anybody waits.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(spent()).toBeLessThan(10_000);
   });
 
   test('a version is within its own caret, tilde and closed ranges', () => {

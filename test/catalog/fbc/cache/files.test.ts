@@ -4,6 +4,7 @@ import { packageMember, packagesJson } from '../../../../catalog/fbc/cache/packa
 import { load } from '../../../../catalog/fbc/load.ts';
 import { catalogOf, type Package } from '../../../../catalog/fbc/model.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
+import { cpuTime } from '../../../fakes/cpu-time.ts';
 
 const PACKAGE = 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n';
 const CHANNEL = 'schema: olm.channel\npackage: etcd\nname: stable\nentries: [{name: etcd.v1}]\n';
@@ -98,10 +99,10 @@ describe('bundle files', () => {
     ['millions of characters', 'x'.repeat(12 << 20)],
   ])('a manifest with %s in a string is read like others', async (_, text) => {
     const csv = `{"kind": "ClusterServiceVersion", "spec": {"description": "${text}"}}`;
-    const started = performance.now();
+    const spent = cpuTime();
     const found = await bundle(`- {type: olm.bundle.object, value: {data: ${base64(csv)}}}\n`);
     expect(found['csvJson'] === csv).toBe(true);
-    expect(performance.now() - started).toBeLessThan(8000);
+    expect(spent()).toBeLessThan(8000);
   });
 
   test('of CSV metadata a CSV is made up, with the defaults of Go structs', async () => {
