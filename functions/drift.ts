@@ -39,7 +39,7 @@ export async function handleDrift(request: DriftRequest): Promise<Drifted> {
     const commit = await readTip(github, name, source.branch);
     await repository.bring([commit]);
     const { policy, findings } = await policyAt(repository.objects, commit);
-    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const today = now.toISOString().slice(0, 10);
     const ports = { github, name, repository, registry, registryFor: clients.under };
     const others = await driftOf(ports, { commit, policy, today });

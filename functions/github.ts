@@ -31,7 +31,7 @@ export function readAppSecret(text: string): AppSecret {
   if (typeof appId === 'number' && typeof installationId === 'number' && typeof privateKey === 'string') {
     return { appId, installationId, privateKey };
   }
-  throw new PipelineError('usage', "the App's secret cannot be read", {
+  throw new PipelineError('usage', "cannot read the App's secret", {
     hint: '{"appId": 1, "installationId": 2, "privateKey": "-----BEGIN …"}',
   });
 }
@@ -66,7 +66,10 @@ export function appForge(
     try {
       return { github, token: ((await github.auth({ type: 'installation' })) as { token: string }).token };
     } catch (cause) {
-      throw new PipelineError('denied', 'GitHub gives the App no token', { cause, retryable: true });
+      throw new PipelineError('denied', 'GitHub did not issue a token for the App', {
+        cause,
+        retryable: true,
+      });
     }
   };
   return {

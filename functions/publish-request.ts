@@ -87,13 +87,13 @@ async function allowed(
 ): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
   const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (token === undefined || token.length > LARGEST)
-    throw new PipelineError('denied', 'there is no identity token');
+    throw new PipelineError('denied', 'the identity token is missing');
   if (body.length > LARGEST) throw new PipelineError('usage', 'the body is too large');
   const claims = await readToken(token);
   const own = sources.filter(({ id }) => String(id) === claims['repository_id']);
   // A token for none of the branches is refused by its claims, and told why.
   const source = own.find(({ branch }) => claims['ref'] === `refs/heads/${branch}`) ?? own[0];
-  if (!source?.job) throw new PipelineError('denied', 'no job of this repository may ask');
+  if (!source?.job) throw new PipelineError('denied', 'jobs of this repository are not allowed');
   const { id, branch, repository, job } = source;
   validateClaims(
     claims,
@@ -110,7 +110,8 @@ async function allowed(
   );
   const { commit, catalog } = fieldsOf(body);
   const work = readWork(JSON.stringify({ v: 1, kind: 'catalog', repository, branch, commit, catalog }));
-  if (work.kind !== 'catalog') throw new TypeError('a message for a catalog is read as another one');
+  if (work.kind !== 'catalog')
+    throw new TypeError('internal error: the message for a catalog was read differently');
   return { work, run: `${claims['run_id']} ${claims['run_attempt']}` };
 }
 
@@ -144,7 +145,7 @@ async function ended(work: CatalogMessage, { records, clock, patience }: AskPort
       return { status: 200, body: await answerOf(outcome.documents, records) };
     }
     if (clock.now() >= until) {
-      const why = outcome?.state === 'failed' ? outcome.detail : 'it waits for its turn';
+      const why = outcome?.state === 'failed' ? outcome.detail : 'it is waiting for its turn';
       return { status: 503, body: { error: `not published yet: ${why}` } };
     }
     await clock.sleep(PAUSE);

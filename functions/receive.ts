@@ -1,5 +1,5 @@
 /**
- * A webhook of GitHub, taken in whatever the load: looked at, put into the queue, answered. Anybody
+ * A webhook of GitHub, accepted whatever the load: looked at, put into the queue, answered. Anybody
  * can send to the address, so nothing is believed before its signature has been checked, on the very
  * bytes that came.
  */
@@ -46,7 +46,7 @@ export interface ReceivePorts {
   /** Whether there is an App, as which pull requests are checked. */
   readonly checksPulls: boolean;
   readonly queue: Queue;
-  /** Remembers what was taken in. */
+  /** Remembers what was accepted. */
   readonly records: RecordStore;
   readonly now: () => Date;
   readonly log: (line: string) => void;
@@ -69,13 +69,13 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
   const signature = headers['x-hub-signature-256'] ?? '';
   const text = decoded(body);
-  if (text === undefined) return refused(ports, 400, 'the body is no text');
+  if (text === undefined) return refused(ports, 400, 'the body is not text');
   if (!(await isSigned(text, signature, await ports.secret()))) {
-    return refused(ports, 401, 'the signature is not that of the body');
+    return refused(ports, 401, 'the signature does not match the body');
   }
   const event = eventOf(headers['x-github-event'], text);
   if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
-  if (!event) return refused(ports, 400, 'the event cannot be read');
+  if (!event) return refused(ports, 400, 'invalid event');
   const sources = ports.sources.filter(({ id }) => id === event.id);
   if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
   if (ports.now().getTime() - event.at > OLDEST) return refused(ports, 409, 'the event is stale');
@@ -85,10 +85,10 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (!work) return { status: 202, text: 'nothing to do for this branch' };
   if (work.kind === 'gate' && !ports.checksPulls)
     return { status: 202, text: 'pull requests are not checked here' };
-  if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'taken in before' };
+  if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'already accepted' };
   await ports.queue.send(messageOf(work));
   await ports.records.put(`deliveries/${digest}`, new TextEncoder().encode(`${JSON.stringify(work)}\n`));
-  return { status: 202, text: 'taken in' };
+  return { status: 202, text: 'accepted' };
 }
 
 /** @param sources branches of the event's repository that are published */
@@ -115,7 +115,7 @@ function decoded(body: Uint8Array): string | undefined {
 }
 
 function refused({ log }: ReceivePorts, status: number, text: string): Answer {
-  log(`refused a delivery: ${text}`);
+  log(`rejected a delivery: ${text}`);
   return { status, text };
 }
 

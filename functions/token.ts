@@ -28,9 +28,9 @@ export function tokenReader(issuer: string): (token: string) => Promise<Claims> 
       return payload;
     } catch (cause) {
       if (isOfToken(cause)) {
-        throw new PipelineError('denied', `the identity token is not one of ${issuer}`, { cause });
+        throw new PipelineError('denied', `the identity token was not issued by ${issuer}`, { cause });
       }
-      throw new PipelineError('unreachable', `the keys of ${issuer} cannot be had`, {
+      throw new PipelineError('unreachable', `cannot get the keys of ${issuer}`, {
         cause,
         retryable: true,
       });

@@ -87,7 +87,7 @@ function whyUnreadable(path: string, entry: Dirent): string | undefined {
   const target = targetOf(path);
   if (!target) return 'a link to nothing';
   if (target.isFile()) return undefined;
-  return target.isDirectory() ? 'a link to a directory' : 'a link to something that is no file';
+  return target.isDirectory() ? 'a link to a directory' : 'a link to something that is not a file';
 }
 
 /** What a link leads to; undefined for nothing, in a circle or for who may not look. */

@@ -48,7 +48,12 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
     const unread = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
     if (unread >= 0) {
       const place = document.place(unread);
-      warn('settings/document', 'nothing behind the end of the document is read', place, 'keep one document');
+      warn(
+        'settings/document',
+        'content after the end of the document is ignored',
+        place,
+        'keep one document',
+      );
     }
     const locateKey = (path: readonly (string | number)[]): Location =>
       document.place(keyOffset(tree.root, path) ?? locate(path));

@@ -37,22 +37,22 @@ const SOURCES = {
 /** What rules say of what no fixture can hold: a file of 512 MB, a link, a whole repository. */
 const WITHOUT_FIXTURE = {
   'drift/mapping': {
-    message: 'catalog "v4.21" has package "harbour-operator", but no template is mapped to it',
+    message: 'catalog "v4.21" has package "harbour-operator", but no template has it in its mapping',
     hint: 'catalog_names: [v4.21]',
   },
   'drift/template': {
     message:
-      'operators/harbour-operator/catalog-templates/stable.yaml and the catalog that is rendered from it differ: the entry "harbour-operator.v1.3.0" in channel "stable" is in the template only',
+      'operators/harbour-operator/catalog-templates/stable.yaml and its rendered catalog differ: the entry "harbour-operator.v1.3.0" in channel "stable" is only in the template',
     hint: 'render the template again into the catalog, or change the template',
   },
   'layout/unmatched': {
     message:
-      'fbc/v4.20/harbour-operator/catalog.yaml holds blobs of a catalog, but no pattern of the layout matches it, so it was not checked',
-    hint: "add a pattern to layout.catalog in the policy, such as 'fbc/{catalog}/{package}/**'",
+      'fbc/v4.20/harbour-operator/catalog.yaml contains catalog blobs, but no layout pattern matches it, so Portolan did not check it',
+    hint: "add a pattern to layout.catalog in the policy, for example 'fbc/{catalog}/{package}/**'",
   },
   'package/update-graph': {
     message: 'com.redhat.openshift.versions is "4.20-"',
-    hint: 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)',
+    hint: 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)',
   },
   'fbc/limits': { message: 'the file has 40000000 bytes, the limit is 33554432' },
   'fbc/unreadable': { message: 'a symbolic link' },

@@ -26,7 +26,7 @@ export function parseImageTemplate(text: string): ImageTemplate {
   for (const [, , , action = ''] of text.matchAll(ACTION)) {
     if (FIELD.test(action) || isComment(action)) continue;
     const fields = '{{.Package}}, {{.Name}} or {{.Version}}';
-    throw new SyntaxError(`the template ${JSON.stringify(text)} says {{${action}}}; expected ${fields}`);
+    throw new SyntaxError(`the template ${JSON.stringify(text)} has {{${action}}}, expected ${fields}`);
   }
   return (fields) =>
     text.replaceAll(ACTION, (_, before, trimBefore, action: string, trimAfter, after) => {

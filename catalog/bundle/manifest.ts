@@ -98,7 +98,7 @@ function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
   const normal = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
   for (const piece of splitDocuments(normal)) {
     if ('rest' in piece) {
-      const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+      const message = `a line that starts with --- separates documents, but contains "${piece.rest}"`;
       const location = { file: path, line: piece.line, column: piece.column };
       yield { kind: 'unread', message, go: `invalid Yaml document separator: ${piece.rest}`, location };
       return;
@@ -135,7 +135,7 @@ function readYaml(path: string, text: string, line: number): FileDocument {
     if (!(error instanceof YamlError)) throw error;
     const location = new OffsetDocument(path, text, line, () => error.offset).locate([]);
     const go = `error converting YAML to JSON: ${error.original ?? error.message}`;
-    return { kind: 'unread', message: `not YAML as the tools read it: ${error.message}`, go, location };
+    return { kind: 'unread', message: `not valid YAML for OLM's tools: ${error.message}`, go, location };
   }
 }
 

@@ -61,7 +61,7 @@ function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown
     const reader = new JsonReader(text, DEPTH);
     const read = reader.next();
     const rest = text.slice(reader.offset).trim();
-    if (rest !== '') throw new JsonError('something follows the end of the object', reader.offset);
+    if (rest !== '') throw new JsonError('content follows the end of the object', reader.offset);
     const value = spelled(text.trim(), read?.value, RAW);
     return isObject(value) ? value : {};
   } catch (error) {

@@ -54,7 +54,7 @@ function isRepeated(item: string, index: number, list: readonly string[]): boole
 }
 
 function reportMoved({ name, location }: PackageVersion, channel: string, report: Report): void {
-  const message = `the bundle of ${JSON.stringify(name)} says the channel ${JSON.stringify(channel)} alone: it is the head of none`;
+  const message = `the bundle of ${JSON.stringify(name)} declares only the channel ${JSON.stringify(channel)}: it is not the head of any channel`;
   report('channels-lost', message, location, 'warning');
 }
 

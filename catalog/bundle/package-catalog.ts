@@ -68,7 +68,7 @@ function catalogJson(
 }
 
 function reportOrphan({ name, location }: PackageVersion, report: Report): void {
-  const message = `${JSON.stringify(name)} is dropped: no channel reaches it from its head by replaces or skips`;
+  const message = `${JSON.stringify(name)} is dropped: it is not in the replaces chain of any channel, and not skipped`;
   report('orphan', message, location, 'warning');
 }
 
@@ -106,7 +106,7 @@ function channelMembers(
       return undefined;
     }
     if (walked.has(next)) {
-      report('cycle', `${edge}, which comes back to it by replaces`, at.location);
+      report('cycle', `${edge}, which closes a cycle`, at.location);
       return undefined;
     }
     at = next;

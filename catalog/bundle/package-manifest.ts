@@ -81,7 +81,7 @@ function theManifest(files: readonly ManifestFile[], report: Report): PackageMan
   const manifests = files.flatMap((file) => manifestIn(file, report) ?? []);
   const [first, second] = manifests.filter(({ name }) => name !== '');
   if (first && second) {
-    const message = `a second package file: ${first.location.file} describes ${JSON.stringify(first.name)} already`;
+    const message = `a second package file: ${first.location.file} already describes ${JSON.stringify(first.name)}`;
     report('several', message, second.location);
     return undefined;
   }
@@ -137,7 +137,7 @@ function checkManifest(manifest: PackageManifest, report: Report): void {
   } else if (defaultChannel === '' && channels.length === 1) {
     report(
       'default-missing',
-      `${called} has no defaultChannel: its only channel stands in`,
+      `${called} has no defaultChannel, so its only channel is the default`,
       location,
       'warning',
     );
@@ -157,7 +157,7 @@ function checkManifest(manifest: PackageManifest, report: Report): void {
     }
   }
   if (defaultChannel !== '' && !seen.has(defaultChannel)) {
-    const message = `the default channel ${JSON.stringify(defaultChannel)} of ${called} is none of its channels`;
+    const message = `the default channel ${JSON.stringify(defaultChannel)} of ${called} is not one of its channels`;
     report('default-unknown', message, location);
   }
 }
@@ -172,7 +172,7 @@ function versionsIn(files: readonly ManifestFile[], report: Report): PackageVers
     const location = csv.document.locate(['metadata', 'name']);
     const other = folders.get(folder);
     if (other !== undefined) {
-      const message = `a second ClusterServiceVersion in ${folder}: ${JSON.stringify(other)} is there already`;
+      const message = `a second ClusterServiceVersion in ${folder}, besides ${JSON.stringify(other)}`;
       report('two-csvs', message, location, 'warning');
     }
     folders.set(folder, other ?? csv.name);

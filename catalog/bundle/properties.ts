@@ -117,7 +117,7 @@ function fieldsOf({ type, json, location }: WrittenProperty): Fields {
   const { value: fields, misfits } = shape ? fitStruct(value, shape) : { value: {}, misfits: [] };
   const [first] = misfits;
   if (first || value === undefined) {
-    const found = first ? `${first.path.join('.')} must be ${first.expected}` : 'there is no value';
+    const found = first ? `${first.path.join('.')} must be ${first.expected}` : 'the value is missing';
     throw new BundleRefusal('bundle/property', `property ${JSON.stringify(type)}: ${found}`, location);
   }
   return fields;
@@ -158,7 +158,7 @@ export function versionOf({ csv }: Pick<RegistryBundle, 'csv'>): { version: stri
   };
   if (typeof version !== 'string') return refuse('version', 'text', version);
   if (typeof release === 'string') return { version, release };
-  if (typeof release !== 'number') return refuse('release', 'text or a number', release);
+  if (typeof release !== 'number') return refuse('release', 'a string or a number', release);
   return { version, release: String(release) };
 }
 

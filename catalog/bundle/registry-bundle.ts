@@ -190,7 +190,7 @@ type Metadata = Pick<
 function metadataOf(files: readonly ManifestFile[]): Metadata {
   const annotations = annotated(files)?.annotations;
   if (!annotations) {
-    const message = 'no file of metadata/ holds the annotations of a bundle';
+    const message = 'metadata/ has no file with the annotations of a bundle';
     throw new BundleRefusal('annotations/missing', message, at('metadata'));
   }
   const channels = annotations[`${PREFIX}channels.v1`] ?? '';

@@ -40,8 +40,8 @@ export function addedByReplaces(
     const lost = channels.find((channel) => !lanes.get(channel)?.some(({ name }) => name === blob.name));
     if (lost === undefined) continue;
     throw new EditError(
-      `nothing leads from the bundle ${quoted(blob.name)} to ${quoted(lanes.get(lost)?.[0]?.name ?? '')}, the head of the channel ${quoted(lost)}`,
-      'let a later version replace or skip it',
+      `the bundle ${quoted(blob.name)} has no upgrade path to ${quoted(lanes.get(lost)?.[0]?.name ?? '')}, the head of the channel ${quoted(lost)}`,
+      'make a later version replace or skip it',
     );
   }
   return { nodes, lanes, defaultChannel: defaultOf(graph, bundles, lanes) };
@@ -62,7 +62,7 @@ function headOf(names: readonly string[], nodes: ReadonlyMap<string, GraphNode>,
   }
   if (head && !rival) return head;
   const both = `${quoted(head?.name ?? '')} and ${quoted(rival?.name ?? '')}`;
-  throw new EditError(`the highest version of the channel ${quoted(channel)} is that of ${both}`);
+  throw new EditError(`the channel ${quoted(channel)} has two bundles with the highest version, ${both}`);
 }
 
 /** Entries from the head on, and what they skip, as far as it is there. @throws EditError */
@@ -79,15 +79,13 @@ function walked(head: GraphNode, nodes: ReadonlyMap<string, GraphNode>, before: 
     skipped.push(...skips);
     if (replaces === '') break;
     if (entries.has(replaces)) {
-      throw new EditError(
-        `the bundle ${quoted(name)} replaces ${quoted(replaces)}, which replaces it in turn`,
-      );
+      throw new EditError(`the bundle ${quoted(name)} replaces ${quoted(replaces)}, which replaces it`);
     }
     const next = nodes.get(replaces);
     if (!next && at.placed) {
       throw new EditError(
         `the bundle ${quoted(name)} replaces ${quoted(replaces)}, which the package does not have`,
-        'add that one, too',
+        'add that bundle, too',
       );
     }
     at = next;
@@ -122,8 +120,8 @@ function defaultOf(
   const channels = [...lanes.keys()].map(quoted).join(', ');
   throw new EditError(
     chosen === ''
-      ? `none of the channels ${channels} is the default`
-      : `the default channel is ${quoted(chosen)}, and the channels are ${channels}`,
+      ? `the default channel is not one of the channels ${channels}`
+      : `the default channel ${quoted(chosen)} is not one of the channels ${channels}`,
     'operators.operatorframework.io.bundle.channel.default.v1: CHANNEL in the annotations of the highest version',
   );
 }

@@ -39,12 +39,12 @@ function between(
   const compared = lane.flatMap((entry) => {
     const node = graph.nodes.get(entry.name);
     if (!node) return [];
-    if (!node.version) throw new EditError(`the version of ${quoted(entry.name)} is not known`);
+    if (!node.version) throw new EditError(`the version of ${quoted(entry.name)} is unknown`);
     return [{ entry, version: node.version, order: compareVersions(node.version, version) }];
   });
   const same = compared.find(({ order }) => order === 0);
   if (same) {
-    throw new EditError(`${quoted(same.entry.name)} has the version of ${quoted(blob.name)} already`);
+    throw new EditError(`${quoted(same.entry.name)} already has the version of ${quoted(blob.name)}`);
   }
   const isPatch = (other: Version): boolean =>
     skipsPatches && other.major === version.major && other.minor === version.minor;

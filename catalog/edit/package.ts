@@ -34,7 +34,7 @@ export function addBundle(
 ): FileText[] {
   const pkg = bundle.package;
   if (!find(files, (blob) => blob.schema === 'olm.package' && blob.name === pkg)) {
-    throw noPackage(pkg, `portolan opm init ${pkg} -c ${channel} writes one`);
+    throw noPackage(pkg, `create one with portolan opm init ${pkg} -c ${channel}`);
   }
   const entry = { name: bundle.name, ...place };
   const listed = append(files, entry as Json, {

@@ -71,11 +71,14 @@ function checkNew(added: readonly PlacedBundle[], pkg: Package | undefined): voi
   const names = new Set(pkg?.bundles.keys());
   for (const { blob, channels } of added) {
     if (names.has(blob.name)) {
-      throw new EditError(`the package ${quoted(blob.package)} has the bundle ${quoted(blob.name)} already`);
+      throw new EditError(`the package ${quoted(blob.package)} already has the bundle ${quoted(blob.name)}`);
     }
     names.add(blob.name);
     if (channels.length === 0) {
-      throw new EditError(`the bundle ${quoted(blob.name)} names no channels`, 'annotate its metadata');
+      throw new EditError(
+        `the bundle ${quoted(blob.name)} does not list channels`,
+        'add the annotation operators.operatorframework.io.bundle.channels.v1',
+      );
     }
   }
 }
@@ -94,7 +97,7 @@ function withPackage(blobs: Blobs, change: Change, findings: Finding[]): Blobs {
   const { defaultChannel, lanes } = graph;
   if (!lanes.has(defaultChannel)) {
     throw new EditError(
-      `the default channel of the package ${quoted(name)} is ${quoted(defaultChannel)}, which there is not`,
+      `the default channel of the package ${quoted(name)} is ${quoted(defaultChannel)}, which does not exist`,
       `the channels are ${[...lanes.keys()].map(quoted).join(', ')}`,
     );
   }
@@ -108,9 +111,9 @@ function withPackage(blobs: Blobs, change: Change, findings: Finding[]): Blobs {
     findings.push({
       rule: 'bundle/unlisted',
       severity: 'warning',
-      message: `the bundle ${quoted(bundle.name)} of the package ${quoted(name)} is left out: no channel's head leads to it`,
+      message: `the bundle ${quoted(bundle.name)} of the package ${quoted(name)} is left out: it has no upgrade path to a channel head`,
       location: bundle.document.locate([]),
-      hint: 'let a later version replace or skip it',
+      hint: 'make a later version replace or skip it',
     });
   }
   return {
@@ -130,7 +133,7 @@ function packageBlob({ name, pkg, graph }: Change, place: Location): Blobs['pack
   const { defaultChannel } = graph;
   const icon = iconOf(graph, before);
   const decoded = newBlob({ ...fields, defaultChannel, ...(icon ? { icon } : {}) }, newDocument(place));
-  if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
+  if (decoded.kind !== 'package') throw new TypeError('internal error: created an invalid package');
   return decoded.blob;
 }
 
@@ -155,6 +158,6 @@ function channelBlob(
     }));
   const value = { schema: 'olm.channel', name, package: pkg, entries: list };
   const decoded = newBlob(value, newDocument(place));
-  if (decoded.kind !== 'channel') throw new TypeError('a channel was made that is none');
+  if (decoded.kind !== 'channel') throw new TypeError('internal error: created an invalid channel');
   return decoded.blob;
 }

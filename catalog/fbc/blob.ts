@@ -110,7 +110,7 @@ function readMeta(value: unknown, report: Report): (Meta & Pick<Blob, 'value'>) 
   if (value === null) {
     report(
       'fbc/schema-missing',
-      'an empty document: it holds no object',
+      'an empty document without an object',
       [],
       'remove the extra --- or the lone comment',
     );
@@ -122,7 +122,7 @@ function readMeta(value: unknown, report: Report): (Meta & Pick<Blob, 'value'>) 
       'fbc/object',
       `expected an object, found ${found}`,
       [],
-      'every document is a mapping with a schema',
+      'every document must be a mapping with a schema',
     );
     return undefined;
   }
@@ -166,7 +166,7 @@ function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta 
     else {
       report(
         'fbc/field-type',
-        `"${key}" must be text, found ${JSON.stringify(found)}`,
+        `"${key}" must be a string, found ${JSON.stringify(found)}`,
         [key],
         `${key}: "${String(found)}"`,
       );
@@ -253,9 +253,9 @@ export function pathText(path: Path): string {
 function article(found: string): string {
   switch (found) {
     case 'bool':
-      return 'true or false (quote it to make it text)';
+      return 'true or false (quote it to make it a string)';
     case 'number':
-      return 'a number (quote it to make it text)';
+      return 'a number (quote it to make it a string)';
     case 'array':
       return 'a list';
     case 'object':

@@ -81,7 +81,7 @@ function compiledOnce(compilePattern: CompilePattern): CompilePattern {
  */
 function matcherOf(compilePattern: CompilePattern): (text: string, source: string) => boolean {
   return (text, source) => {
-    if (text.length > LONGEST_TEXT) throw new Error('the text is too long to be matched');
+    if (text.length > LONGEST_TEXT) throw new Error('the text is too long to match');
     const pattern = compilePattern(source);
     if (!pattern) throw new Error('not a regular expression');
     return pattern.test(text);

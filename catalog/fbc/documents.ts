@@ -205,8 +205,8 @@ class FileReader {
   }
 
   #badSeparator({ rest, line, column }: BadSeparator): void {
-    const message = `a line that begins with --- separates documents, but "${rest}" follows on it`;
-    const hint = 'write the separator on a line of its own';
+    const message = `a line that starts with --- separates documents, but contains "${rest}"`;
+    const hint = 'write the separator on a separate line';
     this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
   }
 
@@ -221,19 +221,23 @@ class FileReader {
       const document = new OffsetDocument(this.#path, text, line, locate);
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
-        const message = 'the tools never read this text: the document ends before it';
+        const message = "OLM's tools ignore this text, because the document ends before it";
         this.#warn(
           'fbc/ignored-content',
           message,
           document.place(tree.ignoredFrom),
-          'put a line with --- before it',
+          'add a line with --- before it',
         );
       }
       return { value, document };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       const document = new OffsetDocument(this.#path, text, line, () => 0);
-      this.#find('fbc/yaml', `not YAML as the tools read it: ${error.message}`, document.place(error.offset));
+      this.#find(
+        'fbc/yaml',
+        `not valid YAML for OLM's tools: ${error.message}`,
+        document.place(error.offset),
+      );
       return undefined;
     }
   }

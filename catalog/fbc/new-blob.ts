@@ -31,7 +31,7 @@ export function partOf(document: SourceDocument, prefix: readonly (string | numb
 /** A value as the blob that it is. Only for values whose shape is known to be right. */
 export function newBlob(value: Readonly<Record<string, unknown>>, document: SourceDocument): Decoded {
   const decoded = decodeBlob(value, document, []);
-  if (!decoded) throw new TypeError('a blob was made that cannot be read');
+  if (!decoded) throw new TypeError('internal error: created an invalid blob');
   return decoded;
 }
 

@@ -82,7 +82,7 @@ export function limitOf(properties: readonly Property[]): Limit {
   const [first, ...others] = properties.filter(({ type }) => type === TYPE);
   if (!first) return { kind: 'none' };
   if (others.length > 0)
-    return { kind: 'invalid', why: `the property ${TYPE} stands ${others.length + 1} times` };
+    return { kind: 'invalid', why: `the bundle has ${others.length + 1} ${TYPE} properties` };
   // OLM reads the JSON text without its quotes, so a number will do as well.
   const text = JSON.stringify(first.value ?? null).replaceAll(/^"+|"+$/g, '');
   if (text === '') return { kind: 'invalid', why: 'the version is empty' };
@@ -93,7 +93,7 @@ export function limitOf(properties: readonly Property[]): Limit {
       : { kind: 'invalid', why: `${text} is more than a major and a minor version` };
   } catch (error) {
     if (error instanceof VersionError)
-      return { kind: 'invalid', why: `${text} is no version: ${error.message}` };
+      return { kind: 'invalid', why: `${text} is not a valid version: ${error.message}` };
     throw error;
   }
 }

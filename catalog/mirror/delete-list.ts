@@ -37,7 +37,7 @@ export function readDeleteList(text: string, file: string): DeleteList {
       const reference =
         typeof written === 'string' ? tryParseReference(written.replace(/^docker:\/\//, '')) : undefined;
       if (reference) images.push(reference);
-      else report(`${JSON.stringify(written)} is no reference`, document.locate(['items', i]));
+      else report(`${JSON.stringify(written)} is not a valid reference`, document.locate(['items', i]));
     }
   }
   return { images, findings: found };

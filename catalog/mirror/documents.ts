@@ -222,7 +222,7 @@ function minorOf(platform: string | undefined): number {
   if (platform === undefined) return Number.POSITIVE_INFINITY;
   const match = /^4\.(\d{1,3})$/.exec(platform);
   if (match) return Number(match[1]);
-  throw new InvalidOption(`--platform is ${JSON.stringify(platform)}, expected a version such as 4.16`);
+  throw new InvalidOption(`--platform is ${JSON.stringify(platform)}, expected a version, for example 4.16`);
 }
 
 function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] {

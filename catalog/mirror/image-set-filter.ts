@@ -69,7 +69,7 @@ class Filter {
       others: this.#blobs.others.filter((one) => one.package === '' || this.#isSelected(one.package)),
     };
     if (blobs.bundles.length === 0 && this.#findings.length === 0) {
-      this.#refuse('nothing of the catalog is selected', {
+      this.#refuse('the selection is empty', {
         file: 'ImageSetConfiguration',
         line: 1,
         column: 1,
@@ -107,7 +107,8 @@ class Filter {
   #channel(channel: Channel): Channel[] {
     const versions = this.#versionsOf(channel);
     if (this.#selection.full) {
-      if (versions) this.#refuse('full: true and a choice of versions exclude each other', locate(channel));
+      if (versions)
+        this.#refuse('full: true cannot be combined with a selection of versions', locate(channel));
       return [this.#keep(channel, new Set(channel.entries.map(({ name }) => name)))];
     }
     if (!versions) {
@@ -119,7 +120,7 @@ class Filter {
     if (remaining.entries.length > 0) return [remaining];
     if (this.#defaultsOf(channel.package).includes(channel.name)) {
       this.#refuse(
-        `package "${channel.package}": no version of the default channel "${channel.name}" is selected; select one, or leave the channel out and name another with defaultChannel`,
+        `package "${channel.package}": no version of the default channel "${channel.name}" is selected; select one, or remove the channel and name another with defaultChannel`,
         locate(channel),
       );
     }
@@ -166,7 +167,7 @@ class Filter {
     }
     if (hasCycle(channel)) {
       this.#refuse(
-        `channel "${channel.name}" of package "${channel.package}" has entries that replace each other in a circle`,
+        `channel "${channel.name}" of package "${channel.package}" has entries that replace each other in a cycle`,
         locate(channel),
       );
       return undefined;

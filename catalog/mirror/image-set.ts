@@ -163,7 +163,7 @@ class Reader {
     if (apiVersion !== API_VERSION)
       this.report(`apiVersion must be ${API_VERSION}, found ${JSON.stringify(apiVersion)}`, ['apiVersion']);
     const mirror = fields['mirror'];
-    if (!isObject(mirror)) this.report('there is no mirror section', []);
+    if (!isObject(mirror)) this.report('the mirror section is missing', []);
     return this.#mirror(isObject(mirror) ? mirror : {});
   }
 
@@ -171,7 +171,7 @@ class Reader {
     for (const section of ['platform', 'helm', 'samples']) {
       if (Object.hasOwn(mirror, section)) {
         this.report(
-          `mirror.${section} is no part of a catalog and stays out of the plan`,
+          `mirror.${section} does not belong to a catalog and is not in the plan`,
           ['mirror', section],
           'warning',
         );
@@ -236,7 +236,7 @@ class Reader {
     );
     if (both)
       this.report(
-        'versions are chosen for the package and for its channel: only one of them can count',
+        'versions are selected for both the package and its channel: select them in one place',
         path,
       );
     return { name: string(channel['name']), ...this.#versions(channel, path) };
@@ -266,14 +266,14 @@ class Reader {
     try {
       return [new RegExp(string(image['name']))];
     } catch {
-      this.report(`${JSON.stringify(image['name'])} is no regular expression`, [...path, 'name']);
+      this.report(`${JSON.stringify(image['name'])} is not a valid regular expression`, [...path, 'name']);
       return [];
     }
   }
 
   #checkRepository(value: unknown, path: Path): void {
     if (string(value) === '' || REPOSITORY.test(string(value))) return;
-    this.report(`${JSON.stringify(value)} must be a repository without host, tag and digest`, path);
+    this.report(`${JSON.stringify(value)} must be a repository without host, tag or digest`, path);
   }
 
   #twice(names: readonly string[], path: (index: number) => Path, what: string): void {
@@ -290,7 +290,7 @@ class Reader {
       const name = Object.keys(shape.fields).find((field) => field.toLowerCase() === key.toLowerCase());
       const field = name === undefined ? undefined : shape.fields[name];
       if (!field) {
-        this.report(`unknown field "${key}"; known are ${Object.keys(shape.fields).join(', ')}`, [
+        this.report(`unknown field "${key}", expected one of ${Object.keys(shape.fields).join(', ')}`, [
           ...path,
           key,
         ]);

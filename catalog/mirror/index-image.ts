@@ -19,10 +19,12 @@ export function configsDirectory(labels: Readonly<Record<string, string>>): stri
   if (directory !== undefined) return directory.endsWith('/') ? directory : `${directory}/`;
   if (Object.hasOwn(labels, DATABASE_LABEL)) {
     throw new InvalidOption(
-      'the index image holds a database of SQLite; make a file-based catalog of it with opm migrate',
+      'the index image contains a SQLite database; convert it to a file-based catalog with opm migrate',
     );
   }
-  throw new InvalidOption(`the image has no label ${CONFIGS_LABEL}: it is no index of a file-based catalog`);
+  throw new InvalidOption(
+    `the image is not an index image of a file-based catalog: it has no label ${CONFIGS_LABEL}`,
+  );
 }
 
 /** A platform of an image in a list. */
@@ -64,7 +66,7 @@ function compiled(pattern: string): RegExp {
     return new RegExp(pattern);
   } catch {
     throw new InvalidOption(
-      `--index-filter-by-os is ${JSON.stringify(pattern)}, which is no regular expression`,
+      `--index-filter-by-os is ${JSON.stringify(pattern)}, which is not a valid regular expression`,
     );
   }
 }

@@ -60,7 +60,7 @@ export function readMapping(text: string, file: string): MappingsRead {
       mappings.push(mapping);
       const before = taken.get(mapping.destination);
       if (before && mapping.tags === undefined && !isSameContent(before.source, mapping.source)) {
-        const message = `${mapping.destination} is the destination of line ${before.line} already: a tag holds one image`;
+        const message = `${mapping.destination} is already the destination of line ${before.line}: a tag names one image`;
         findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
       }
       taken.set(mapping.destination, { source: mapping.source, line: i + 1 });
@@ -125,7 +125,7 @@ function pairOf(source: string, destination: string, location: Location): Mappin
   }
   if (to.tag !== '') {
     throw new InvalidReference(
-      `${source} stands for several tags: the destination must be a repository, found ${destination}`,
+      `${source} matches several tags, so the destination must be a repository, found ${destination}`,
     );
   }
   return { source: typedText(from), destination: typedText(to), tags, location };

@@ -74,7 +74,11 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
   const location = locationName(source);
   if (location === undefined) {
     findings.push(
-      finding(object, 'error', `${JSON.stringify(source)} is no location of images: the entry is left out`),
+      finding(
+        object,
+        'error',
+        `${JSON.stringify(source)} is not a valid image location: the entry is left out`,
+      ),
     );
     return [];
   }
@@ -83,7 +87,7 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
       finding(
         object,
         'warning',
-        `nodes ask for ${location}, never for ${source}: the entry is written with that`,
+        `nodes pull from ${location}, never from ${source}: the entry uses ${location}`,
       ),
     );
   }
@@ -93,7 +97,7 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
       finding(
         object,
         'error',
-        `${JSON.stringify(mirror)} is no location of images: the mirror of ${source} is left out`,
+        `${JSON.stringify(mirror)} is not a valid image location: the mirror of ${source} is left out`,
       ),
     );
   }

@@ -115,7 +115,7 @@ export function settle(placements: readonly Placement[]): Settled {
   const unplaced = [...left].map(({ role, written, destination }) => ({
     role,
     written,
-    why: `${formatDestination(destination)} and every name near it is taken by other images`,
+    why: `${formatDestination(destination)} and all similar names are used by other images`,
   }));
   return { placements: settled.filter((placement) => !left.has(placement)), collisions, unplaced };
 }

@@ -101,7 +101,7 @@ export class Placer {
     const digest = this.#request.lock?.get(written);
     const placed = wanted
       ? this.#naming.place({ role, written, wanted, digest })
-      : 'is no reference that a node could read';
+      : 'is not a reference that a node can pull';
     if (typeof placed === 'string') {
       this.unplaced.push({ role, written, why: placed, location });
       return undefined;
@@ -150,7 +150,7 @@ function indexReference(reference: string, style: Style): Reference {
   const { tag, digest } = parseOcReference(reference);
   if (style !== 'nested' && tag === '' && digest === '') {
     throw new InvalidOption(
-      `the index image ${reference} has neither a tag nor a digest: write ${reference}:latest`,
+      `the index image ${reference} has neither a tag nor a digest: use ${reference}:latest`,
     );
   }
   return wanted;

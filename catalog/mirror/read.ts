@@ -39,7 +39,7 @@ export function readObjects(text: string, file: string): ObjectsRead {
   const findings: Finding[] = [];
   for (const piece of splitDocuments(text)) {
     if ('rest' in piece) {
-      const message = `a line that begins with --- separates documents, but "${piece.rest}" follows on it`;
+      const message = `a line that starts with --- separates documents, but contains "${piece.rest}"`;
       findings.push(defect(message, { file, line: piece.line, column: piece.column }));
       continue;
     }

@@ -126,14 +126,18 @@ function missing(reference: string, asked: Pull, contents: MirrorContents): Miss
   const reachable = asked.sourceBlocked ? asked.asked.slice(0, -1) : asked.asked;
   if (reachable.some((place) => contents.has(place, reference))) return undefined;
   const mirrors = asked.asked.slice(0, -1);
-  const question = mirrors.length === 0 ? 'a node asks no mirror' : `a node asks ${mirrors.join(', then ')}`;
+  const question = mirrors.length === 0 ? 'nodes use no mirror' : `nodes try ${mirrors.join(', then ')}`;
   const places = contents.places(reference);
   const due = contents.due?.(reference) ?? [];
   if (places.length === 0 && due.length > 0)
-    return { reference, reason: 'not copied', why: `${question}; the image is not there yet` };
+    return { reference, reason: 'not copied', why: `${question}, where the image is missing` };
   if (places.length === 0)
-    return { reference, reason: 'not mapped', why: `${question}; nothing copies the image` };
-  return { reference, reason: 'not asked', why: `${question}; the image is at ${places.join(' and ')}` };
+    return { reference, reason: 'not mapped', why: `${question}, but the image is not in the mapping` };
+  return {
+    reference,
+    reason: 'not asked',
+    why: `${question}, but the image is at ${places.join(' and ')}`,
+  };
 }
 
 /** What the lines of a `mapping.txt` leave in a mirror once they were carried out. */

@@ -165,14 +165,14 @@ export function planFindings(plan: MirrorPlan): Finding[] {
       severity: 'error',
       message: written === '' ? why : `${JSON.stringify(written)} ${why}: it is not mirrored`,
       location: location ?? first,
-      hint: 'name the image as registry/repository@sha256:… in the bundle',
+      hint: 'reference the image as registry/repository@sha256:… in the bundle',
     }),
   );
   const collisions = plan.collisions.map(
     ({ destination, sources }): Finding => ({
       rule: 'mirror/collision',
       severity: 'warning',
-      message: `${sources.join(' and ')} would share ${destination}: all but the first got another name`,
+      message: `${sources.join(' and ')} would share ${destination}: all but the first have another name`,
       location: first,
     }),
   );
@@ -180,9 +180,9 @@ export function planFindings(plan: MirrorPlan): Finding[] {
     ({ destination }): Finding => ({
       rule: 'mirror/cluster-catalog',
       severity: 'warning',
-      message: `${formatDestination(destination)} has no ClusterCatalog: the API takes 127 characters behind the first colon`,
+      message: `${formatDestination(destination)} has no ClusterCatalog: the API allows 127 characters after the first colon`,
       location: first,
-      hint: 'give the digest of the index image with --digest, or a shorter tag',
+      hint: 'pass the digest of the index image with --digest, or use a shorter tag',
     }),
   );
   return [...unplaced, ...collisions, ...nameless];

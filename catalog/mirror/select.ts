@@ -81,7 +81,7 @@ class Selector {
   choose({ package: name, part }: Choice): void {
     const found = this.#catalog.packages.get(name);
     if (!found) {
-      this.#refuse(`there is no package ${JSON.stringify(name)} in the catalog`);
+      this.#refuse(`the catalog has no package ${JSON.stringify(name)}`);
       return;
     }
     const channel = part === undefined ? undefined : found.channels.get(part);
@@ -89,7 +89,7 @@ class Selector {
     if (part !== undefined && !channel && !range) {
       const channels = [...found.channels.keys()].sort(compareText).join(', ');
       this.#refuse(
-        `${JSON.stringify(part)} is neither a range nor a channel of ${name}, which has ${channels}`,
+        `${JSON.stringify(part)} is neither a version range nor a channel of ${name}, which has ${channels}`,
       );
       return;
     }
@@ -113,18 +113,14 @@ class Selector {
     const wanted = new Set([...before, ...chosen]);
     const path = pathThrough(channel, wanted);
     if (!path) {
-      const message = `channel "${channel.name}" of ${channel.package} has no single way up to its head: it stays whole`;
+      const message = `channel "${channel.name}" of ${channel.package} has no single upgrade path to its head, so the whole channel is kept`;
       this.#findings.push(finding('warning', message, locate(channel)));
     }
     const all = path ?? new Set(channel.entries.map(({ name }) => name));
     this.#note(channel, all);
     for (const name of all) {
       if (wanted.has(name)) continue;
-      this.#keep(
-        channel.package,
-        name,
-        `on the way from one chosen version to the next in channel ${channel.name}`,
-      );
+      this.#keep(channel.package, name, `between two selected versions in channel ${channel.name}`);
     }
   }
 

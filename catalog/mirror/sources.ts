@@ -91,7 +91,7 @@ export function clusterCatalog(
 function catalogSpec(ref: string, options: ClusterCatalogOptions): Json {
   if (options.pullSecret !== undefined) {
     throw new InvalidOption(
-      "a ClusterCatalog of olm.operatorframework.io/v1 has no pull secret: put the credentials into the cluster's global pull secret",
+      "a ClusterCatalog of olm.operatorframework.io/v1 has no pull secret: add the credentials to the cluster's global pull secret",
     );
   }
   const { pollInterval } = options;
@@ -111,7 +111,7 @@ function catalogdSpec(ref: string, { priority, pollInterval, pullSecret }: Clust
 
 function checkPoll(reference: string): void {
   if (!reference.includes('@')) return;
-  throw new InvalidOption(`${reference} names a digest, which never changes: polling needs a tag`);
+  throw new InvalidOption(`${reference} has a digest, which never changes: polling needs a tag`);
 }
 
 /** Minutes of a Go duration in hours, minutes and seconds; at least one. */
@@ -119,7 +119,7 @@ function pollMinutes(interval: string): number {
   const match = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(interval);
   if (!match || interval === '') {
     throw new InvalidOption(
-      `the poll interval is ${JSON.stringify(interval)}, expected something like 1h30m`,
+      `the poll interval is ${JSON.stringify(interval)}, expected a duration, for example 1h30m`,
     );
   }
   const [hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0));

@@ -52,7 +52,7 @@ function checkedBytes(entry: MirrorEntry, alone: KubernetesObject, maxBytes: num
   const bytes = countedBytes(alone);
   if (bytes <= maxBytes) return bytes;
   throw new InvalidOption(
-    `an ${alone.kind} with no more than the mirror of ${entry.source} has ${bytes} bytes, the limit is ${maxBytes}`,
+    `an ${alone.kind} with only the mirror of ${entry.source} has ${bytes} bytes, the limit is ${maxBytes}`,
   );
 }
 

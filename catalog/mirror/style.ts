@@ -85,7 +85,7 @@ export function namingOf({ style, home, maxComponents, indexes, targets }: Namin
   }
   if (style === 'oc') return ocNamingOf(home, maxComponents ?? OC_COMPONENTS, indexes);
   if (home.transport === 'file') {
-    throw new InvalidOption(`the style ${style} has no files: only --style oc knows file://`);
+    throw new InvalidOption(`the style ${style} does not support file://: use --style oc`);
   }
   const place = { registry: home.registry, path: home.path, maxComponents: maxComponents ?? 0 };
   return style === 'nested' ? nestedNaming(place) : ocMirrorNaming(place, targets);
@@ -112,7 +112,7 @@ export function defaultScope(style: Style, maxComponents: number | undefined): S
 /** @throws InvalidOption for a scope that a style does not know */
 export function checkScope(style: Style, scope: Scope): void {
   if (style === 'oc' && scope === 'namespace') {
-    throw new InvalidOption('--style oc knows the scopes repository and registry, not namespace');
+    throw new InvalidOption('--style oc supports the scopes repository and registry, not namespace');
   }
 }
 
@@ -135,7 +135,7 @@ export function catalogNames(
   if (given !== undefined) {
     if (labelName(given) === given) return { catalogSource: given, clusterCatalog: given };
     throw new InvalidOption(
-      `${JSON.stringify(given)} cannot be the name of a catalog; ${labelName(given)} could`,
+      `${JSON.stringify(given)} is not a valid catalog name; use for example ${labelName(given)}`,
     );
   }
   if (style === 'oc') {

@@ -42,14 +42,14 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidLock('it is no JSON');
+    throw new InvalidLock('it is not valid JSON');
   }
 }
 
 function checkedPair([tag, digest]: [string, unknown]): [string, string] {
   const where = `references[${JSON.stringify(tag)}]`;
   try {
-    if (parseReference(tag).kind !== 'tag') throw new InvalidLock(`${where} is no tag`);
+    if (parseReference(tag).kind !== 'tag') throw new InvalidLock(`${where} is not a valid tag`);
     if (typeof digest !== 'string') throw new InvalidLock(`${where} has no digest`);
     checkDigest(digest);
     return [tag, digest];

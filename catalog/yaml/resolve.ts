@@ -70,7 +70,7 @@ function resolveAs(node: YamlScalar, wanted: ScalarKind): ResolvedScalar {
   }
   const shown = found.kind === 'timestamp' ? 'str' : found.kind;
   throw new YamlError(
-    `"${text}" is no ${wanted}`,
+    `"${text}" is not a valid ${wanted}`,
     node.start,
     `yaml: cannot decode !!${shown} \`${text}\` as a !!${wanted}`,
   );

@@ -188,7 +188,7 @@ function passHexEscape(cursor: Cursor, digits: number): string {
   }
   const character = characterOf(hex);
   if (character === undefined) {
-    cursor.fail('found invalid Unicode character escape code', `: U+${hex} is no character`);
+    cursor.fail('found invalid Unicode character escape code', `: U+${hex} is not a valid character`);
   }
   cursor.at += digits;
   return character;

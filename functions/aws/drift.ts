@@ -15,7 +15,7 @@ const app = appOf(read, telemetry);
 export async function handler(): Promise<
   Readonly<Record<string, { kind: string; url: string | undefined }>>
 > {
-  if (!app) throw new PipelineError('usage', 'there is no App, which pull requests would be opened by');
+  if (!app) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
   const proposed: Record<string, { kind: string; url: string | undefined }> = {};
   try {
     const look = async (source: Source): Promise<void> => {

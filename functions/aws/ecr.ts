@@ -77,7 +77,7 @@ async function tokenOf(client: ECRClient): Promise<Token> {
   const [data] = answer.authorizationData ?? [];
   const text = Buffer.from(data?.authorizationToken ?? '', 'base64').toString();
   const at = text.indexOf(':');
-  if (at < 1) throw new PipelineError('bad-answer', 'ECR gave no token');
+  if (at < 1) throw new PipelineError('bad-answer', 'ECR did not return a token');
   const credential = { kind: 'basic', username: text.slice(0, at), password: text.slice(at + 1) } as const;
   return { credential, until: (data?.expiresAt?.getTime() ?? 0) - MARGIN };
 }
@@ -116,6 +116,6 @@ export async function ensureEcrRepository(
 
 function refused(what: string, cause: unknown): PipelineError {
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const message = `ECR does not give ${what}: ${why}`;
+  const message = `cannot get ${what} from ECR: ${why}`;
   return new PipelineError(codeOf(cause), message, { cause, retryable: isRetryable(cause) });
 }

@@ -46,7 +46,7 @@ export function settingsFrom(environment: Environment): Settings {
   const needed = (name: string): string => {
     const value = environment[name];
     if (value !== undefined && value !== '') return value;
-    throw new PipelineError('usage', `${name} is not set`, { hint: 'functions/aws/template.yaml sets it' });
+    throw new PipelineError('usage', `${name} is not set`, { hint: 'set it in functions/aws/template.yaml' });
   };
   return {
     sources: sourcesFrom(needed('PORTOLAN_SOURCES')),
@@ -75,7 +75,7 @@ function sourcesFrom(text: string): Source[] {
   const value: unknown = parsed(text);
   const sources = Array.isArray(value) ? value.filter(isSource) : [];
   if (Array.isArray(value) && value.length > 0 && sources.length === value.length) return sources;
-  throw new PipelineError('usage', 'PORTOLAN_SOURCES is no list of repositories', {
+  throw new PipelineError('usage', 'PORTOLAN_SOURCES is not a list of repositories', {
     hint: '[{"repository": "owner/name", "id": 123, "branch": "main", "url": "https://github.com/owner/name.git"}]',
   });
 }

@@ -23,6 +23,6 @@ export function announcerOn(bus: string): (published: Announcement) => Promise<v
         }),
       );
       if (FailedEntryCount === 0 || FailedEntryCount === undefined) return;
-      throw new PipelineError('bad-answer', `the bus ${bus} took no event`, { retryable: true });
+      throw new PipelineError('bad-answer', `the bus ${bus} did not accept the event`, { retryable: true });
     });
 }

@@ -18,7 +18,7 @@ const store = bucketMemory(ports.records);
  */
 export async function handler(event: unknown): Promise<{ catalog: string; state: string }> {
   const work = readWork(JSON.stringify(event));
-  if (work.kind !== 'catalog') throw new PipelineError('usage', 'the message names no catalog');
+  if (work.kind !== 'catalog') throw new PipelineError('usage', 'the message does not name a catalog');
   const published = await handleCatalog(work, ports, { store });
   return { catalog: work.catalog, state: published?.kind ?? 'done' };
 }

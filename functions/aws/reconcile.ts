@@ -22,7 +22,7 @@ export async function handler(): Promise<Reconciled> {
     );
     const healed = all.flatMap((one) => one.healed);
     for (const catalog of healed) {
-      telemetry.log(`the tag or the record of ${catalog} did not follow its claim`);
+      telemetry.log(`the tag or the record of ${catalog} does not match its claim`);
       telemetry.count('TagHealed');
     }
     const failed = all.flatMap((one) => one.failed);

@@ -11,7 +11,7 @@ const KEPT = 300_000;
 export function secretReader(name: string | undefined): () => Promise<string> {
   let kept: { readonly text: Promise<string>; readonly until: number } | undefined;
   return () => {
-    if (name === undefined) throw new PipelineError('usage', 'no secret is named in the environment');
+    if (name === undefined) throw new PipelineError('usage', 'the environment does not name a secret');
     if (!kept || kept.until < Date.now()) {
       const text = read(name);
       kept = { text, until: Date.now() + KEPT };

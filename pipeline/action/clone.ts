@@ -32,7 +32,7 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
 
 function fetchHint({ event }: RunInputs): string {
   const head = event.kind === 'pull request' ? `, and run: git fetch origin pull/${event.number}/head` : '';
-  return `give actions/checkout fetch-depth: 0${head}`;
+  return `set fetch-depth: 0 for actions/checkout${head}`;
 }
 
 function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): CheckRequest {
@@ -40,7 +40,7 @@ function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): Che
   const base = inputs.base ?? pull?.base;
   if (base === undefined) {
     throw new PipelineError('usage', 'there is no pull request to check', {
-      hint: 'run on pull_request or pull_request_target, or give the input base',
+      hint: 'run on pull_request or pull_request_target, or set the input base',
     });
   }
   return {

@@ -61,7 +61,7 @@ export function eventOf(name: string, payload: Json): Event {
     case 'workflow_dispatch':
       return { kind: 'clock' };
     default:
-      return { kind: 'none', why: `nothing is done for the event ${JSON.stringify(name)}` };
+      return { kind: 'none', why: `nothing to do for the event ${JSON.stringify(name)}` };
   }
 }
 
@@ -95,7 +95,7 @@ function pusherIn(payload: Json): Person | undefined {
 
 function groupEvent(payload: Json): Event {
   if (payload['action'] !== 'checks_requested')
-    return { kind: 'none', why: 'the group of the queue asks for no checks' };
+    return { kind: 'none', why: 'the merge queue event requests no checks' };
   const group = objectAt(payload, 'merge_group');
   return {
     kind: 'group',
@@ -171,5 +171,5 @@ function personAt(json: Json, key: string): Person | undefined {
 }
 
 function missing(what: string): never {
-  throw new PipelineError('bad-answer', `the event names no ${what}`);
+  throw new PipelineError('bad-answer', `the event has no ${what}`);
 }

@@ -19,7 +19,7 @@ export interface Forge {
 export async function openForge({ forge, environment }: RunInputs): Promise<Forge> {
   if (!forge) {
     throw new PipelineError('usage', 'no GitHub token', {
-      hint: 'leave the input github-token at its default, or give repository: a clone that holds base and head',
+      hint: 'keep the default of the input github-token, or set repository to a clone with base and head',
     });
   }
   const repository = repositoryName(forge.repository);

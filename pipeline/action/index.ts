@@ -56,10 +56,10 @@ function switchOf(name: string, text = 'false'): boolean {
 }
 
 function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: NodeJS.ProcessEnv): Event {
-  if (path === undefined) return { kind: 'none', why: 'there is no event' };
+  if (path === undefined) return { kind: 'none', why: 'the event is missing' };
   const payload: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (isObject(payload)) return eventOf(name, payload);
-  throw new PipelineError('bad-answer', `${path} holds no event`);
+  throw new PipelineError('bad-answer', `${path} is not a valid event`);
 }
 
 function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | undefined {
@@ -68,10 +68,7 @@ function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | unde
   const repository = environment['GITHUB_REPOSITORY'];
   if (token !== undefined) setSecret(token);
   if ((id === undefined) !== (privateKey === undefined))
-    throw new PipelineError(
-      'usage',
-      'the inputs app-id and app-private-key are given together or not at all',
-    );
+    throw new PipelineError('usage', 'the inputs app-id and app-private-key must be set together');
   if (repository === undefined || (token === undefined && id === undefined)) return undefined;
   return {
     api: environment['GITHUB_API_URL'] ?? 'https://api.github.com',

@@ -84,13 +84,12 @@ async function posted(inputs: RunInputs, report: CheckReport): Promise<void> {
 
 /** What an earlier job found, said on GitHub by one that may write there. */
 async function reportOnly(inputs: RunInputs): Promise<void> {
-  if (inputs.result === undefined)
-    throw new PipelineError('usage', 'the input result holds no report of a check');
+  if (inputs.result === undefined) throw new PipelineError('usage', 'the input result is not a check report');
   const report = unpackedReport(inputs.result);
   const forge = await openForge(inputs);
   const { owner, repo } = forge.repository;
   if (report.request && report.request.repository !== `${owner}/${repo}`)
-    throw new PipelineError('usage', 'the input result is of another repository');
+    throw new PipelineError('usage', 'the input result is from another repository');
   logText(headlineOf(report));
   if (inputs.dryRun) return;
   await postAll(inputs, forge, { report, again: () => checkAgain(inputs, forge, report) });

@@ -51,7 +51,7 @@ async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): P
   };
   const about = { commit: report.head, report };
   const failed = await attempt('the status', () => postStatus(request, about));
-  if (failed) setFailed(`the status portolan cannot be set: ${plain(failed.message)}`);
+  if (failed) setFailed(`cannot set the status portolan: ${plain(failed.message)}`);
   const noCheck = await attempt('the check run', () => postCheck(request, about));
   if (noCheck) annotate(report.findings);
   if (!says.comment || !report.request) return;
@@ -59,7 +59,7 @@ async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): P
   let isCurrent = true;
   await attempt('the comment', async () => {
     isCurrent = await postComment(request, { number, report });
-    if (!isCurrent) info('the pull request has moved on: its comment is left to the next run');
+    if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');
   });
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
@@ -77,7 +77,7 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
     return undefined;
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`${what} cannot be written: ${plain(error.message)}`);
+    warning(`cannot write ${what}: ${plain(error.message)}`);
     return error;
   }
 }

@@ -51,13 +51,10 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
     const { policy, findings } = await policyAt(repository.objects, commit);
     if (!policy) {
       logText(findings.map(findingText).join(''));
-      throw new PipelineError(
-        'usage',
-        'the policy of the pushed commit cannot be read; nothing is published',
-      );
+      throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
     }
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
-      return info(plain(`the branch ${branch} is not gated; nothing is published from it`));
+      return info(plain(`the branch ${branch} is not in the policy's branches; nothing is published`));
     const publishing = { inputs, forge, repository, branch, commit, policy };
     if (inputs.dryRun) return await reportPublishing(publishing);
     const { commit: last, missing } = await releaseArrived(publishing);
@@ -71,7 +68,7 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
 async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: string; commit: string }> {
   if (event.kind === 'push') return event;
   if (event.kind === 'clock') return defaultTip(forge);
-  throw new PipelineError('usage', 'mode publish is for the events push, schedule and workflow_dispatch');
+  throw new PipelineError('usage', 'mode publish supports the events push, schedule and workflow_dispatch');
 }
 
 /** What a run that may change something would do. */
@@ -126,7 +123,7 @@ async function whyHeldBack(
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name });
   const { sites } = await referenceSites(source, { limits: policy.limits });
   const found = sites.map(({ reference }) => lookupKey(reference)).find((key) => missing.has(key));
-  return found && `it names ${found}, a bundle that was refused: the image is nowhere`;
+  return found && `it references ${found}, a refused bundle without an image`;
 }
 
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
@@ -139,7 +136,7 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
     await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`the deployment of ${plain(catalog)} cannot be noted: ${plain(error.message)}`);
+    warning(`cannot record the deployment of ${plain(catalog)}: ${plain(error.message)}`);
   }
   return ended;
 }
@@ -215,13 +212,13 @@ async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string)
   });
   const answer: unknown = response.ok ? await response.json() : undefined;
   if (!isObject(answer))
-    return { catalog, kind: 'refused', why: `the functions answered ${response.status}` };
+    return { catalog, kind: 'refused', why: `the functions returned ${response.status}` };
   if (answer['published'] !== true || !isObject(answer['receipt']))
     return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
   writeAnswer(join(inputs.publish.out, catalog), answer['files']);
   const tooLarge: unknown = answer['tooLarge'];
   for (const key of Array.isArray(tooLarge) ? tooLarge : [])
-    info(plain(`${catalog}: too large for the functions' answer, to be had from their bucket: ${key}`));
+    info(plain(`${catalog}: too large for the response, download it from the bucket: ${key}`));
   return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
 }
 

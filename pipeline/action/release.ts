@@ -136,7 +136,7 @@ async function noteAll(
     await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`the release cannot be noted: ${plain(error.message)}`);
+    warning(`cannot record the release: ${plain(error.message)}`);
   }
 }
 
@@ -160,5 +160,5 @@ async function say(released: readonly BundleRelease[]): Promise<void> {
 }
 
 function proposalText({ kind, number }: NonNullable<BundleRelease['proposed']>): string {
-  return number === undefined ? 'the catalogs have it' : `pull request ${number}, ${kind}`;
+  return number === undefined ? 'the catalogs already contain it' : `pull request ${number}, ${kind}`;
 }

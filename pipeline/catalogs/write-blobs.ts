@@ -44,8 +44,8 @@ export function rendered(blob: Blob, format: RenderFormat): string {
     if (!(error instanceof EmitError)) throw error;
     const { file, line } = blob.document.locate(error.path);
     const place = `${file}:${line}: ${blob.schema} ${JSON.stringify(blob.name)}, ${error.path.join('.')}`;
-    throw new PipelineError('usage', `${place}: YAML cannot hold this: ${error.message}`, {
-      hint: 'render with -o json',
+    throw new PipelineError('usage', `${place}: cannot be written as YAML: ${error.message}`, {
+      hint: 'use -o json',
     });
   }
 }

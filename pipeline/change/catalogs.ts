@@ -111,7 +111,7 @@ interface UnitFound {
 
 async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts): Promise<UnitFound> {
   const unit = pair.after ?? pair.before;
-  if (!unit) throw new TypeError('a pair of units holds at least one');
+  if (!unit) throw new TypeError('internal error: a pair of units is empty');
   const before = await sideOf(input, input.base.tree, pair.before);
   const after = await sideOf(input, input.merged.tree, pair.after);
   const pieces = piecesOf(unit, before, after);
@@ -250,8 +250,8 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
   for (const one of classes) draft.classes.add(one);
   for (const name of added) note(draft, `adds ${name}`, unit.catalog);
   for (const what of lost) note(draft, `loses ${what}`, unit.catalog);
-  for (const name of mutated) note(draft, `changes what was published as ${name}`, unit.catalog);
-  for (const name of unconfirmed) note(draft, `pins images of ${name}, unconfirmed`, unit.catalog);
+  for (const name of mutated) note(draft, `changes the published ${name}`, unit.catalog);
+  for (const name of unconfirmed) note(draft, `pins images of ${name} without confirmation`, unit.catalog);
 }
 
 /** Whether a package that is new in a catalog is what the base branch has elsewhere, before or after. */

@@ -193,7 +193,7 @@ function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNa
       const [file = ''] = [...paths, ...elsewhere];
       const reserved = reservedNames.find((pattern) => matchesGlob(pattern, name));
       if (reserved === undefined && isPackageName(name)) return [];
-      const why = reserved === undefined ? 'no name for a package' : `reserved (${reserved})`;
+      const why = reserved === undefined ? 'not a valid package name' : `reserved (${reserved})`;
       const message = `new package ${JSON.stringify(name)}: the name is ${why}`;
       const location = { file, line: 1, column: 1 };
       return [{ rule: 'package/reserved', severity: 'error', message, location, package: name } as const];

@@ -83,7 +83,7 @@ export async function composedPackage(
   return { ...graphed(bundles, settings.mode, findings) };
 }
 
-const VERSIONS_HINT = 'write a version (v4.18), a range (v4.18-v4.20), or one version alone (=v4.20)';
+const VERSIONS_HINT = 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)';
 
 /** Catalogs of old versions of the platform tell bundles by their manifests. */
 function isMigrated({ catalog }: ComposedPackage): boolean {

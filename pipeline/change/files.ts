@@ -134,7 +134,7 @@ async function compareComposite(
     draft.kinds.add('composite');
     draft.paths.add(path);
     draft.sides.set(path, images);
-    note(draft, `has another image in ${path}`);
+    note(draft, `has a different image in ${path}`);
   }
 }
 

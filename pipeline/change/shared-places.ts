@@ -43,8 +43,8 @@ export async function sharedPlaces(
     const path = all.at(-1)?.path;
     if (catalogs.length < 2 || !path) continue;
     const location = await locationOf(objects, tree, path);
-    const message = `${place} is where ${catalogs.join(' and ')} are published, expected a place for each`;
-    const hint = 'write {catalog} where the catalogs differ, such as quay.io/my-org/catalog:{catalog}';
+    const message = `${catalogs.join(' and ')} are all published to ${place}, expected a different image for each`;
+    const hint = 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}';
     found.push({ rule: 'policy/shared-place', severity: 'error', message, location, hint, catalogs });
   }
   return found;

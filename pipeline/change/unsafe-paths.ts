@@ -55,7 +55,7 @@ const MODES: ReadonlyMap<string, string> = new Map([
 function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   if (!after || SAFE_MODES.has(after.mode) || !layout.governs(path)) return [];
   const what = MODES.get(after.mode) ?? `a file of mode ${after.mode}`;
-  const message = `${JSON.stringify(path)} is ${what}; only plain files may lie here`;
+  const message = `${JSON.stringify(path)} is ${what}; only regular files are allowed here`;
   return [unsafe('path/mode', message, path, 'commit the file itself')];
 }
 
@@ -67,10 +67,10 @@ function nameFindings(path: string, placed: PlacedPath | undefined): Finding[] {
 
 function placedDefect(placed: PlacedPath | undefined): string | undefined {
   if (placed?.package !== undefined && !isPackageName(placed.package)) {
-    return `${JSON.stringify(placed.package)} is no name for a package: lower-case letters, digits and dashes`;
+    return `${JSON.stringify(placed.package)} is not a valid package name: lower-case letters, digits and dashes`;
   }
   if (placed?.catalog !== undefined && !isCatalogName(placed.catalog)) {
-    return `${JSON.stringify(placed.catalog)} is no name for a catalog: letters, digits, dots, dashes, underscores`;
+    return `${JSON.stringify(placed.catalog)} is not a valid catalog name: use letters, digits, dots, dashes and underscores`;
   }
   return undefined;
 }
@@ -81,14 +81,14 @@ const encoder = new TextEncoder();
 
 /** Why some program would read a path as another one; undefined for a good path. */
 export function pathDefect(path: string): string | undefined {
-  if (INVISIBLE.test(path)) return 'it holds control or invisible characters, or is not UTF-8';
-  if (path.includes('\\')) return 'it holds a backslash';
+  if (INVISIBLE.test(path)) return 'it contains control or invisible characters, or is not UTF-8';
+  if (path.includes('\\')) return 'it contains a backslash';
   if (encoder.encode(path).length > 4096) return 'it is longer than 4096 bytes';
   for (const name of path.split('/')) {
     if (name === '' || name === '.' || name === '..') return `it has the segment ${JSON.stringify(name)}`;
-    if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it names a git directory';
+    if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it is a git directory';
     if (/^[- ]|[ .]$/.test(name))
-      return 'a name begins with a dash or a space, or ends with a space or a dot';
+      return 'a name starts with a dash or a space, or ends with a space or a dot';
     if (encoder.encode(name).length > 255) return 'a name is longer than 255 bytes';
   }
   return undefined;
@@ -110,7 +110,7 @@ async function collisionFindings(
       folded.set(folder, sharing);
       const other = (await sharing).get(name);
       if (other === undefined) continue;
-      const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} beside it are one file to some systems`;
+      const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} are the same file on some systems`;
       const pair = JSON.stringify([folder, ...[name, other].sort()]);
       if (!found.has(pair)) found.set(pair, unsafe('path/collision', message, path, 'rename one of them'));
     }

@@ -71,7 +71,7 @@ export async function ownManifests(
 function tooMuch(name: string): CheckReport['unchecked'][number] {
   return {
     what: `whether clusters can install the bundles of package ${JSON.stringify(name)}, and custom resources survive its upgrades`,
-    why: `its bundle directories hold a file larger than the policy's limits.fileBytes, or more than the ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB that one check reads`,
+    why: `its bundle directories have a file larger than limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB`,
   };
 }
 

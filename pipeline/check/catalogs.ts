@@ -263,7 +263,7 @@ function identity({ path, mode, id, unit }: CatalogFile): string {
 
 async function readMembers(place: Ground, members: readonly MemberDraft[]): Promise<TouchedCatalog> {
   const [first] = members;
-  if (!first) throw new TypeError('a group of catalogs has at least one');
+  if (!first) throw new TypeError('internal error: an empty group of catalogs');
   const { before, after } = first.own;
   return {
     names: members.map(({ name }) => name),

@@ -23,7 +23,7 @@ export interface Revisions {
 export interface MergedPull extends Revisions, Omit<CheckScene, 'change'> {
   readonly repository: Repository;
   readonly request: CheckRequest;
-  /** Asked for what the policy allows; without it no registry is asked. */
+  /** Asked for what the policy allows; without it registries are not contacted. */
   readonly registry: Registry | undefined;
   /** Contents of files: the classes and the rules read the same ones. */
   readonly files: KeptFiles;

@@ -59,7 +59,7 @@ export async function readCompanions(request: CompanionsRequest): Promise<Compan
         after.set(text, found.after);
       } catch (error) {
         if (!(error instanceof PipelineError)) throw error;
-        const what = `the companion ${text} of ${name} (what it may provide is taken to be there)`;
+        const what = `the companion catalog ${text} of ${name} (Portolan assumes that it provides every dependency)`;
         unchecked.push({ what, why: error.message });
         if (registry || isPath(text)) incomplete ??= `${what}: ${error.message}`;
       }
@@ -92,12 +92,12 @@ function companionReader({ objects, trees, policy, registry, store }: Companions
       const at = async (tree: string): Promise<Catalog> => {
         const path = place.replace(/^\.\/|\/$/g, '');
         const entry = await entryAt(objects, tree, path);
-        if (!entry) throw new PipelineError('not-found', `there is no ${path} in the repository`);
+        if (!entry) throw new PipelineError('not-found', `${path} is not in the repository`);
         return once(entry.id, () => catalogAt(objects, { ...entry, path }, policy));
       };
       return { before: await at(trees.base), after: await at(trees.merged) };
     }
-    if (!registry) throw new PipelineError('not-allowed', 'no registry is asked');
+    if (!registry) throw new PipelineError('not-allowed', 'registries are not contacted');
     const read = await once(place, () => catalogOfImage(place, { registry, store }));
     return { before: read, after: read };
   };

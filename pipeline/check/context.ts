@@ -132,10 +132,10 @@ export class ContextReader {
 /** What was read of the untouched packages, and what was not. */
 export function contextReport(context: ContextReader, { limits }: Policy): ContextReport {
   const what = (catalogs: ReadonlySet<string>): string =>
-    `what the change does to other packages of ${[...catalogs].sort(compareText).join(', ')}`;
-  const tooMuch = `its other files hold more than the ${limits.contextBytes} bytes that one check reads: raise limits.contextBytes in the policy`;
-  const tooMany = `of the packages that are made from bundle directories ${MOST_MADE} are read at most`;
-  const broken = 'some of its other files cannot be read; portolan validate says why';
+    `the effect on other packages of ${[...catalogs].sort(compareText).join(', ')}`;
+  const tooMuch = `its other files are larger than the limit of ${limits.contextBytes} bytes: raise limits.contextBytes in the policy`;
+  const tooMany = `only ${MOST_MADE} packages that are built from bundle directories are read`;
+  const broken = 'some of its other files cannot be read; run portolan validate for details';
   const all: [ReadonlySet<string>, string][] = [
     [context.left, tooMuch],
     [context.leftMade, tooMany],

@@ -40,8 +40,8 @@ export async function diffRevisions(
   const { objects } = repository;
   const { policy } = await policyAt(objects, baseId, RULE_IDS);
   if (!policy)
-    throw new PipelineError('usage', `the policy at ${base} cannot be read`, {
-      hint: 'portolan check says why',
+    throw new PipelineError('usage', `cannot read the policy at ${base}`, {
+      hint: 'run portolan check for details',
     });
   const trees = { base: baseId, merged: await objects.treeOf(headId) };
   const change = await classifyChange(objects, trees, policy);

@@ -81,7 +81,7 @@ function withoutPins(result: CatalogResult): CatalogResult {
 
 function withUnanswered(references: ReferenceResult, whys: readonly string[]): ReferenceResult {
   if (whys.length === 0) return references;
-  const unchecked = whys.map((why) => ({ what: 'what tags of the base branch stand for', why }));
+  const unchecked = whys.map((why) => ({ what: 'the digests of tags on the base branch', why }));
   return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
@@ -106,7 +106,7 @@ async function checkCatalogs(pull: LoadedPull): Promise<CatalogResults> {
     today: request.today,
     published: past.published,
     released: past.released,
-    crds: crds.sides,
+    lookups: crds.sides,
     companions: companions.of,
     digests: tags.digests,
   };

@@ -89,7 +89,7 @@ export async function history(repository: Repository, request: HistoryRequest): 
 
 /** What a clone without its whole past cannot tell. */
 export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
-  return shallow ? [{ what: 'merges before those', why: 'the clone is shallow: git fetch --unshallow' }] : [];
+  return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
 }
 
 export interface MergesAsked {

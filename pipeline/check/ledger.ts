@@ -87,7 +87,7 @@ function parseLine(line: string, where: string): LedgerLine {
     return value as unknown as LedgerLine;
   }
   throw new PipelineError('usage', `${where} is not a valid ledger line`, {
-    hint: `each line is JSON with the texts ${FIELDS.join(', ')}; portolan ledger writes them`,
+    hint: `each line must be JSON with ${FIELDS.join(', ')}; write the ledger with portolan ledger`,
   });
 }
 

@@ -102,8 +102,8 @@ async function scopeOf(
   const names = catalogs.map(({ name }) => name);
   const unknown = [...priorities.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw new PipelineError('usage', `there is no catalog ${JSON.stringify(unknown)}`, {
-      hint: `--priority NAME=NUMBER, where NAME is ${names.join(' or ')}`,
+    throw new PipelineError('usage', `unknown catalog ${JSON.stringify(unknown)}`, {
+      hint: `use --priority NAME=NUMBER, where NAME is ${names.join(' or ')}`,
     });
   }
   const all = catalogs.map(({ name, catalog, unread }): ScopeCatalog => {
@@ -121,13 +121,13 @@ function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
     const all = new Set(catalogs.flatMap((one) => [...one.catalog.packages.keys()]));
     const near = nearest(name, all);
     throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`, {
-      hint: near === undefined ? 'portolan list packages DIR names them' : `did you mean ${near}`,
+      hint: near === undefined ? 'list the packages with portolan list packages DIR' : `did you mean ${near}`,
     });
   }
   if (catalog === undefined) {
     if (others.length === 0 || !question.olm.includes('v0')) return first;
     throw new PipelineError('usage', `several catalogs have the package ${JSON.stringify(name)}`, {
-      hint: `say which is subscribed to: --catalog ${having.map((one) => one.name).join('|')}`,
+      hint: `select one: --catalog ${having.map((one) => one.name).join('|')}`,
     });
   }
   const chosen = catalogs.find((one) => one.name === catalog);
@@ -157,7 +157,7 @@ function installedOf(
     return { bundle: { name: absentName(source, name, version ?? ''), version: parsed }, assumed: true };
   if (more.length === 0) return { bundle: only, assumed: false };
   throw new PipelineError('usage', `several bundles have the version ${version}`, {
-    hint: `say which: --name ${[only, ...more].map((one) => one.name).join('|')}`,
+    hint: `select one: --name ${[only, ...more].map((one) => one.name).join('|')}`,
   });
 }
 
@@ -197,7 +197,7 @@ function answerV0(
   const [asked, another] = channels;
   if (another !== undefined) {
     throw new PipelineError('usage', 'under OLM v0 a subscription has one channel', {
-      hint: 'give one --channel, or --olm v1',
+      hint: 'use one --channel, or --olm v1',
     });
   }
   const ofPackage = source.catalog.packages.get(name);

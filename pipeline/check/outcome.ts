@@ -57,11 +57,7 @@ export type Outcome =
 export function reportOf(outcome: Outcome): CheckReport {
   switch (outcome.kind) {
     case 'no policy':
-      return unchecked(
-        outcome,
-        'fail',
-        `the policy ${outcome.policy.path} on the base branch cannot be read`,
-      );
+      return unchecked(outcome, 'fail', `cannot read the policy ${outcome.policy.path} on the base branch`);
     case 'no merge':
       return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
     case 'checked':

@@ -94,13 +94,9 @@ function stagesOf(worlds: readonly World[], platform: string | undefined): Stage
   const wanted = platform === undefined ? minors[0]?.minor : tryParseMinor(platform);
   const at = minors.findIndex(({ minor }) => wanted !== undefined && compareMinors(minor, wanted) === 0);
   if (platform !== undefined && at < 0) {
-    throw new PipelineError(
-      'usage',
-      `no catalog is for version ${JSON.stringify(platform)} of the platform`,
-      {
-        hint: `--platform ${minors.map(({ world }) => world.name).join('|')}`,
-      },
-    );
+    throw new PipelineError('usage', `no catalog is for platform version ${JSON.stringify(platform)}`, {
+      hint: `--platform ${minors.map(({ world }) => world.name).join('|')}`,
+    });
   }
   const of = (i: number): World[] => minors.slice(i, i + 1).map(({ world }) => world);
   const following = at < 0 ? [] : of(at + 1);
@@ -123,7 +119,7 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
       (other, j) => other.olm === 'v0' && other.namespace === one.namespace && own[j]?.kind === 'fails',
     );
     if (!culprit) return mine;
-    const why = `nothing in its namespace is resolved, because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
+    const why = `OLM v0 resolves nothing in its namespace because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
     return { next: 'fails', kind: 'fails', end: '', arrives: false, why };
   });
 }
@@ -163,7 +159,7 @@ function pinned(
     kind,
     end: end ? shortName(end) : '',
     arrives: last.kind === 'stays',
-    why: last.kind === 'circle' ? 'it goes round in a circle' : last.reason.text,
+    why: last.kind === 'circle' ? 'the upgrade path goes in a circle' : last.reason.text,
   };
 }
 

@@ -64,10 +64,7 @@ export async function pastOf(repository: Repository, request: PastRequest): Prom
   return {
     published: new Map([...published, ...released]),
     released: new Set(released.keys()),
-    unread: [
-      ...(why === undefined ? [] : [{ what: 'versions that were published earlier', why }]),
-      ...unread,
-    ],
+    unread: [...(why === undefined ? [] : [{ what: 'earlier published versions', why }]), ...unread],
   };
 }
 
@@ -87,7 +84,7 @@ async function historyIn(
   }
   const { objects } = repository;
   const file = await entryAt(objects, await objects.treeOf(base), published.ledger);
-  if (!file) return { published: new Map(), incomplete: `there is no ledger ${published.ledger} yet` };
+  if (!file) return { published: new Map(), incomplete: `the ledger ${published.ledger} does not exist yet` };
   const { bytes } = await objects.read(file.id, policy.limits.fileBytes);
   return { published: readLedger(bytes.toString('utf8'), published.ledger), incomplete: undefined };
 }

@@ -110,7 +110,7 @@ export async function publishedIn(
   }
   const cut =
     read.size < files.size
-      ? `of ${files.size} old versions of files ${read.size} were read, the latest first`
+      ? `only the latest ${read.size} of ${files.size} old file versions were read`
       : undefined;
   return {
     published: publishedOf(found),
@@ -241,7 +241,7 @@ export async function oldVersions(
   if (paths.length === 0) return { versions: [], incomplete: undefined };
   const asked = paths.slice(0, MOST_PATHS);
   const incomplete =
-    asked.length < paths.length ? `the history of ${paths.length} paths is too long to be read` : undefined;
+    asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
   const run = { settings, directory: scratch, bare: true };
   const { output } = await runGit(run, [...LOG, commit, '--', ...asked]);
   return { versions: parseLog(output.toString('utf8')).flatMap((part) => part.versions), incomplete };

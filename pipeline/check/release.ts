@@ -138,13 +138,13 @@ function foreseenBundle(
 
 /** Before a merge nothing is fetched that a pull request names. */
 function refuse(host: string): never {
-  throw new PipelineError('not-allowed', `it has a bundle from ${host} that no catalog holds yet`);
+  throw new PipelineError('not-allowed', `it has a bundle from ${host} that is not in any catalog yet`);
 }
 
 function note(error: PipelineError, { package: name, version, folder }: AddedBundle, drafts: Drafts): void {
   const { code, message } = error;
   if (code === 'not-allowed') {
-    drafts.unchecked.push({ what: `the catalogs that take ${name} ${version}`, why: message });
+    drafts.unchecked.push({ what: `the catalogs for ${name} ${version}`, why: message });
     return;
   }
   drafts.findings.push(refusalFinding(error, { package: name, folder }));
@@ -182,7 +182,7 @@ export function otherImages(
       const own = bundles.find((one) => one.package === bundle.package && one.name === bundle.name);
       if (!own || bundle.image === own.reference || !sameRepository(bundle.image, own.tag)) return [];
       const said = `bundle ${JSON.stringify(bundle.name)} is ${bundle.image} here`;
-      const message = `${said}, its directory in this pull request becomes another image`;
+      const message = `${said}, but its directory in this pull request becomes a different image`;
       const location = bundle.document.locate(['image']);
       const where = { package: bundle.package, catalogs: names };
       return [{ rule: 'release/image', severity: 'error', message, location, hint: own.reference, ...where }];

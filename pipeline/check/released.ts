@@ -46,7 +46,7 @@ export async function releasedCatalogs(
       published.set(catalog, by === 'nothing' ? new Map() : await releasedBy(by, catalog, read));
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
-      const what = `what was released of ${catalog} (everything on the branch counts as published)`;
+      const what = `the published content of ${catalog} (Portolan treats everything on the branch as published)`;
       unread.push({ what, why: error.message });
     }
   }
@@ -74,7 +74,7 @@ async function releasedBy(
   if (ledger !== undefined) {
     const lines = (await read.ledger(ledger)).get(catalog);
     // A ledger that calls the catalog otherwise would let everything pass.
-    if (!lines) throw new PipelineError('not-found', `the ledger ${ledger} has no line of ${catalog}`);
+    if (!lines) throw new PipelineError('not-found', `the ledger ${ledger} has no line for ${catalog}`);
     parts.push(lines);
   }
   const names = new Set(parts.flatMap((part) => [...part.keys()]));
@@ -92,12 +92,12 @@ function reader(
 ): Reader {
   return {
     image: once((reference) => {
-      if (!registry) throw new PipelineError('not-allowed', 'no registry is asked');
+      if (!registry) throw new PipelineError('not-allowed', 'registries are not contacted');
       return releasedPackages(reference, { registry, store, packages });
     }),
     ledger: once(async (path) => {
       const file = await entryAt(objects, base, path);
-      if (!file) throw new PipelineError('not-found', `there is no ledger ${path} yet`);
+      if (!file) throw new PipelineError('not-found', `the ledger ${path} does not exist yet`);
       return readLedger((await objects.read(file.id, limits.fileBytes)).bytes.toString('utf8'), path);
     }),
   };

@@ -57,8 +57,8 @@ export async function repin(
   const lock = await lockAt(objects, commit, path);
   if (!lock) return undefined;
   if (policy.registries.allow.length === 0) {
-    throw new PipelineError('usage', 'the policy allows no registry to be asked', {
-      hint: 'name registries in registries.allow',
+    throw new PipelineError('usage', 'the policy does not allow contacting any registry', {
+      hint: 'list registries in registries.allow',
     });
   }
   const sources = [
@@ -70,7 +70,7 @@ export async function repin(
   const { resolved, lock: next, findings, unanswered } = await resolveReferences(sources, asked);
   const [silent] = unanswered;
   if (silent) {
-    throw new PipelineError('unreachable', `${silent.registry} was not reached: ${silent.why}`, {
+    throw new PipelineError('unreachable', `cannot reach ${silent.registry}: ${silent.why}`, {
       retryable: true,
     });
   }
@@ -78,7 +78,7 @@ export async function repin(
   if (error) {
     const { file, line } = error.location;
     throw new PipelineError('usage', `${file}:${line}: ${error.message}`, {
-      hint: 'portolan resolve says more',
+      hint: 'run portolan resolve for details',
     });
   }
   const pinned = await pinnedFiles(sources, pinsByFile(resolved, next));

@@ -24,7 +24,7 @@ export interface CheckRequest {
   readonly people?: People;
   /** The day of the check, `YYYY-MM-DD` in UTC. */
   readonly today: string;
-  /** A client that asks what the policy allows; without it no registry is asked. */
+  /** A client that asks what the policy allows; without it registries are not contacted. */
   readonly registryFor?: (policy: Policy) => Registry;
   /** Whether registries are asked for released images only, since somebody else looks up references. */
   readonly onlyReleased?: boolean;

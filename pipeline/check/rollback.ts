@@ -84,13 +84,13 @@ export async function restore(repository: Repository, request: RestoreRequest): 
   const { directory, catalog, now, base, to, historyOf } = request;
   if (!(await isAncestor(repository, to, base))) {
     throw new PipelineError('usage', `${to} is not in the history of ${base}`, {
-      hint: 'go back to a commit that the branch held: git log --first-parent',
+      hint: 'use a commit of the branch: git log --first-parent',
     });
   }
   const { policy } = await policyAt(repository.objects, base, RULE_IDS);
-  if (!policy) throw new PipelineError('usage', `the policy at ${base} cannot be read`);
+  if (!policy) throw new PipelineError('usage', `cannot read the policy at ${base}`);
   const paths = await placesOf(repository, [base, to], { policy, catalog });
-  const message = `${rollbackTitle(catalog, to)}\n\nThe catalog is as commit ${to} had it.`;
+  const message = `${rollbackTitle(catalog, to)}\n\nRestores the catalog to commit ${to}.`;
   const time = Math.floor(now.getTime() / 1000);
   const commit = await replacePaths(repository, { directory, base, from: to, paths, message, time });
   if (commit === base) return { kind: 'same', commit: base };
@@ -127,5 +127,5 @@ async function placesOf(
     }
   }
   if (places.size > 0) return [...places];
-  throw new PipelineError('not-found', `neither commit holds a catalog ${JSON.stringify(catalog)}`);
+  throw new PipelineError('not-found', `neither commit has a catalog ${JSON.stringify(catalog)}`);
 }

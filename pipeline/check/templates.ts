@@ -140,7 +140,7 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
       finding(
         `the template ${quoted(template)} is mapped to catalog ${quoted(catalog)}, which has no package ${quoted(name)}`,
         at,
-        'render it there, or take the catalog out of catalog_names',
+        'render it there, or remove the catalog from catalog_names',
       ),
     );
   const named = new Set(mapped.map((catalog) => catalog.name));
@@ -149,7 +149,7 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
     ...missing,
     ...unmapped.map((catalog) =>
       finding(
-        `catalog ${quoted(catalog)} has package ${quoted(name)}, but no template is mapped to it`,
+        `catalog ${quoted(catalog)} has package ${quoted(name)}, but no template has it in its mapping`,
         place,
         `catalog_names: [${catalog}]`,
       ),
@@ -173,7 +173,7 @@ async function templateFindings(
       const is = await contentOf(scene, placed, unit);
       const difference = differenceOf(wanted, is);
       if (!difference) continue;
-      const message = `${path} and the catalog that is rendered from it differ: ${difference.text}`;
+      const message = `${path} and its rendered catalog differ: ${difference.text}`;
       const known = found.get(message);
       found.set(message, {
         rule: 'drift/template',
@@ -225,12 +225,12 @@ function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
   for (const channel of wanted.channels) {
     const other = is.channels.find(({ name }) => name === channel.name);
     if (!other)
-      return { text: `channel ${quoted(channel.name)} is in the template only`, location: locate(channel) };
+      return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
     const difference = entryDifference(channel, other);
     if (difference) return difference;
   }
   const more = is.channels.find(({ name }) => !wanted.channels.some((channel) => channel.name === name));
-  if (more) return { text: `channel ${quoted(more.name)} is in the catalog only` };
+  if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
   return bundleDifference(wanted, is);
 }
 
@@ -239,22 +239,22 @@ function entryDifference(wanted: Channel, is: Channel): Difference | undefined {
   for (const entry of wanted.entries) {
     const location = locate(wanted, 'entries', entry.index);
     const other = is.entries.find(({ name }) => name === entry.name);
-    if (!other) return { text: `the entry ${quoted(entry.name)} ${of} is in the template only`, location };
+    if (!other) return { text: `the entry ${quoted(entry.name)} ${of} is only in the template`, location };
     const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
       JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
     );
     if (edges[0] !== edges[1])
-      return { text: `the entry ${quoted(entry.name)} ${of} has other edges`, location };
+      return { text: `the entry ${quoted(entry.name)} ${of} has different upgrade edges`, location };
   }
   const more = is.entries.find(({ name }) => !wanted.entries.some((entry) => entry.name === name));
-  return more && { text: `the entry ${quoted(more.name)} ${of} is in the catalog only` };
+  return more && { text: `the entry ${quoted(more.name)} ${of} is only in the catalog` };
 }
 
 function bundleDifference(wanted: Blobs, is: Blobs): Difference | undefined {
   const [want, have] = [wanted, is].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
   const lacking = wanted.bundles.find(({ image }) => image !== '' && !have?.has(image));
   if (lacking)
-    return { text: `the bundle ${quoted(lacking.image)} is in the template only`, location: locate(lacking) };
+    return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
   const more = is.bundles.find(({ image }) => !want?.has(image));
-  return more && { text: `the bundle ${quoted(more.image)} is in the catalog only` };
+  return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
 }

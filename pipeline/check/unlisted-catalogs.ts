@@ -34,8 +34,8 @@ export async function findUnlistedCatalogs(
     const file = fileOf(change);
     if (!file || !(await isCatalog(objects, { id: file.id, path: change.path }, policy))) continue;
     const { path } = change;
-    const message = `${path} holds blobs of a catalog, but no pattern of the layout matches it, so it was not checked`;
-    const hint = `add a pattern to layout.catalog in the policy, such as ${patternFor(path)}`;
+    const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
+    const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;
     const location = { file: path, line: 1, column: 1 };
     findings.push({ rule: rule.id, severity, message, location, hint });
   }

@@ -79,7 +79,7 @@ main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then(
     // A defect of the program's own is no verdict.
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     terminal.err(
-      `portolan: a defect of portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
+      `portolan: this is a bug in portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
     );
     process.exitCode = 2;
   },

@@ -103,7 +103,7 @@ function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>
   if (command.options['json'] !== undefined || values['json'] !== true) return false;
   const { format = 'json' } = values;
   if (format !== 'json')
-    throw usageError(command, `--json and --format ${String(format)} exclude each other`);
+    throw usageError(command, `--json and --format ${String(format)} cannot be used together`);
   return true;
 }
 

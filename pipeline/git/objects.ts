@@ -213,7 +213,7 @@ export class ObjectReader {
 
 function missing(id: string): PipelineError {
   return new PipelineError('not-found', `object ${id} is not in this clone`, {
-    hint: 'a shallow or partial clone holds only what was fetched: git fetch --unshallow, or git fetch --refetch --no-filter',
+    hint: 'if the clone is shallow or partial: git fetch --unshallow, or git fetch --refetch --no-filter',
   });
 }
 
@@ -285,7 +285,7 @@ function parseTree(bytes: Buffer, idLength: number): TreeEntry[] {
     const space = bytes.indexOf(32, at);
     const end = bytes.indexOf(0, space);
     if (space < 0 || end < 0 || end + 1 + idLength > bytes.length) {
-      throw new PipelineError('git', 'a tree object is broken');
+      throw new PipelineError('git', 'a tree object is damaged');
     }
     const written = nameOf(bytes.subarray(space + 1, end));
     const name = names.has(written) ? `${BAD}${written}` : written;

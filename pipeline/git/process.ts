@@ -223,14 +223,14 @@ export function failure(command: string, code: number | string | null, message: 
   if (url !== undefined) {
     return new PipelineError(
       'git',
-      `git ${command}: ${url} answers from elsewhere (${status}), where no token is sent: ` +
-        'a repository that was renamed or moved is named by its new URL',
+      `git ${command}: ${url} redirects (${status}), and Portolan sends no token there: ` +
+        'use the new URL of a renamed or moved repository',
     );
   }
   const old = /unknown option|is not a git command|usage: git/.test(said);
   return new PipelineError(
     'git',
-    `git ${command} ended with ${code}${said === '' ? '' : `: ${said}`}`,
+    `git ${command} failed with exit code ${code}${said === '' ? '' : `: ${said}`}`,
     old ? { hint: 'install git 2.38 or later' } : {},
   );
 }

@@ -117,10 +117,10 @@ async function fetch(run: Run, options: readonly string[], ids: readonly string[
 function fetchError(error: PipelineError, ids: readonly string[]): PipelineError {
   const options = { cause: error };
   if (/not our ref|remote error: upload-pack/.test(error.message)) {
-    return new PipelineError('not-found', `the repository does not give out ${ids[0]}`, options);
+    return new PipelineError('not-found', `the repository does not serve ${ids[0]}`, options);
   }
   if (/returned error: 40[13]|Authentication failed|could not read Username/.test(error.message)) {
-    return new PipelineError('denied', `the repository may not be read: ${error.message}`, options);
+    return new PipelineError('denied', `no permission to read the repository: ${error.message}`, options);
   }
   return new PipelineError('unreachable', error.message, { ...options, retryable: true });
 }
@@ -129,8 +129,8 @@ function fetchError(error: PipelineError, ids: readonly string[]): PipelineError
 async function commitId(run: Run, objects: ObjectReader, text: string): Promise<string> {
   const id = /^[0-9a-f]{7,39}$/.test(text) ? await wholeId(run, text) : text;
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) && (await objects.info(id))?.type === 'commit') return id;
-  throw new PipelineError('not-found', `${JSON.stringify(text)} names no commit that was fetched`, {
-    hint: 'give the id of a commit',
+  throw new PipelineError('not-found', `${JSON.stringify(text)} is not a fetched commit`, {
+    hint: 'use a commit ID',
   });
 }
 

@@ -124,7 +124,7 @@ async function lineOf(run: GitRun, parameters: readonly string[], input: string)
   const { output } = await runGit({ ...run, input }, parameters);
   const id = output.toString('utf8').trim();
   if (/^[0-9a-f]{40,64}$/.test(id)) return id;
-  throw new PipelineError('git', `git ${parameters[0]} wrote no object`);
+  throw new PipelineError('git', `git ${parameters[0]} did not write an object`);
 }
 
 /**
@@ -143,7 +143,7 @@ export async function makeBranch(
   if (code === 0) return;
   const { output } = await runGit(run, ['rev-parse', '--verify', '--quiet', ref]);
   if (output.toString('utf8').trim() === commit) return;
-  throw new PipelineError('conflict', `the branch ${branch} cannot be made`, {
-    hint: `delete it, if it is an older proposal: git branch -D ${branch}`,
+  throw new PipelineError('conflict', `cannot create the branch ${branch}`, {
+    hint: `if the branch is an older proposal, delete it: git branch -D ${branch}`,
   });
 }

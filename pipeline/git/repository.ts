@@ -102,7 +102,7 @@ async function locate(directory: string, settings: GitSettings): Promise<Place> 
     throw new PipelineError('not-found', `${directory} is not in a git repository`);
   }
   if (rest.join('') !== '' || !objects.startsWith('/') || !existsSync(objects)) {
-    throw new PipelineError('git', `the object store of ${directory} cannot be found`);
+    throw new PipelineError('git', `cannot find the git object store of ${directory}`);
   }
   return { format, objects, shallow: existsSync(shallow) ? readFileSync(shallow, 'utf8') : undefined };
 }
@@ -159,7 +159,7 @@ async function resolveRevisions(
 ): Promise<string[]> {
   for (const revision of revisions) {
     if (revision === '' || /[\n\0]/.test(revision)) {
-      throw new PipelineError('not-found', `${JSON.stringify(revision)} names no commit`);
+      throw new PipelineError('not-found', `${JSON.stringify(revision)} is not a commit in this clone`);
     }
   }
   const input = revisions.map((revision) => `${revision}^{commit}\n`).join('');
@@ -169,8 +169,8 @@ async function resolveRevisions(
   return revisions.map((revision, i) => {
     const id = /^([0-9a-f]{40,64}) commit$/.exec(lines[i] ?? '')?.[1];
     if (id === undefined) {
-      throw new PipelineError('not-found', `${JSON.stringify(revision)} names no commit`, {
-        hint: 'give a branch, a tag or a commit that this clone has; git fetch brings what it lacks',
+      throw new PipelineError('not-found', `${JSON.stringify(revision)} is not a commit in this clone`, {
+        hint: 'use an existing branch, tag or commit; run git fetch to update the clone',
       });
     }
     return id;

@@ -184,8 +184,5 @@ function checkDepth(path: string): void {
 }
 
 function tooMany(): PipelineError {
-  return new PipelineError(
-    'too-large',
-    'the tree has more folders than any catalog repository: it is not read',
-  );
+  return new PipelineError('too-large', 'the repository has too many folders for a catalog repository');
 }

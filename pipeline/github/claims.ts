@@ -70,5 +70,5 @@ function withoutSlash(url: string): string {
 
 function denied(name: string, found: unknown, expected: string): PipelineError {
   const shown = JSON.stringify(found)?.slice(0, 200) ?? 'nothing';
-  return new PipelineError('denied', `the job's identity token says ${name} ${shown}, expected ${expected}`);
+  return new PipelineError('denied', `the job's identity token has ${name} ${shown}, expected ${expected}`);
 }

@@ -47,7 +47,7 @@ export function openGitHub({ url, identity, log, patience = PATIENCE }: GitHubOp
   const wait = (seconds: number, { method, url: path }: { method: string; url: string }, tries: number) => {
     const waits = seconds <= patience && tries < TRIES;
     log(
-      `${method} ${path}: GitHub asks to wait ${seconds} s${waits ? '' : ', which is longer than this job does'}`,
+      `${method} ${path}: GitHub requires waiting ${seconds} s${waits ? '' : ', which is longer than this job waits'}`,
     );
     return waits;
   };
@@ -139,7 +139,7 @@ function errorOf(thrown: unknown): unknown {
     return new PipelineError('unreachable', `${what}: ${said}`, { retryable: true, cause: thrown });
   }
   const code = waiting ? 'rate-limited' : (CODES[status] ?? 'bad-answer');
-  return new PipelineError(code, `GitHub answered ${status} to ${what}: ${said}`, {
+  return new PipelineError(code, `GitHub returned ${status} for ${what}: ${said}`, {
     retryable: status >= 500 || code === 'rate-limited',
     cause: thrown,
   });

@@ -57,7 +57,7 @@ export async function proposePins(ports: DriftPinsPorts, request: DriftPinsReque
       if (request.dryRun) {
         await make(request.commit);
         drift.push(
-          ...moved.map((tag) => movedDrift(tag, catalog, 'a run that is not dry proposes the new pins')),
+          ...moved.map((tag) => movedDrift(tag, catalog, 'run it without dry-run to propose the new pins')),
         );
         continue;
       }
@@ -81,7 +81,7 @@ async function proposalAt(
 ): Promise<{ moved: readonly MovedTag[]; proposal: Proposal } | undefined> {
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', 'the policy cannot be read: portolan check says why');
+  if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
   const ports = { objects: repository.objects, registry: registryFor(policy) };
   const repinned = await repin(ports, { commit: tip, policy, catalog });
   if (!repinned || repinned.files.size === 0) return undefined;
@@ -95,11 +95,11 @@ const HINTS: Readonly<Record<Proposed['kind'], string>> = {
   opened: 'merge it, or close it',
   updated: 'merge it, or close it',
   standing: 'merge it, or close it',
-  declined: 'it was closed: portolan resolve --update --write by hand takes it all the same',
-  taken: 'its branch has commits of people: they finish it',
-  closed: 'nothing is left to do',
+  declined: 'the pull request was closed: run portolan resolve --update --write to update the pins anyway',
+  taken: 'its branch has commits of other people: merge or close it',
+  closed: 'nothing to do',
   left: 'try again later',
-  nothing: 'nothing is left to do',
+  nothing: 'nothing to do',
 };
 
 function hintOf({ kind, number }: Proposed): string {

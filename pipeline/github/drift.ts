@@ -98,7 +98,7 @@ async function lostOwners(
   return lists.flatMap(({ of, identities }) =>
     identities.flatMap((one): Drift[] => {
       const why = ignored.get(formatIdentity(one));
-      const hint = 'name somebody else, or pin the account: login#number';
+      const hint = 'list another account, or pin this one: login#number';
       return why === undefined ? [] : [{ kind: 'owner', of, message: why, hint }];
     }),
   );
@@ -129,7 +129,7 @@ async function driftOfCatalog(
   );
   const found: Drift[] = [];
   if (published !== now) {
-    const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}; the branch holds another one`;
+    const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}, but the branch has a different version`;
     found.push({ kind: 'unpublished', of: name, message, hint });
   }
   return [...found, ...tag];
@@ -148,9 +148,9 @@ async function movedTag(
     if (digest === last.digest) return [];
     const message =
       digest === undefined
-        ? `${image} is gone from its registry; it was ${last.digest}`
-        : `${image} is ${digest}; what was published is ${last.digest}`;
-    return [{ kind: 'moved', of: name, message, hint: 'find out who pushed it, and publish again' }];
+        ? `${image} is missing in its registry; Portolan published ${last.digest}`
+        : `${image} is ${digest}, but Portolan published ${last.digest}`;
+    return [{ kind: 'moved', of: name, message, hint: 'check who pushed it, and publish again' }];
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     return [{ kind: 'unknown', of: name, message: `${image}: ${error.message}`, hint: 'try again later' }];

@@ -97,7 +97,7 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
     ]);
     const policy = await governing(repository, base, pull.base.branch);
     if (policy === 'not gated')
-      return { kind: 'skipped', why: `the branch ${pull.base.branch} is not gated (branches)` };
+      return { kind: 'skipped', why: `the branch ${pull.base.branch} is not in the policy's branches` };
     const report = await check(repository, {
       base,
       head: pull.head.commit,

@@ -85,7 +85,7 @@ async function treeEntry(
   { path, before, after, bytes }: Placing,
 ) {
   const file = after ?? before;
-  if (!file) throw new PipelineError('usage', `nothing is to change at ${path}`);
+  if (!file) throw new PipelineError('usage', `nothing to change at ${path}`);
   const type = isTree(file.mode) ? 'tree' : file.mode === SUBMODULE_MODE ? 'commit' : 'blob';
   const entry = { path, type, mode: (isTree(file.mode) ? `0${TREE_MODE}` : file.mode) as Mode } as const;
   if (!after || !bytes) return { ...entry, sha: after?.id ?? null };

@@ -42,7 +42,7 @@ export async function gateGroup(
     await repository.bring([base, head]);
     const policy = await governing(repository, base, branch);
     if (policy === 'not gated')
-      return { kind: 'skipped', why: `the branch ${branch} is not gated (branches)` };
+      return { kind: 'skipped', why: `the branch ${branch} is not in the policy's branches` };
     // What was released is read once for all members of the group.
     const asking = askingOf({ cache: memoryStore(), ...ports });
     const { today } = ports;

@@ -53,7 +53,7 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
       const versions = pasts.flatMap((past) => past.versions).sort((a, b) => compareText(b.date, a.date));
       const cut = within.length < paths.length || pasts.some(({ complete }) => !complete);
       const incomplete = cut
-        ? `of the past of ${paths.length} folders the last ${MOST_COMMITS} changes of ${within.length} were read`
+        ? `only the last ${MOST_COMMITS} changes of ${within.length} of ${paths.length} folders were read`
         : undefined;
       return { versions, incomplete };
     },

@@ -26,7 +26,7 @@ export async function involve(
   if (request?.suggestions)
     await attempt('suggestions', async () => void (await postSuggestions(telling, about)));
   if (!request?.ask) return;
-  await attempt('requests for reviews', async () => {
+  await attempt('review requests', async () => {
     const { asked, refused } = await askForReviews(telling, about);
     if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
     if (refused.length > 0)

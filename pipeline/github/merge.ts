@@ -99,7 +99,7 @@ export async function graphql<T>(
     }>,
   );
   const [error] = errors ?? [];
-  if (error) throw new PipelineError('conflict', `GitHub refuses: ${error.message}`);
-  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub answered a query with nothing');
+  if (error) throw new PipelineError('conflict', `GitHub rejected it: ${error.message}`);
+  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub returned an empty response');
   return data;
 }

@@ -139,7 +139,7 @@ export async function commitOnto(
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['denied', 'usage', 'conflict']);
 
 function moving(branch: string): PipelineError {
-  return new PipelineError('conflict', `${branch} moves faster than a change is made`, { retryable: true });
+  return new PipelineError('conflict', `gave up: ${branch} keeps getting new commits`, { retryable: true });
 }
 
 /**
@@ -260,7 +260,7 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
 }
 
 const MAY_OPEN =
-  'give the job contents: write and pull-requests: write, and allow Actions to create pull requests in the settings of the repository (Actions, General)';
+  'grant the job contents: write and pull-requests: write, and allow Actions to create pull requests (repository settings, Actions, General)';
 
 /** The pull request that somebody closed with the very same change. */
 async function declinedOf(ports: ProposalPorts, { branch, request, key }: Offer): Promise<Pull | undefined> {
@@ -276,7 +276,7 @@ async function describe(ports: ProposalPorts, open: Pull, { title, body }: Propo
   await answer(github.rest.pulls.update(changed));
 }
 
-const NOTHING_LEFT = 'Nothing is left to change here: the branch has it, or it is not wanted any more.';
+const NOTHING_LEFT = 'Nothing left to change: the branch already has this change, or it is no longer needed.';
 
 async function withdraw(
   ports: ProposalPorts,

@@ -144,7 +144,7 @@ export function allCommits(known: readonly CommitFacts[], { commits: count }: Pu
   return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
 }
 
-const NOBODY: CommitPerson = { name: 'beyond what GitHub lists', email: '', account: undefined };
+const NOBODY: CommitPerson = { name: 'more than GitHub lists', email: '', account: undefined };
 const UNLISTED: CommitFacts = {
   id: '0'.repeat(40),
   parents: 1,

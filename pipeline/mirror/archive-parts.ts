@@ -127,7 +127,7 @@ async function* readRange(path: string, start: number, end: number): AsyncGenera
     for (let at = start; at < end; ) {
       const buffer = Buffer.allocUnsafe(Math.min(READ_SIZE, end - at));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) throw new PipelineError('corrupt', `${path} ends too early`);
+      if (bytesRead === 0) throw new PipelineError('corrupt', `${path} is incomplete`);
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
@@ -150,7 +150,7 @@ export async function checkParts(
     if (found?.size === expected) continue;
     const what = found ? `has ${found.size} bytes, not ${expected}` : 'is missing';
     throw new PipelineError('corrupt', `${path} ${what}`, {
-      hint: 'bring all parts of the archive over again',
+      hint: 'copy all parts of the archive again',
     });
   }
 }

@@ -77,14 +77,14 @@ export function receiptAt(directory: string): ArchiveReceipt {
   } catch (error) {
     if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
     throw new PipelineError('not-found', `${directory} is not a complete archive: it has no ${RECEIPT}`, {
-      hint: 'call the copy into the archive again: it goes on where it stopped',
+      hint: 'run the copy to the archive again: it resumes',
     });
   }
 }
 
 function absent(digest: string, isEarlier: boolean): PipelineError {
   const why = isEarlier
-    ? 'came with an earlier archive, and the destination does not have it: load that one first, or name it too'
+    ? 'is in an earlier archive, and the destination does not have it: load that archive first, or pass it too'
     : 'is not in the archive';
   return new PipelineError('not-found', `${digest} ${why}`);
 }
@@ -100,7 +100,7 @@ function archiveRegistry(
   { bytesOf, manifestOf, has }: Content,
 ): Registry {
   const refuse = async (): Promise<never> => {
-    throw new PipelineError('denied', 'an archive is only read');
+    throw new PipelineError('denied', 'archives are read-only here');
   };
   const resolve = async (reference: Reference): Promise<Descriptor | undefined> =>
     names.get(keyOf(reference));

@@ -160,7 +160,7 @@ async function openState({ directory, part, since }: ArchiveOptions): Promise<St
       else if ('name' in line) state.names.set(line.name.name, line.name);
     }
   } catch (error) {
-    throw fileError(`cannot write an archive into ${directory}`, error);
+    throw fileError(`cannot write an archive to ${directory}`, error);
   }
   return state;
 }
@@ -213,7 +213,7 @@ function endOf({ offset, size }: ArchivedBlob): number {
 
 function otherParts(directory: string, part: number): PipelineError {
   return new PipelineError('usage', `the archive in ${directory} has parts of ${part} bytes`, {
-    hint: `--archive-size ${part}, or another directory`,
+    hint: `use --archive-size ${part}, or another directory`,
   });
 }
 
@@ -223,8 +223,8 @@ function shortParts(
 ): PipelineError {
   return new PipelineError(
     'corrupt',
-    `the archive in ${directory} ends at byte ${found}, its receipt says ${expected} bytes of content`,
-    { hint: 'put its parts back, or write into another directory' },
+    `the archive in ${directory} ends at byte ${found}, but its receipt declares ${expected} bytes`,
+    { hint: 'restore its parts, or use another directory' },
   );
 }
 

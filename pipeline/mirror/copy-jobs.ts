@@ -50,7 +50,7 @@ export async function copyJobs(
       const before = jobs.get(job.destination);
       if (!before) jobs.set(job.destination, job);
       else if (before.source !== job.source && !isSameContent(before.source, job.source))
-        findings.push(defect(line, `${job.destination} is the destination of another image already`));
+        findings.push(defect(line, `${job.destination} is already the destination of another image`));
     }
   }
   return { jobs: [...jobs.values()], findings };
@@ -87,7 +87,7 @@ function throughCache(lines: readonly MappingLine[], to: string | undefined): re
 function jobOf({ source, destination }: Mapping): CopyJob | string {
   for (const text of [source, destination]) {
     if (/^(?:file|s3):\/\//.test(text))
-      return `${text} is in files of oc: archives are written with --to-archive and read with --from-archive`;
+      return `${text} uses oc's file:// format: use --to-archive and --from-archive for archives`;
   }
   const from = source.startsWith('oci://') ? undefined : tryParseReference(source);
   if (!from && !source.startsWith('oci://')) return `${JSON.stringify(source)} is not a valid reference`;

@@ -99,7 +99,7 @@ async function readSelection(
   selection: CatalogSelection,
   opened: SelectedCatalog | undefined,
 ): Promise<ReadCatalog> {
-  if (!opened) throw new TypeError('a catalog that was not opened');
+  if (!opened) throw new TypeError('internal error: a catalog is not open');
   const { blobs, findings } = await load(opened.source);
   const filtered = filterImageSet(blobs, selection);
   const wrong = [...findings, ...filtered.findings, ...absent(selection, blobs)];
@@ -121,9 +121,9 @@ function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
     {
       rule: 'mirror/selection',
       severity: 'error',
-      message: `opm refuses what is selected of ${catalog}: ${first.message}${others}`,
+      message: `opm rejects the selection from ${catalog}: ${first.message}${others}`,
       location: first.location,
-      hint: 'select other channels or versions, or, with full: true and no packages, the catalog as it is',
+      hint: 'select other channels or versions, or the whole catalog (full: true, no packages)',
     },
   ];
 }
@@ -142,7 +142,7 @@ function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[
   return words.map((what) => ({
     rule: 'mirror/selection',
     severity: 'error',
-    message: `there is no ${what} in ${catalog}`,
+    message: `${catalog} has no ${what}`,
     location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
   }));
 }
@@ -194,7 +194,7 @@ function requestOf(
   { source: _source, choices: _choices, ...catalog }: MirroredCatalog,
   read: ReadCatalog | undefined,
 ): CatalogRequest {
-  if (!read) throw new TypeError('a catalog that was not read');
+  if (!read) throw new TypeError('internal error: a catalog is not loaded');
   return {
     ...catalog,
     images: read.images,

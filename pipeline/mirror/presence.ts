@@ -55,7 +55,7 @@ async function look(reference: Reference, registry: Registry): Promise<Found> {
     const { digest } = manifest;
     return missing.length === 0
       ? { digest }
-      : { digest, why: `of the list ${missing.join(', ')} is missing` };
+      : { digest, why: `the manifest list lacks ${missing.join(', ')}` };
   } catch (error) {
     if (error instanceof PipelineError) return { why: error.message };
     throw error;

@@ -60,7 +60,7 @@ async function deleteImage(
   if (staying.length > 0) {
     throw new PipelineError(
       'conflict',
-      `${formatReference(image)} is the image of ${staying.join(', ')} too, and the registry removes no single tag`,
+      `${formatReference(image)} is also the image of ${staying.join(', ')}, and the registry cannot delete a single tag`,
     );
   }
   return registry.deleteManifest(withDigest(image, standing.digest));

@@ -65,11 +65,13 @@ export function readReceipt(text: string, path: string): ArchiveReceipt {
   } catch {
     throw bad('not valid JSON');
   }
-  if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1') throw bad('it has another format');
+  if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1')
+    throw bad('its format version is not supported');
   const { part, size, content, names, blobs, earlier } = json;
   const lists = [names, blobs, earlier];
   if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are not numbers');
-  if (!lists.every((list) => Array.isArray(list) && list.every(isEntry))) throw bad('its lists are none');
+  if (!lists.every((list) => Array.isArray(list) && list.every(isEntry)))
+    throw bad('its lists are not valid');
   return json as unknown as ArchiveReceipt;
 }
 

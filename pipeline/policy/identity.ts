@@ -91,14 +91,14 @@ function ofTeam(
 ): readonly Person[] | string {
   if (!allowTeams) return `@${team}: teams are not allowed (owners.allowTeams)`;
   return (
-    directory.teams.get(team) ?? `@${team}: its members cannot be read; that takes the token of a GitHub App`
+    directory.teams.get(team) ?? `@${team}: cannot read its members, which requires the token of a GitHub App`
   );
 }
 
 function ofAccount(identity: AccountIdentity, directory: Directory): readonly Person[] | string {
   const { login, id } = identity;
   const actual = directory.accounts.get(login.toLowerCase());
-  if (actual === null) return `${login}: GitHub has no such account`;
+  if (actual === null) return `${login}: no such GitHub account`;
   if (id !== undefined && typeof actual === 'number' && actual !== id) {
     return `${login}#${id}: the login now belongs to account ${actual}`;
   }

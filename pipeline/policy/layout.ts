@@ -72,20 +72,20 @@ export function patternDefect(pattern: string): string | undefined {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return 'a pattern is a relative path without empty segments';
   }
-  if (segments.slice(0, -1).includes('**')) return '** stands only at the end';
-  if (segments[0] === '**') return 'a pattern begins with a name';
+  if (segments.slice(0, -1).includes('**')) return '** is only allowed at the end';
+  if (segments[0] === '**') return 'a pattern must start with a name';
   for (const [, inside = ''] of pattern.matchAll(/\{([^{}]*)\}/g)) {
     if (!inside.includes(',') && !NAMED.test(inside)) {
-      return `{${inside}} is none of {catalog}, {package}, {version} and no list such as {a,b}`;
+      return `{${inside}} is not {catalog}, {package}, {version} or a list such as {a,b}`;
     }
   }
   const counted = (segment: string, name: string): number =>
     segment.split(new RegExp(`\\{${name}[:}]`)).length - 1;
   if (segments.some((segment) => NAMES.some((name) => counted(segment, name) > 1))) {
-    return 'a name stands once in a segment';
+    return 'a segment must not use a name twice';
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
-  return /[{}]/.test(bare) ? 'a brace has no partner' : undefined;
+  return /[{}]/.test(bare) ? 'a brace is not closed or not opened' : undefined;
 }
 
 /** Makes a layout from patterns that have no defect. */

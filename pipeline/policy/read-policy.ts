@@ -85,7 +85,7 @@ export async function policyAt(
   const entry = await entryAt(objects, tree, POLICY_PATH);
   if (!entry) return readPolicy(undefined, ruleIds);
   const unreadable = whyUnreadable(entry.mode);
-  if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, it must be a plain file`);
+  if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, expected a regular file`);
   try {
     return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes, ruleIds);
   } catch (error) {

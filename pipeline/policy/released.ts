@@ -26,7 +26,7 @@ export function releasedImage(image: string, catalog: string): string | undefine
 /** Why no catalog's image can be what is written; undefined where it may be. */
 export function imageDefect(image: string): string | undefined {
   const [unknown] = image.replaceAll(/\{(?:catalog|minor)\}/g, '').match(/\{[^}]*\}?/) ?? [];
-  if (unknown !== undefined) return `there is no ${unknown}, only {catalog} and {minor}`;
+  if (unknown !== undefined) return `unknown placeholder ${unknown}, expected {catalog} or {minor}`;
   return tryParseReference(releasedImage(image, EXAMPLE) ?? image)
     ? undefined
     : 'it is not a valid reference';

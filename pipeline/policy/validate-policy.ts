@@ -108,7 +108,7 @@ function schemaFinding(defect: ErrorObject, value: unknown, settings: Settings):
           'policy/unknown-key',
           message,
           location,
-          'a rule is written graph/cycle, a group graph/*',
+          'use a rule such as graph/stuck-v1, or a group such as graph/*',
         );
       }
       break;
@@ -125,9 +125,9 @@ function unknownKey(defect: ErrorObject, path: Path, settings: Settings): Findin
   );
   const meant = nearest(key, known);
   const where = path.length === 0 ? '' : ` in ${pathText(path)}`;
-  const hint = meant === undefined ? `the keys are ${known.join(', ')}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `valid keys: ${known.join(', ')}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
-  return finding('policy/unknown-key', `there is no key ${JSON.stringify(key)}${where}`, location, hint);
+  return finding('policy/unknown-key', `unknown key ${JSON.stringify(key)}${where}`, location, hint);
 }
 
 function expectation({ keyword, params, parentSchema }: ErrorObject): string {
@@ -145,12 +145,12 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
     case 'minItems':
     case 'minLength':
     case 'minProperties':
-      return 'something, not nothing';
+      return 'a non-empty value';
     case 'uniqueItems':
       return `without repeats (${params['j']} and ${params['i']} are equal)`;
     default:
       return typeof parentSchema?.['description'] === 'string'
-        ? `like this: ${parentSchema['description']}`
+        ? `${parentSchema['description']}`
         : `in the form ${params['pattern'] ?? keyword}`;
   }
 }
@@ -219,7 +219,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Kinds of which one package each must be named. */
 function catalogDefect(kind: string, pattern: string): string | undefined {
   const perPackage = kind === 'template' || kind === 'packageConfig' || kind === 'bundle';
-  return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must hold {package}' : undefined;
+  return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must contain {package}' : undefined;
 }
 
 function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding[] {
@@ -227,7 +227,7 @@ function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding
     const date = new Date(`${until}T00:00:00Z`);
     const real = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(until);
     const path = ['waivers', i, 'until'];
-    const message = `${pathText(path)}: there is no day ${until}`;
+    const message = `${pathText(path)}: ${until} is not a valid date`;
     return real ? [] : [finding('policy/value', message, settings.locate(path), 'until: 2027-03-01')];
   });
 }
@@ -265,7 +265,7 @@ function ruleFindings(
     if (known.has(id)) return [];
     const meant = nearest(id, known);
     const hint = meant === undefined ? 'docs/rules.md lists the rules' : `did you mean ${meant}?`;
-    return [finding('policy/unknown-key', `there is no rule ${JSON.stringify(id)}`, location, hint)];
+    return [finding('policy/unknown-key', `unknown rule ${JSON.stringify(id)}`, location, hint)];
   };
   return [
     ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(['rules', id]))),

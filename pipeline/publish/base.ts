@@ -49,8 +49,8 @@ async function refuseUnsigned(registry: Registry, image: DigestReference, trust:
   const name = formatReference(image);
   throw new PipelineError(
     'not-allowed',
-    `the base image ${name} lacks the signature that the policy demands: ${whyUnsigned(rejected)}`,
-    { hint: `portolan verify ${name} tells who has signed it (registries.signatures in the policy)` },
+    `the base image ${name} lacks the signature that the policy requires: ${whyUnsigned(rejected)}`,
+    { hint: `see its signatures with portolan verify ${name} (policy: registries.signatures)` },
   );
 }
 
@@ -60,7 +60,7 @@ async function contentAt({ registry, reference }: Source, descriptor: Descriptor
     if (manifest) return manifest.bytes;
     throw new PipelineError(
       'not-found',
-      `the base image names the manifest ${descriptor.digest}, which is not there`,
+      `the base image references the manifest ${descriptor.digest}, which is missing`,
     );
   }
   if (descriptor.size > LARGEST_CONFIG) {

@@ -35,7 +35,7 @@ export function gitFence(place: FencePlace): Fence & { close(): Promise<void> } 
       'usage',
       `cannot use ${JSON.stringify(place.repository)} as the fence: not a git repository`,
       {
-        hint: 'write https://…, file:///… or a directory',
+        hint: 'use https://…, file:///… or a directory',
       },
     );
   }
@@ -75,9 +75,9 @@ function localFence({ repository, settings }: FencePlace): Fence & { close(): Pr
       // Refused for another value, or for another reason that the next try would meet as well.
       const now = await read(name);
       if (now?.version !== standing?.version) return undefined;
-      throw new PipelineError('git', `${refOf(name)} in ${repository} cannot be written`, {
+      throw new PipelineError('git', `cannot write ${refOf(name)} in ${repository}`, {
         retryable: true,
-        hint: 'the repository must be writable, or name another place for the fence: --fence URL',
+        hint: 'make the repository writable, or store the fence in another one: --fence URL',
       });
     },
     close: async () => undefined,
@@ -139,8 +139,8 @@ function lost(said: string, repository: string): undefined {
   const line = said.split('\n').find((one) => one.startsWith('!'));
   if (line !== undefined && RACE.test(line)) return undefined;
   const why = line?.split('\t').at(-1) ?? 'no answer';
-  throw new PipelineError('denied', `${repository} does not let the fence move: ${why.slice(0, 200)}`, {
-    hint: 'the token needs to write refs/portolan/* (contents: write)',
+  throw new PipelineError('denied', `${repository} rejected the fence update: ${why.slice(0, 200)}`, {
+    hint: 'the token needs write access to refs/portolan/* (contents: write)',
   });
 }
 

@@ -44,8 +44,8 @@ export function parseClaim(text: string, where: string): Written {
       return { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
     }
   }
-  throw new PipelineError('corrupt', `${where} holds no claim: ${JSON.stringify(text.slice(0, 80))}`, {
-    hint: 'nothing is published over a fence that cannot be read (docs/functions.md#disaster-recovery)',
+  throw new PipelineError('corrupt', `${where} is not a valid claim: ${JSON.stringify(text.slice(0, 80))}`, {
+    hint: 'Portolan publishes nothing while it cannot read the fence (docs/functions.md#disaster-recovery)',
   });
 }
 

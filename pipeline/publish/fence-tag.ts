@@ -16,8 +16,8 @@ export function followingTag(registry: Registry, tag: Reference): Follower {
       if (manifest) return registry.putManifest(tag, manifest);
       throw new PipelineError(
         'not-found',
-        `the image ${digest}, which ${formatReference(tag)} is to name, is not there any more`,
-        { hint: 'publish the commit again: the image is built and pushed anew' },
+        `the image ${digest} for ${formatReference(tag)} no longer exists`,
+        { hint: 'publish the commit again to rebuild and push the image' },
       );
     },
   };

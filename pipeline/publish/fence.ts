@@ -63,9 +63,9 @@ export async function standingOf(
   if (await isAncestor(commit, standing.commit)) return { kind: 'superseded', by: standing };
   throw new PipelineError(
     'conflict',
-    `${commit.slice(0, 12)} does not follow ${standing.commit.slice(0, 12)}, which is published`,
+    `${commit.slice(0, 12)} is not a descendant of the published ${standing.commit.slice(0, 12)}`,
     {
-      hint: `publish a commit of the same branch; if its history was rewritten, say so once: --epoch ${standing.epoch + 1}`,
+      hint: `publish a commit of the same branch; if its history was rewritten, add once: --epoch ${standing.epoch + 1}`,
     },
   );
 }
@@ -89,9 +89,13 @@ export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing 
     const made = await fencing.fence.replace(fencing.name, { epoch, commit, digest }, of);
     if (made) return { ...standing, claim: made };
   }
-  throw new PipelineError('conflict', `the claim of ${fencing.name} was lost ${MOST_LOST} times in a row`, {
-    retryable: true,
-  });
+  throw new PipelineError(
+    'conflict',
+    `gave up publishing ${fencing.name} after ${MOST_LOST} conflicts with other publishers`,
+    {
+      retryable: true,
+    },
+  );
 }
 
 /** Something that is to follow the claims: a tag, a record of what is published. */

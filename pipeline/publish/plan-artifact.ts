@@ -64,7 +64,7 @@ export async function findPlan(
 
 function several(mirrors: readonly string[]): PipelineError {
   return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
-    hint: `choose one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
+    hint: `select one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
   });
 }
 

@@ -61,7 +61,7 @@ export async function preview(ports: PreviewPorts, request: PreviewRequest): Pro
   const { repository } = ports;
   const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
   const { policy } = await policyAt(repository.objects, base);
-  if (!policy) throw new PipelineError('usage', 'the policy of the base branch cannot be read');
+  if (!policy) throw new PipelineError('usage', 'cannot read the policy of the base branch');
   const merged = await mergedTree(repository, { base, head });
   if (merged.kind !== 'merged') throw new PipelineError('conflict', 'base and head cannot be merged');
   const trees = { base, merged: merged.tree };

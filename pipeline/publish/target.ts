@@ -59,7 +59,7 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   const mirrorTo = choices.mirrorTo ?? written?.mirrorTo;
   if (mirrorTo !== undefined && reference === undefined) {
     throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
-      hint: 'say what clusters call it: --as REFERENCE',
+      hint: 'pass the name that clusters use: --as REFERENCE',
     });
   }
   return {
@@ -95,8 +95,8 @@ function chosenPlaces(
   const image = written?.image === undefined ? undefined : named(written.image);
   const to = choices.to ?? image;
   if (to === undefined) {
-    throw new PipelineError('usage', `nothing says where the catalog ${catalog} is published`, {
-      hint: 'name a place (--to REFERENCE), or write publish.catalogs in the policy',
+    throw new PipelineError('usage', `no image is configured for the catalog ${catalog}`, {
+      hint: 'use --to REFERENCE, or set publish.catalogs in the policy',
     });
   }
   // What the policy says besides belongs to the place that it names.
@@ -135,7 +135,7 @@ function refuseUntagged(place: ImageLocation | undefined): void {
   if (place === undefined || place.kind === 'registry') return;
   throw new PipelineError(
     'usage',
-    `${formatLocation(place)} needs a tag: only a registry finds images by digest`,
+    `${formatLocation(place)} needs a tag, because only a registry finds images by digest`,
   );
 }
 
@@ -144,9 +144,9 @@ function tagged(place: ImageLocation): ImageLocation {
   if (place.kind !== 'registry' || place.reference.kind === 'tag') return place;
   throw new PipelineError(
     'usage',
-    `${formatReference(place.reference)} is a digest, and nothing can be published as one`,
+    `${formatReference(place.reference)} is a digest, but publishing needs a tag`,
     {
-      hint: 'name a tag, such as :v4.20',
+      hint: 'use a tag, for example :v4.20',
     },
   );
 }

@@ -178,7 +178,7 @@ describe('who it is', () => {
       },
     ],
     [
-      'a version that was added changes what was published since',
+      'a version that was added changes published content since',
       {
         head: { 'operators/etcd/1.2.0/manifests/csv.yaml': 'kind: mine\n' },
         by: ['bob'],
@@ -212,11 +212,11 @@ describe('who it is', () => {
     expect(authority).toMatchObject({
       decision: 'needs',
       reasons: expect.arrayContaining(
-        by.map((login) => expect.stringContaining(`@${login} approved another content`)),
+        by.map((login) => expect.stringContaining(`@${login} approved different content`)),
       ),
     });
     for (const login of by) pull.reviews.push({ by: login, state: 'APPROVED', commit: pull.head });
-    expect((await judge(pull)).authority.reasons.join()).not.toContain('another content');
+    expect((await judge(pull)).authority.reasons.join()).not.toContain('different content');
   });
 
   test('39: a branch that moves elsewhere keeps approvals, whether the head comes along or not', async () => {
@@ -282,7 +282,7 @@ describe('who it is', () => {
     pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
     expect(await decisionOn(pull)).toBe('needs');
     reparent(pull, 'merged');
-    expect((await judge(pull)).headline).toContain('needs the approval of @bob');
+    expect((await judge(pull)).headline).toContain('needs approval from @bob');
     pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
     expect(await decisionOn(pull)).toBe('allow');
   });
@@ -308,7 +308,7 @@ describe('who it is', () => {
     expect(report.authority.decision).toBe('needs');
     expect(report.authority.warnings).toEqual([
       expect.stringContaining('the login now belongs to account 666'),
-      expect.stringContaining('nobody-any-more: GitHub has no such account'),
+      expect.stringContaining('nobody-any-more: no such GitHub account'),
     ]);
   });
 
@@ -317,7 +317,7 @@ describe('who it is', () => {
     const pull = hub.open(etcd('1.2.0'));
     expect((await judge(pull)).authority).toMatchObject({
       decision: 'needs',
-      warnings: [expect.stringContaining('takes the token of a GitHub App')],
+      warnings: [expect.stringContaining('requires the token of a GitHub App')],
     });
     hub.forge.teams.set('example/etcd', ['bob']);
     expect(await decisionOn(pull)).toBe('allow');
@@ -367,7 +367,7 @@ describe('who it is', () => {
           : undefined,
     ];
     expect((await judge(pull)).authority.warnings).toEqual([
-      expect.stringContaining('beyond what GitHub lists'),
+      expect.stringContaining('more than GitHub lists'),
     ]);
   });
 
@@ -546,7 +546,7 @@ describe('bad moments of GitHub', () => {
       },
     ];
     expect(await decisionOn(pull)).toBe('allow');
-    expect(hub.log.join()).toMatch(/asks to wait 1 s/);
+    expect(hub.log.join()).toMatch(/requires waiting 1 s/);
   });
 
   test('a limit that lasts is an error that may be tried again, and no verdict', async () => {

@@ -48,7 +48,7 @@ describe('approvals', () => {
     });
     expect(decision).toMatchObject({
       authority: 'needs',
-      subjects: [{ reasons: expect.arrayContaining(['@bob approved another content']) }],
+      subjects: [{ reasons: expect.arrayContaining(['@bob approved different content']) }],
     });
   });
 
@@ -193,7 +193,9 @@ describe('what is judged', () => {
     const { decision } = await judge({ author: 'bob', head: { 'operators/etcd/ci.yaml': `#${large}` } });
     expect(decision).toMatchObject({
       authority: 'deny',
-      headline: expect.stringContaining('operators/etcd/ci.yaml names owners, but is larger than'),
+      headline: expect.stringContaining(
+        'cannot read the owners in operators/etcd/ci.yaml: it is larger than',
+      ),
     });
   });
 

@@ -53,7 +53,9 @@ test.each([301, 302, 307, 308])(
     for (const end of await Promise.allSettled(attempts)) {
       expect(end).toMatchObject({
         status: 'rejected',
-        reason: { message: expect.stringMatching(/answers from elsewhere \(30\d\).* named by its new URL/) },
+        reason: {
+          message: expect.stringMatching(/redirects \(30\d\).*the new URL of a renamed or moved repository/),
+        },
       });
     }
     expect(asked.map(({ headers }) => headers.authorization)).toEqual([]);

@@ -162,7 +162,7 @@ describe('a pull request', () => {
     expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'rebase' }]);
   });
 
-  test('is observed only where the base branch says so: a success, no merge, no requests for reviews', async () => {
+  test('is observed only where the base branch says so: a success, no merge, no review requests', async () => {
     hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\nenforce: off\n` });
     const stranger = hub.open(etcd('1.2.0'), { author: 'mallory' });
     const denied = await stepOn(stranger);
@@ -339,8 +339,8 @@ describe('events', () => {
       inputs: drift,
     });
     expect(outputs['drift']).toBe('2');
-    expect(summary).toMatch(/v4\\?\.20.*the branch holds another one/);
-    expect(summary).toContain('GitHub has no such account');
+    expect(summary).toMatch(/v4\\?\.20.*the branch has a different version/);
+    expect(summary).toContain('no such GitHub account');
     const push = example('push');
     Object.assign(push, { ref: 'refs/heads/main', after: hub.base(), deleted: false });
     const third = await runStep({

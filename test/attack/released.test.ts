@@ -115,7 +115,7 @@ describe('what counts as published', () => {
     const found = await judged(base, { [FILE]: MUTATED }, '--insecure', host);
     expect(found).toMatchObject(MUTATION);
     expect(found.unchecked).toContain(
-      'what was released of v4.20 (everything on the branch counts as published)',
+      'the published content of v4.20 (Portolan treats everything on the branch as published)',
     );
   });
 });

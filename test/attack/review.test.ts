@@ -158,7 +158,7 @@ describe('suggestions', () => {
   });
 });
 
-describe('requests for reviews', () => {
+describe('review requests', () => {
   const quay: Files = { 'operators/quay/Makefile': 'all:\n' };
   const asked = (): string[] => hub.forge.requests.map(({ login }) => login);
 

@@ -66,7 +66,7 @@ describe.skipIf(!isOnPath('act'))('a workflow under act', () => {
   test('refuses a stranger', () => {
     const log = act(repository.addition, 'mallory');
     expect(log).toContain('told: pass, needs');
-    expect(log).toMatch(/NOT YET: needs the approval of .*@anna/);
+    expect(log).toMatch(/NOT YET: needs approval from .*@anna/);
   });
 
   test('names the version that would be stranded', () => {

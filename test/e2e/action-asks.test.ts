@@ -135,9 +135,7 @@ test('documents that the functions’ answer has no room for are named in the lo
   const { url } = await startHost((_, response) => reply(response, 200, answer));
   const stepped = await publishing(url);
   expect(stepped.status, stepped.log).toBe(0);
-  expect(stepped.log).toContain(
-    `v4.20: too large for the functions' answer, to be had from their bucket: ${key}`,
-  );
+  expect(stepped.log).toContain(`v4.20: too large for the response, download it from the bucket: ${key}`);
 });
 
 test('a job that may not is refused, and its token stands in no log', async () => {
@@ -146,5 +144,5 @@ test('a job that may not is refused, and its token stands in no log', async () =
   expect(stepped.status).toBe(1);
   expect(stepped.log).toContain('not published: v4.20');
   expect(stepped.log.replaceAll(/^::add-mask::.*$/gm, '')).not.toContain('eyJ');
-  expect(hub.log).toEqual(['refused a job: no job of this repository may ask']);
+  expect(hub.log).toEqual(['refused a job: jobs of this repository are not allowed']);
 });

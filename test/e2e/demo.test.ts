@@ -40,7 +40,7 @@ test('three pull requests, a merge published twice, and where to look', () => {
   });
   expect(status, stdout + stderr).toBe(0);
   expect(stdout).toContain('PASS: allowed, and all checks passed');
-  expect(stdout).toContain('NOT YET: needs the approval of @fred');
+  expect(stdout).toContain('NOT YET: needs approval from @fred');
   expect(stdout).toContain('FAIL: 1 error');
   expect(stdout).toContain('graph/strands-installed-v0');
   const digests = [...stdout.matchAll(/digest +(sha256:[0-9a-f]{64})/g)].map(([, digest]) => digest);

@@ -154,7 +154,7 @@ async function asked(at: Cloud, issuer: Issuer, commit: string): Promise<void> {
   };
   expect(await ask({ repository_id: '666' })).toMatchObject({
     statusCode: 403,
-    body: expect.stringContaining('no job of this repository may ask'),
+    body: expect.stringContaining('jobs of this repository are not allowed'),
   });
   const { statusCode, body } = await ask({});
   expect(statusCode, body).toBe(200);

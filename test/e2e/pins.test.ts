@@ -144,7 +144,7 @@ describe.skipIf(!isOnPath('docker-registry'))('a catalog that names tags', () =>
     const [pinned, lock] = [read(CATALOG), read(LOCK)];
     const alone = await checked('alone');
     expect(verdictOf(alone)).toMatchObject({ verdict: 'fail', errors: ['graph/bundle-mutated'] });
-    expect(alone.out).toContain('nothing confirms that this tag stands for that digest');
+    expect(alone.out).toContain('nothing confirms that the tag points to the digest');
     expect(alone.out).toContain('registries.allow');
     write(LOCK, lock);
     git('add', '.');
@@ -153,7 +153,7 @@ describe.skipIf(!isOnPath('docker-registry'))('a catalog that names tags', () =>
     expect(verdictOf(await checked('after-lock'))).toMatchObject({ verdict: 'pass', errors: [] });
   });
 
-  test('when the registry does not answer, nobody can tell', async () => {
+  test('when the registry does not respond, nobody can tell', async () => {
     const registry = await dockerRegistry();
     const closed = 'registry.invalid';
     const { checked, read, write, git } = await loop(registry, `registries: {allow: ['${closed}']}\n`);

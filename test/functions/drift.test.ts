@@ -82,7 +82,5 @@ test('a deployment of a commit that is gone is said, and ends nothing', async ()
 test('what has no fix is told in the log', async () => {
   const logged: string[] = [];
   await look((line) => logged.push(line));
-  expect(logged.join('\n')).toContain(
-    'drift: owner: package etcd: nobody-any-more: GitHub has no such account',
-  );
+  expect(logged.join('\n')).toContain('drift: owner: package etcd: nobody-any-more: no such GitHub account');
 });

@@ -57,7 +57,7 @@ test("GitHub's own example of a signature is taken for one", async () => {
 
 test('a push is queued, in the group of its repository', async () => {
   const { send, queued } = address();
-  expect(await send(signed(payload()))).toEqual({ status: 202, text: 'taken in' });
+  expect(await send(signed(payload()))).toEqual({ status: 202, text: 'accepted' });
   expect(queued.map(({ body }) => JSON.parse(body))).toEqual([
     { v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit: COMMIT },
   ]);
@@ -132,7 +132,7 @@ test.each(REFUSED)('a delivery %s is refused', async (_, delivery, status) => {
   expect(queued).toEqual([]);
   expect(logged).toHaveLength(1);
   // Nothing that the sender wrote, and no secret.
-  expect(logged[0]).toMatch(/^refused a delivery: [a-z ]+$/);
+  expect(logged[0]).toMatch(/^rejected a delivery: [a-z ]+$/);
 });
 
 function pull(updated: string): string {

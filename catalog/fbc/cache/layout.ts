@@ -72,7 +72,7 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
     held = part;
   }
   if (held) {
-    if (held.kind !== 'file') throw new Error(`${held.path} is no file: no line can be added to it`);
+    if (held.kind !== 'file') throw new Error(`${held.path} is not a regular file, so no line can be added`);
     const size = sizeOf(held.pieces) + LINE;
     measure(held, size);
     const line = blankLine(Number(state & 0xffn), low, tarPadding(size));

@@ -119,7 +119,7 @@ function writeText(block: Uint8Array, at: number, size: number, text: string): v
 function writeOctal(block: Uint8Array, at: number, size: number, value: number): void {
   const digits = value.toString(8);
   if (digits.length > size - 1)
-    throw new RangeError(`${value} does not fit into ${size} bytes of a tar header`);
+    throw new RangeError(`${value} does not fit in ${size} bytes of a tar header`);
   writeText(block, at, size, digits.padStart(size - 1, '0'));
 }
 

@@ -31,7 +31,7 @@ export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
   if (lost) {
     const { bundle, channel, package: pkg } = lost;
     throw new DatabaseError(
-      `the bundle ${quoted(bundle)} is in the channel ${quoted(channel)} of the package ${quoted(pkg)}, which is not there`,
+      `the bundle ${quoted(bundle)} is in the channel ${quoted(channel)} of the package ${quoted(pkg)}, which does not exist`,
     );
   }
   return {
@@ -63,7 +63,7 @@ function packageBlob(
   const icon = iconOf(name, defaultChannel, rows);
   const value = { schema: 'olm.package', name, defaultChannel, ...(icon ? { icon } : {}) };
   const decoded = newBlob(value, document);
-  if (decoded.kind !== 'package') throw new TypeError('a package was made that is none');
+  if (decoded.kind !== 'package') throw new TypeError('internal error: created an invalid package');
   return decoded.blob;
 }
 
@@ -99,7 +99,7 @@ function channelBlobs(
         };
       });
     const blob = newBlob({ schema: 'olm.channel', name, package: pkg, entries }, document);
-    if (blob.kind !== 'channel') throw new TypeError('a channel was made that is none');
+    if (blob.kind !== 'channel') throw new TypeError('internal error: created an invalid channel');
     return blob.blob;
   });
 }
@@ -157,7 +157,7 @@ function versionOf({ name, version }: BundleRow): Bundle['version'] {
   } catch (error) {
     if (!(error instanceof VersionError)) throw error;
     throw new DatabaseError(
-      `the version ${quoted(version)} of the bundle ${quoted(name)} is none: ${error.message}`,
+      `the version ${quoted(version)} of the bundle ${quoted(name)} is not valid: ${error.message}`,
     );
   }
 }

@@ -31,7 +31,7 @@ export interface CsvFacts {
  * What a ClusterServiceVersion says; what does not fit its type counts as not said.
  *
  * @param csv JSON text
- * @throws DatabaseError when it is no JSON
+ * @throws DatabaseError when it is not valid JSON
  */
 export function csvFacts(name: string, csv: string): CsvFacts {
   const read = jsonValue(`the ClusterServiceVersion of the bundle ${JSON.stringify(name)}`, csv);

@@ -37,9 +37,13 @@ export function jsonValue(what: string, text: string): unknown {
   } catch (error) {
     throw jsonError(error, what);
   }
-  throw new DatabaseError(`${what} is no JSON: ${text.trim() === '' ? 'it is empty' : 'something follows'}`);
+  throw new DatabaseError(
+    `${what} is not valid JSON: ${text.trim() === '' ? 'it is empty' : 'content follows'}`,
+  );
 }
 
 function jsonError(error: unknown, what: string): unknown {
-  return error instanceof JsonError ? new DatabaseError(`${what} is no JSON: ${error.message}`) : error;
+  return error instanceof JsonError
+    ? new DatabaseError(`${what} is not valid JSON: ${error.message}`)
+    : error;
 }

@@ -68,7 +68,7 @@ function fieldsOf({ name }: BundleRow, { type, value }: TypedRow): Fields {
   const found = jsonValue(`a value of ${JSON.stringify(type)} of the bundle ${JSON.stringify(name)}`, value);
   if (isObject(found)) return found;
   throw new DatabaseError(
-    `the bundle ${JSON.stringify(name)} has a value of ${JSON.stringify(type)} that is no object`,
+    `the bundle ${JSON.stringify(name)} has a value of ${JSON.stringify(type)} that is not an object`,
   );
 }
 

@@ -135,7 +135,7 @@ export function releasedSemver(text: string | undefined, release: Release): stri
   const odd = channels.find((channel) => !ARCHETYPES.includes(channel));
   if (odd !== undefined)
     throw new EditError(
-      `${JSON.stringify(odd)} is no channel of a semver template`,
+      `${JSON.stringify(odd)} is not a channel of a semver template`,
       `channels: ${ARCHETYPES.join(', ')}`,
     );
   if (replaces !== undefined || skips !== undefined || skipRange !== undefined)
@@ -193,6 +193,6 @@ function listAt(value: unknown, key: string | number): unknown[] {
 function contentOf(text: string): Value {
   const { root } = readTree(text, { depth: 1000 });
   const value = root && compose(root).value;
-  if (!isObject(value)) throw new EditError('the template is no mapping');
+  if (!isObject(value)) throw new EditError('the template is not a mapping');
   return value;
 }

@@ -81,7 +81,7 @@ function substitutionsOf({ fields, document }: Template): Substitution[] {
     if (base === '') throw new TemplateError('a substitution has a base: a bundle', location, 'base: BUNDLE');
     if (name === base) throw new TemplateError(`the substitution ${name} is its own base`, location);
     for (const used of [`base ${base}`, `image ${name}`]) {
-      if (seen.has(used)) throw new TemplateError(`the ${used} stands in two substitutions`, location);
+      if (seen.has(used)) throw new TemplateError(`two substitutions use the ${used}`, location);
       seen.add(used);
     }
     return { name, base, location };

@@ -62,9 +62,9 @@ async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, 
   if (labels.some(([key]) => key === `${PREFIX}package.v1`)) return Object.fromEntries(labels);
   throw new PipelineError(
     'usage',
-    'metadata/ does not name a package: an image without that label is not a bundle',
+    'metadata/ does not name the package, and an image without that label is not a bundle',
     {
-      hint: 'portolan bundle generate writes metadata/annotations.yaml',
+      hint: 'create metadata/annotations.yaml with portolan bundle generate',
     },
   );
 }

@@ -70,7 +70,7 @@ async function sqlite(name: string): Promise<SqlJs> {
     const module: { default: () => Promise<SqlJs> } = await import('sql.js/dist/sql-wasm-inline.js');
     return await module.default();
   } catch (error) {
-    throw new PipelineError('usage', `${name} is a database, and the npm package sql.js is not here`, {
+    throw new PipelineError('usage', `${name} is a database, and the npm package sql.js is not installed`, {
       cause: error,
       hint: 'migrate it with the command line: portolan opm migrate REFERENCE DIRECTORY',
     });
@@ -102,7 +102,7 @@ function checkPages(database: Opened, table: string, name: string): void {
     for (const [answer] of rowsOf(database, `PRAGMA ${pragma}`, name)) {
       if (answer === 'ok') continue;
       const why = answer?.replaceAll(/\s+/g, ' ').slice(0, 200);
-      throw new PipelineError('corrupt', `${name}: the table ${table} is damaged: SQLite says: ${why}`);
+      throw new PipelineError('corrupt', `${name}: the table ${table} is damaged: SQLite reports: ${why}`);
     }
   }
 }
@@ -128,6 +128,6 @@ function attempt<T>(name: string, use: () => T): T {
   } catch (error) {
     if (error instanceof PipelineError) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new PipelineError('corrupt', `${name}: SQLite says: ${why}`, { cause: error });
+    throw new PipelineError('corrupt', `${name}: SQLite reports: ${why}`, { cause: error });
   }
 }

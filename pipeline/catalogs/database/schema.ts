@@ -21,7 +21,7 @@ export function endlessSchema(bytes: Uint8Array): string | undefined {
   const open = [1];
   let payload = 0;
   for (let number = open.pop(); number !== undefined; number = open.pop()) {
-    if (seen.has(number)) return `page ${number} of its schema is in it twice`;
+    if (seen.has(number)) return `its schema contains page ${number} twice`;
     seen.add(number);
     const page = file.subarray((number - 1) * size, number * size);
     // SQLite refuses what is cut off or has another number.
@@ -31,7 +31,7 @@ export function endlessSchema(bytes: Uint8Array): string | undefined {
     const { children, bytes: own } = cellsOf(page, number === 1 ? FILE_HEADER : 0);
     open.push(...children);
     payload += own;
-    if (payload > file.length) return 'its schema says to be longer than the file';
+    if (payload > file.length) return 'its schema is longer than the file';
   }
   return undefined;
 }

@@ -50,7 +50,7 @@ export async function lookUp(
   return lookups;
 }
 
-const UNASKED: Lookup = { kind: 'unknown', why: 'it was not looked up' };
+const UNASKED: Lookup = { kind: 'unknown', why: 'Portolan did not look it up' };
 
 /**
  * Whether a reason holds for every image of a registry, which is not asked again then. An answer that another try
@@ -137,7 +137,7 @@ async function readConfig(
     const { os, architecture } = Object(JSON.parse(bytes.toString('utf8')));
     if (typeof os === 'string' && typeof architecture === 'string') return { os, architecture };
   } catch {}
-  throw new PipelineError('bad-answer', `${formatReference(reference)} does not say what platform it is for`);
+  throw new PipelineError('bad-answer', `${formatReference(reference)} does not declare its platform`);
 }
 
 function platformText({ os, architecture }: { readonly os: string; readonly architecture: string }): string {

@@ -74,7 +74,7 @@ export function pinFile(
 ): { readonly text: string; readonly findings: readonly Finding[] } {
   const pinned = pinReferences(text, pins);
   const findings = pinned.refused.map(({ line, column, written, pinned: wanted }): Finding => {
-    const message = `${JSON.stringify(written)} cannot be pinned in place: it is not written on one line, or with escapes`;
+    const message = `${JSON.stringify(written)} cannot be pinned in place: it spans several lines or contains escapes`;
     return {
       rule: 'image/digest',
       severity: 'warning',

@@ -61,9 +61,9 @@ export function takenTag(
   there: { readonly digest: string } | undefined,
 ): PipelineError | undefined {
   if (!there || there.digest === digest) return undefined;
-  const said = `the bundle is ${digest}; ${formatReference(tag)} is ${there.digest} already`;
+  const said = `the bundle is ${digest}, but ${formatReference(tag)} already is ${there.digest}`;
   return new PipelineError('conflict', said, {
-    hint: 'a published bundle does not change: give it another version',
+    hint: 'published bundles must not change: use a new version',
   });
 }
 

@@ -35,9 +35,9 @@ export async function knownBundles(
   if (beside)
     throw new PipelineError(
       'usage',
-      `${folder}/${beside.document.file} stands beside ${CATALOG_FILE}, which would repeat it`,
+      `${folder}/${beside.document.file} exists next to ${CATALOG_FILE}, which would repeat it`,
       {
-        hint: `put the package into one file, ${folder}/${CATALOG_FILE}`,
+        hint: `move the package to one file, ${folder}/${CATALOG_FILE}`,
       },
     );
   const own = new Map(bundles.map((bundle) => [bundle.image, bundle]));

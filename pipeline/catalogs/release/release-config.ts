@@ -62,7 +62,7 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
     const catalogs = textsAt(mapping, 'catalog_names') ?? [];
     const odd = catalogs.find((catalog) => !FILE_NAME.test(catalog));
     if (odd !== undefined)
-      throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} names no catalog`);
+      throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} is not a catalog`);
     return { template, catalogs, kind, release: releaseOf(one, path) };
   });
 }
@@ -83,7 +83,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 async function settingsAt(place: ReleaseRepository, path: string): Promise<Fields> {
   const text = await place.text(path);
-  if (text === undefined) throw new PipelineError('not-found', `there is no ${path}`);
+  if (text === undefined) throw new PipelineError('not-found', `${path} does not exist`);
   const { settings, findings } = readSettings(path, Buffer.from(text));
   const error = findings.find(({ severity }) => severity === 'error');
   if (error) throw new PipelineError('usage', `${path}:${error.location.line}: ${error.message}`);

@@ -44,7 +44,7 @@ export function treeRepository(objects: ObjectReader, tree: string): ReleaseRepo
       const entry = await entryAt(objects, tree, path);
       if (!entry) return undefined;
       const why = whyUnreadable(entry.mode);
-      if (why !== undefined) throw new PipelineError('usage', `${path} is ${why}, it must be a plain file`);
+      if (why !== undefined) throw new PipelineError('usage', `${path} is ${why}, expected a regular file`);
       return (await objects.read(entry.id, MOST_BYTES)).bytes.toString('utf8');
     },
     folder: async (path) => {

@@ -50,10 +50,10 @@ export async function releasedTexts(
 ): Promise<ReleasedTexts> {
   const { package: name, version, image } = request;
   if (!isPackageName(name) || /[/\\]|^\.+$/.test(version))
-    throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} names no bundle`);
+    throw new PipelineError('usage', `${JSON.stringify(`${name}/${version}`)} is not a valid bundle`);
   const folder = folderOf(request);
   const source = await place.folder(folder);
-  if (!source) throw new PipelineError('not-found', `there is no ${folder}`);
+  if (!source) throw new PipelineError('not-found', `${folder} does not exist`);
   const read = await readBundle(source);
   const form = (migrates: boolean) => {
     const migrating = { image, migrateLevel: migrateLevel(migrates) };

@@ -127,7 +127,7 @@ function readIndexImage(
     folder === '' || path.startsWith(`${folder}/`) || path === folder;
   const read = (tree: ImageTree): Promise<Loaded> => {
     if (!holdsFolder(tree, folder)) {
-      throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
+      throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label declares`);
     }
     const source = treeSource(tree, folder);
     return load(parses ? partOf(source, parses) : source, DEFAULT_LIMITS, each);
@@ -152,7 +152,7 @@ export function databaseIn(
     async (tree) => {
       const file = (await treeSource(tree, '').files()).find((one) => one.path === wanted);
       if (file && file.unreadable === undefined) return file.read();
-      throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label names`);
+      throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label declares`);
     },
   );
 }

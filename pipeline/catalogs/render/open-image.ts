@@ -118,7 +118,7 @@ async function platformManifest(
   const chosen = linux.find(({ platform }) => platform?.architecture === own) ?? linux[0];
   const image = chosen && (await manifestAt(registry, withDigest(reference, chosen.digest), name)).parsed;
   if (image?.kind === 'image') return image;
-  throw new PipelineError('bad-answer', `${name} is a list without an image for Linux`);
+  throw new PipelineError('bad-answer', `${name} is a manifest list without an image for Linux`);
 }
 
 async function manifestAt(

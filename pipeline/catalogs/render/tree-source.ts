@@ -21,7 +21,7 @@ export function treeSource(tree: ImageTree, folder: string): CatalogSource {
       path: path.slice(prefix.length),
       ...(content
         ? {}
-        : { unreadable: `a link to ${JSON.stringify(entry.target)}, which is no file of the image` }),
+        : { unreadable: `a link to ${JSON.stringify(entry.target)}, which is not a file of the image` }),
       read: () => (content ? tree.read(content) : new Uint8Array()),
     });
   }

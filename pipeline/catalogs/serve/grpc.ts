@@ -63,7 +63,7 @@ export async function serveGrpc(
 
 function serviceIn(apis: PackageDefinition, name: string): ServiceDefinition {
   const service = apis[name];
-  if (!service || 'format' in service) throw new TypeError(`${name} is no service`);
+  if (!service || 'format' in service) throw new TypeError(`${name} is not a service`);
   return service;
 }
 
@@ -138,6 +138,6 @@ async function send(
 
 /** opm gives every failure the code that says nothing. */
 function failure(error: unknown): { code: number; details: string } {
-  const details = error instanceof NoAnswer ? error.message : 'the catalog cannot be read';
+  const details = error instanceof NoAnswer ? error.message : 'cannot read the catalog';
   return { code: error instanceof NoAnswer ? status.UNKNOWN : status.INTERNAL, details };
 }

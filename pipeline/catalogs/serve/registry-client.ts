@@ -31,7 +31,7 @@ export async function listPackages(port: number): Promise<string[]> {
     return names;
   } catch (error) {
     const { details } = error as ServiceError;
-    throw new PipelineError('bad-answer', `the catalog that was built does not answer: ${details}`, {
+    throw new PipelineError('bad-answer', `the catalog that was built does not respond: ${details}`, {
       cause: error,
     });
   } finally {

@@ -60,5 +60,5 @@ async function catalogTree(
   const files = await unpackFolder(folder, allLayers);
   if (holdsFolder(files, folder)) return { files, folder };
   files.close();
-  throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label names`);
+  throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label declares`);
 }

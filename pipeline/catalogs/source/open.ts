@@ -93,11 +93,11 @@ export function catalogPlace(text: string, directory: string): ImageLocation | u
   const path = resolve(directory, text);
   const found = statOf(path);
   if (found?.isDirectory()) return undefined;
-  if (found) throw new PipelineError('usage', `${text} is a file; name the directory that it is in`);
+  if (found) throw new PipelineError('usage', `${text} is a file; use its directory`);
   if (/^(?:docker|oci|oci-archive|docker-archive):/.test(text) || namesRegistry(text))
     return parseLocation(text);
   throw new PipelineError('not-found', `${text}: no such directory`, {
-    hint: 'an image is written with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
+    hint: 'write an image with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
   });
 }
 

@@ -53,7 +53,7 @@ export interface SubjectDecision {
 /** Decides who must act. */
 export function decideAuthority(input: AuthorityInput): AuthorityDecision {
   const { policy } = input;
-  if (!policy) return refusal('the policy on the base branch cannot be read: an admin must repair it there');
+  if (!policy) return refusal('cannot read the policy on the base branch: an admin must correct it there');
   const given = factsOf(input, policy);
   const refused = refusedFor(given);
   if (refused !== undefined) return refusal(refused, given.warnings);
@@ -213,7 +213,7 @@ function ownersMissing(given: AuthorityFacts, change: PackageChange): Need | und
   if (peopleOf(change.ownersAfter.identities, given).length > 0) return undefined;
   const file = policy.owners.sources.find(({ path }) => path.includes('{package}'))?.path;
   if (file === undefined) return undefined;
-  const why = `${file.replaceAll('{package}', () => change.name)} must name the owners of the new package`;
+  const why = `${file.replaceAll('{package}', () => change.name)} must list owners of the new package`;
   return { who: 'author', count: 1, from: [author.login], subjects: [subjectOf(change)], why };
 }
 

@@ -60,7 +60,7 @@ export function checkCommits(
   const strangers = commits.flatMap((commit) => {
     const byWeb = commit.committer.account !== undefined && samePerson(commit.committer.account, WEB_FLOW);
     const unknown = [commit.author, ...(byWeb ? [] : [commit.committer])].find((one) => !among(welcome, one));
-    return unknown ? [`commit ${commit.id.slice(0, 12)} is by ${personText(unknown)}`] : [];
+    return unknown ? [`commit ${commit.id.slice(0, 12)} is from ${personText(unknown)}`] : [];
   });
   const own = commits.filter(({ parents }) => parents < 2);
   const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
@@ -68,8 +68,8 @@ export function checkCommits(
   return {
     strangers: cut(strangers),
     demands: [
-      ...demand(unsigned, 'has no Signed-off-by line of its author (git commit --amend --signoff)'),
-      ...demand(unverified, 'has no signature that GitHub verified (git commit --amend -S)'),
+      ...demand(unsigned, 'has no Signed-off-by line from its author (git commit --amend --signoff)'),
+      ...demand(unverified, 'has no verified signature on GitHub (git commit --amend -S)'),
     ],
   };
 }
@@ -84,11 +84,11 @@ function demand(commits: readonly CommitFacts[], what: string): string[] {
 
 function cut(texts: readonly string[]): string[] {
   const rest = texts.length - NAMED;
-  return rest <= 0 ? [...texts] : [...texts.slice(0, NAMED), `${rest} more commits likewise`];
+  return rest <= 0 ? [...texts] : [...texts.slice(0, NAMED), `${rest} more commits have the same problem`];
 }
 
 function personText({ name, account }: CommitPerson): string {
-  return account ? `@${account.login}` : `${JSON.stringify(name)}, whose address no account has`;
+  return account ? `@${account.login}` : `${JSON.stringify(name)}, whose email belongs to no GitHub account`;
 }
 
 /** Those whom `Co-authored-by` lines name, with the accounts that GitHub knows by their addresses. */

@@ -73,7 +73,7 @@ export function needText(needs: readonly Need[]): string {
   if (first.who === 'author') return `needs a new commit: ${first.why}${more}`;
   const role = first.who === 'admin' ? 'an admin' : 'an owner';
   const what = first.subjects.length > 0 ? ` for ${listText(first.subjects, 3)}` : '';
-  const times = first.count > 1 ? `${first.count} approvals` : 'the approval';
+  const times = first.count > 1 ? `${first.count} approvals` : 'approval';
   const from =
     first.from.length === 0
       ? `${role}, but the policy names nobody who can give it`
@@ -81,7 +81,7 @@ export function needText(needs: readonly Need[]): string {
           first.from.map((login) => `@${login}`),
           4,
         )} (${role})`;
-  return `needs ${times} of ${from}${what}: it ${first.why}${more}`;
+  return `needs ${times} from ${from}${what}: it ${first.why}${more}`;
 }
 
 function listText(words: readonly string[], most: number): string {

@@ -19,7 +19,7 @@ export function supportersOf(
   const support = (person: Person, isAuthor: boolean): void => {
     supporters.push({ person, admin: includes(admins, person), author: isAuthor });
   };
-  const doubt = of(author) ? doubtOf(given, owners) : `@${author.login} is neither owner nor admin`;
+  const doubt = of(author) ? doubtOf(given, owners) : `@${author.login} is neither an owner nor an admin`;
   if (doubt === undefined) {
     support(author, true);
     reasons.push(`@${author.login} is ${includes(admins, author) ? 'an admin' : 'an owner'}`);
@@ -29,7 +29,7 @@ export function supportersOf(
     const person = review.author;
     if (review.state !== 'approved' || person.bot === true || !of(person)) continue;
     if (samePerson(person, author) || (pusher && samePerson(person, pusher))) continue;
-    if (!isCurrent(review, subject, pinned)) reasons.push(`@${person.login} approved another content`);
+    if (!isCurrent(review, subject, pinned)) reasons.push(`@${person.login} approved different content`);
     else {
       support(person, false);
       reasons.push(`@${person.login} approved`);
@@ -49,12 +49,12 @@ export function isOutdated({ content, headContent }: AuthorityFacts, subject: st
 /** Why the word of an author who is an owner or admin is not enough here; undefined when it is. */
 function doubtOf(given: AuthorityFacts, owners: readonly Person[]): string | undefined {
   const { author, pusher, admins, policy, automation, authorship } = given;
-  if (automation) return `@${author.login} may change only what the policy lists for it`;
-  if (!policy.approval.ownerSelfApproval) return 'somebody else than the author must approve';
+  if (automation) return `the policy limits what @${author.login} may change`;
+  if (!policy.approval.ownerSelfApproval) return 'someone other than the author must approve';
   if (policy.approval.pusherMustBeOwner) {
-    if (!pusher) return 'who pushed the head is not known';
+    if (!pusher) return 'it is unknown who pushed the head';
     if (!samePerson(pusher, author) && !includes(admins, pusher) && !includes(owners, pusher)) {
-      return `@${pusher.login}, who pushed the head, is neither owner nor admin`;
+      return `@${pusher.login}, who pushed the head, is neither an owner nor an admin`;
     }
   }
   return authorship.strangers[0];

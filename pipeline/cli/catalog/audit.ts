@@ -147,7 +147,7 @@ async function reportPast(past: Past, { operands }: Invocation, terminal: Termin
   const order = roots.map((root) => basename(resolve(terminal.directory, root)));
   const lines = (all: readonly string[]): Promise<void> =>
     terminal.out(all.map((line) => `${line}\n`).join(''));
-  await lines(['the past, the latest merge first:']);
+  await lines(['history, latest merge first:']);
   const found = await pastOf(past, terminal, (merge) => lines(mergeLines(merge, order)));
   await lines([pastHeadline(found), ...uncheckedLines(found), '']);
 }

@@ -22,10 +22,7 @@ function endOfBare(text: string, from: number, flag: string): number {
   const comma = text.indexOf(',', from);
   const end = comma < 0 ? endOfLine(text) : comma;
   if (text.slice(from, end).includes('"')) {
-    throw new PipelineError(
-      'usage',
-      `--${flag} ${JSON.stringify(text)}: a quote in a value without quotes around it`,
-    );
+    throw new PipelineError('usage', `--${flag} ${JSON.stringify(text)}: a quote in an unquoted value`);
   }
   return end;
 }
@@ -44,5 +41,5 @@ function endOfQuoted(text: string, from: number, flag: string): number {
     else if (next === ',' || next === '' || next === '\n') return at + 1;
     else break;
   }
-  throw new PipelineError('usage', `--${flag} ${JSON.stringify(text)}: a quote is not where it can be`);
+  throw new PipelineError('usage', `--${flag} ${JSON.stringify(text)}: a misplaced quote`);
 }

@@ -55,7 +55,7 @@ export interface World {
 
 /** Flags that every command has. */
 export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
-  help: { short: 'h', description: 'print what the command takes' },
+  help: { short: 'h', description: 'show this help' },
   'skip-tls': { description: 'the same as --skip-tls-verify --use-http' },
   'skip-tls-verify': { description: 'skip TLS certificate verification for registries' },
   'use-http': { description: 'use plain HTTP for registries' },

@@ -9,7 +9,7 @@ import { OUTPUT_FLAG, outputOf } from './output.ts';
 function convertCommand(kind: TemplateKind): OpmCommand {
   return {
     words: `alpha convert-template ${kind}`,
-    summary: `Print a catalog as a template of the kind ${kind}.`,
+    summary: `Convert a catalog to a ${kind} template.`,
     operands: '[FILE|-]',
     least: 0,
     most: 1,
@@ -29,7 +29,7 @@ function printed(text: string, format: 'json' | 'yaml'): string {
     return templateText(text, format);
   } catch (error) {
     if (!(error instanceof EmitError)) throw error;
-    throw new PipelineError('usage', `YAML cannot hold ${error.path.join('.')}: ${error.message}`);
+    throw new PipelineError('usage', `cannot write ${error.path.join('.')} as YAML: ${error.message}`);
   }
 }
 

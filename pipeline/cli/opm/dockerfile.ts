@@ -7,20 +7,20 @@ import type { Call, OpmCommand } from './command.ts';
 
 export const command: OpmCommand = {
   words: 'generate dockerfile',
-  summary: 'Write a Dockerfile for a catalog beside its directory. A file that is there is left alone.',
+  summary: 'Write a Dockerfile for a catalog next to its directory. An existing file is not changed.',
   operands: 'DIRECTORY',
   least: 1,
   most: 1,
   flags: {
-    'base-image': { short: 'i', value: 'IMAGE', default: OPM_IMAGE, description: 'the image to build on' },
+    'base-image': { short: 'i', value: 'IMAGE', default: OPM_IMAGE, description: 'image to build on' },
     'builder-image': {
       short: 'b',
       value: 'IMAGE',
       default: OPM_IMAGE,
-      description: 'the image with opm that fills the cache',
+      description: 'opm image that builds the cache',
     },
-    'binary-image': { value: 'IMAGE', description: 'deprecated: both images in one' },
-    'extra-labels': { short: 'l', value: 'KEY=VALUE', list: true, description: 'further labels' },
+    'binary-image': { value: 'IMAGE', description: 'deprecated: sets both images' },
+    'extra-labels': { short: 'l', value: 'KEY=VALUE', list: true, description: 'additional labels' },
   },
   exclusive: ['binary-image', 'base-image'],
   run: async (call, { terminal }) => {
@@ -53,7 +53,8 @@ function labelsOf(call: Call): Map<string, string> {
   return new Map(
     call.list('extra-labels').map((label) => {
       const equals = label.indexOf('=');
-      if (equals < 0) throw new PipelineError('usage', `the label ${JSON.stringify(label)} is not KEY=VALUE`);
+      if (equals < 0)
+        throw new PipelineError('usage', `--extra-labels must be KEY=VALUE, not ${JSON.stringify(label)}`);
       return [label.slice(0, equals), label.slice(equals + 1)];
     }),
   );

@@ -120,7 +120,7 @@ function shortFlags(text: string, rest: string[], into: Into): void {
 
 function following(rest: string[], flag: string): string {
   const value = rest.shift();
-  if (value === undefined) throw usage(`${flag} needs a value`);
+  if (value === undefined) throw usage(`${flag} requires a value`);
   return value;
 }
 
@@ -132,7 +132,7 @@ function set(name: string, value: string, { flags, values }: Into): void {
   let kept = value;
   if (flags[name]?.value === undefined) {
     if (!TRUE.has(value) && !FALSE.has(value)) {
-      throw usage(`--${name} is true or false, not ${JSON.stringify(value)}`);
+      throw usage(`--${name} must be true or false, not ${JSON.stringify(value)}`);
     }
     kept = String(TRUE.has(value));
   }

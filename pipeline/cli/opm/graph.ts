@@ -14,14 +14,14 @@ import type { OpmCommand } from './command.ts';
 
 export const command: OpmCommand = {
   words: 'alpha render-graph',
-  summary: 'Draw the upgrade graphs of a catalog in the language of Mermaid.',
+  summary: 'Draw the upgrade graphs of a catalog as a Mermaid diagram.',
   operands: 'DIRECTORY|IMAGE…',
   least: 1,
   most: Number.POSITIVE_INFINITY,
   flags: {
-    'minimum-edge': { value: 'BUNDLE', description: 'draw only what leads from this bundle on' },
+    'minimum-edge': { value: 'BUNDLE', description: 'draw only this bundle and later ones' },
     'package-name': { short: 'p', value: 'PACKAGE', description: 'draw only this package' },
-    'draw-v0-semantics': { description: 'mark what OLM v0 passes over' },
+    'draw-v0-semantics': { description: 'mark what OLM v0 skips' },
   },
   run: async (call, world) => {
     const blobs = await readAll(call, world, { references: call.operands, only: 'catalogs' });
@@ -48,9 +48,9 @@ export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1])
     if (graph !== undefined) return graph;
   } catch (error) {
     if (!(error instanceof VersionError)) throw error;
-    throw new PipelineError('usage', error.message, { hint: 'remove one ||' });
+    throw new PipelineError('usage', error.message, { hint: 'remove the extra ||' });
   }
-  throw new PipelineError('not-found', `there is no bundle ${JSON.stringify(options.from)}`);
+  throw new PipelineError('not-found', `no bundle ${JSON.stringify(options.from)} in the catalog`);
 }
 
 /** What keeps versions of bundles from being known; of equal names the first counts. */

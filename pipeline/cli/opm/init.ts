@@ -17,13 +17,13 @@ export const command: OpmCommand = {
     'default-channel': {
       short: 'c',
       value: 'CHANNEL',
-      description: 'the channel that subscriptions begin with',
+      description: 'default channel of the package',
     },
-    icon: { short: 'i', value: 'FILE', description: "the package's icon" },
+    icon: { short: 'i', value: 'FILE', description: 'icon of the package' },
     description: {
       short: 'd',
       value: 'FILE',
-      description: 'the README of the operator, or other documentation',
+      description: 'README or other documentation of the operator',
     },
     output: { ...OUTPUT_FLAG, description: 'format of the blob (json|yaml)' },
   },
@@ -48,7 +48,7 @@ export const command: OpmCommand = {
 function iconType(bytes: Uint8Array, path: string): string {
   const type = imageType(bytes);
   if (type !== undefined) return type;
-  throw new PipelineError('usage', `${path} is ${bytes.length === 0 ? 'empty' : 'no image'}`, {
-    hint: 'an icon is SVG, PNG, JPEG or GIF',
+  throw new PipelineError('usage', `${path} is ${bytes.length === 0 ? 'empty' : 'not an image'}`, {
+    hint: 'use an SVG, PNG, JPEG or GIF icon',
   });
 }

@@ -23,7 +23,7 @@ function listCommand(
       if (!catalog) return 1;
       const named = only === '' ? undefined : only;
       if (named !== undefined && !catalog.packages.has(named)) {
-        throw new PipelineError('not-found', `there is no package ${JSON.stringify(named)} in ${reference}`);
+        throw new PipelineError('not-found', `no package ${JSON.stringify(named)} in ${reference}`);
       }
       await world.terminal.out(table(catalog, named));
       return 0;

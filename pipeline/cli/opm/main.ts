@@ -71,7 +71,7 @@ async function family(words: readonly string[], wantsHelp: boolean, world: World
   if (unknown === undefined) return 0;
   throw new PipelineError(
     'usage',
-    `there is no command ${JSON.stringify(unknown)} in opm${group === '' ? '' : ` ${group}`}`,
+    `unknown command ${JSON.stringify(unknown)} in opm${group === '' ? '' : ` ${group}`}`,
     {
       hint: suggestion(group, unknown),
     },
@@ -99,12 +99,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 
 function suggestion(group: string, unknown: string): string {
   const elsewhere = ELSEWHERE.get(group === '' ? unknown : `${group} ${unknown}`);
-  if (elsewhere !== undefined) return `${elsewhere} does that`;
+  if (elsewhere !== undefined) return `use ${elsewhere}`;
   const words = membersOf(group).map(
     (name) => name.slice(group === '' ? 0 : group.length + 1).split(' ')[0] ?? '',
   );
   const near = nearest(unknown, new Set(words));
-  return near === undefined ? `its commands: ${[...new Set(words)].join(', ')}` : `did you mean: ${near}`;
+  return near === undefined ? `commands: ${[...new Set(words)].join(', ')}` : `did you mean: ${near}`;
 }
 
 function membersOf(group: string): string[] {

@@ -8,7 +8,7 @@ import { OUTPUT_FLAG, outputOf } from './output.ts';
 
 export const command: OpmCommand = {
   words: 'migrate',
-  summary: 'Write a catalog anew, a directory for each package.',
+  summary: 'Rewrite a catalog with a directory for each package.',
   operands: 'CATALOG OUTPUT',
   least: 2,
   most: 2,

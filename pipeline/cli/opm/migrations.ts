@@ -7,7 +7,7 @@ import { PipelineError } from '../../error.ts';
 
 export const MIGRATE_FLAG = {
   value: 'LEVEL',
-  description: 'the last migration to apply: none, bundle-object-to-csv-metadata or all',
+  description: 'last migration to apply: none, bundle-object-to-csv-metadata or all',
 } as const;
 
 /**
@@ -24,8 +24,8 @@ export function migratesTo(level: string): boolean {
     case 'all':
       return true;
     default:
-      throw new PipelineError('usage', `there is no migration level ${JSON.stringify(level)}`, {
-        hint: 'the levels: none, bundle-object-to-csv-metadata, all',
+      throw new PipelineError('usage', `unknown migration level ${JSON.stringify(level)}`, {
+        hint: 'levels: none, bundle-object-to-csv-metadata, all',
       });
   }
 }

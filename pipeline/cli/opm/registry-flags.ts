@@ -17,9 +17,7 @@ export function registries(
       throw new PipelineError('usage', `--${a} and --${b} cannot be used together`);
   }
   if (call.flag('skip-tls-verify')) {
-    terminal.err(
-      'certificates are verified all the same; NODE_EXTRA_CA_CERTS names a file with your own authority\n',
-    );
+    terminal.err('certificates are still verified; set NODE_EXTRA_CA_CERTS to a file with your own CA\n');
   }
   const plainHttp = call.flag('use-http') || call.flag('skip-tls');
   return (host) => registry(host, { plainHttp });

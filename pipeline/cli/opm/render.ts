@@ -20,7 +20,7 @@ export const command: OpmCommand = {
     migrate: { description: 'the same as --migrate-level all' },
     'alpha-image-ref-template': {
       value: 'TEMPLATE',
-      description: 'the image of bundle directories, with {{.Package}}, {{.Name}} and {{.Version}}',
+      description: 'image of bundle directories; may contain {{.Package}}, {{.Name}} and {{.Version}}',
     },
   },
   exclusive: ['migrate', 'migrate-level'],

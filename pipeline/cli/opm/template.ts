@@ -14,7 +14,7 @@ import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {
   words: 'alpha render-template',
-  summary: 'Expand a catalog template. Its type is found by its schema when none is given.',
+  summary: 'Expand a catalog template. Without a type, the schema of the template determines it.',
   operands: '[TYPE] [FILE|-]',
   least: 0,
   most: 2,
@@ -42,7 +42,7 @@ export const veneer: OpmCommand = {
   ...command,
   words: 'alpha render-veneer',
   run: (call, world) => {
-    world.terminal.err('render-veneer is called render-template now\n');
+    world.terminal.err('render-veneer is deprecated, use render-template\n');
     return command.run(call, world);
   },
 };
@@ -53,8 +53,8 @@ function operandsOf({ operands }: Call): { type: TemplateKind | undefined; path:
   if (second === undefined) return type ? { type, path: undefined } : { type: undefined, path: first };
   if (type) return { type, path: second };
   const names = TEMPLATE_KINDS.map(({ name }) => name).join(', ');
-  throw new PipelineError('usage', `there is no template type ${JSON.stringify(first)}`, {
-    hint: `the types: ${names}`,
+  throw new PipelineError('usage', `unknown template type ${JSON.stringify(first)}`, {
+    hint: `types: ${names}`,
   });
 }
 
@@ -64,13 +64,9 @@ function typeOf(template: TemplateText): TemplateKind {
   const type = TEMPLATE_KINDS.find((one) => one.schema === schema);
   if (type) return type;
   const schemas = TEMPLATE_KINDS.map((one) => one.schema).join(', ');
-  throw new PipelineError(
-    'usage',
-    `${template.file}: there are no templates of the schema ${JSON.stringify(schema)}`,
-    {
-      hint: `the schemas: ${schemas}`,
-    },
-  );
+  throw new PipelineError('usage', `${template.file}: no template has the schema ${JSON.stringify(schema)}`, {
+    hint: `schemas: ${schemas}`,
+  });
 }
 
 async function expanded(

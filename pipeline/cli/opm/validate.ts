@@ -17,7 +17,7 @@ import { OUTPUT_FLAG, outputOf } from './output.ts';
 
 export const command: OpmCommand = {
   words: 'validate',
-  summary: 'Validate a file-based catalog. Every defect is said at once, on its line, on standard error.',
+  summary: 'Validate a file-based catalog. All errors are printed to standard error, each with its line.',
   operands: 'DIRECTORY',
   least: 1,
   most: 1,
@@ -76,8 +76,8 @@ function yamlVerdict(message: string | undefined): string {
     return `${emitYaml(verdict)}\n`;
   } catch (error) {
     if (!(error instanceof EmitError)) throw error;
-    throw new PipelineError('usage', `YAML cannot hold the verdict: ${error.message}`, {
-      hint: 'ask for -o json',
+    throw new PipelineError('usage', `cannot write the result as YAML: ${error.message}`, {
+      hint: 'use -o json',
     });
   }
 }

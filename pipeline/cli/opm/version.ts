@@ -14,7 +14,7 @@ const GO_NAMES: ReadonlyMap<string, string> = new Map([
 
 export const command: OpmCommand = {
   words: 'version',
-  summary: 'Print the version of opm whose answers these commands give.',
+  summary: 'Print the version of opm that these commands are compatible with.',
   operands: '',
   least: 0,
   most: Number.POSITIVE_INFINITY,

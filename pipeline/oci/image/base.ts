@@ -48,7 +48,7 @@ export async function readBase(manifest: Manifest, read: ReadContent): Promise<B
     const bytes = await read(descriptor);
     const found = digestOf(bytes);
     if (found !== descriptor.digest) {
-      throw new PipelineError('corrupt', `content with the digest ${found} came for ${descriptor.digest}`);
+      throw new PipelineError('corrupt', `digest mismatch: expected ${descriptor.digest}, got ${found}`);
     }
     return parse(bytes, descriptor.digest);
   };
@@ -60,7 +60,7 @@ export async function readBase(manifest: Manifest, read: ReadContent): Promise<B
   if (listed === undefined) platforms.push(await platformOf(json, undefined, content));
   for (const image of images) platforms.push(await platformOf(await content(image), image.platform, content));
   if (platforms.length === 0) {
-    throw new PipelineError('bad-answer', `the base image ${manifest.digest} is for no platform`);
+    throw new PipelineError('bad-answer', `the base image ${manifest.digest} does not declare a platform`);
   }
   const types = [manifest.mediaType, ...images.map(({ mediaType }) => mediaType)];
   const family = types.every((type) => type === DOCKER_LIST || type === DOCKER_MANIFEST) ? 'docker' : 'oci';
@@ -82,11 +82,12 @@ async function platformOf(
 ): Promise<BasePlatform> {
   const config = await content(descriptorOf(manifest['config']));
   const layers = manifest['layers'];
-  if (!Array.isArray(layers)) throw new PipelineError('bad-answer', 'the base image has no list of layers');
+  if (!Array.isArray(layers))
+    throw new PipelineError('bad-answer', 'the base image does not list its layers');
   const inner = isObject(config['config']) ? config['config'] : {};
   if (isObject(inner['Labels']) && Object.hasOwn(inner['Labels'], CONFIGS_LABEL)) {
-    throw new PipelineError('usage', 'the base image holds a catalog already', {
-      hint: 'use an image of opm alone: the old catalog would show through the new one',
+    throw new PipelineError('usage', 'the base image already contains a catalog', {
+      hint: 'use an image with only opm: files of the old catalog would remain visible',
     });
   }
   return {
@@ -122,7 +123,10 @@ function descriptorOf(value: unknown): Descriptor {
   const { mediaType, digest, size, urls, platform } = (isObject(value) ? value : {}) as Json;
   const sound = typeof digest === 'string' && /^sha(?:256|384|512):[0-9a-f]{64,128}$/.test(digest);
   if (!sound || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    throw new PipelineError('bad-answer', 'the base image names content without a usable digest and size');
+    throw new PipelineError(
+      'bad-answer',
+      'the base image references content without a valid digest and size',
+    );
   }
   return {
     mediaType: typeof mediaType === 'string' ? mediaType : '',

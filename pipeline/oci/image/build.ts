@@ -87,7 +87,7 @@ export async function buildCatalogImage(
 ): Promise<{ readonly findings: readonly Finding[]; readonly built?: BuiltCatalog }> {
   const { memory: kept } = options;
   if (options.codec === 'zstd' && base?.family === 'docker') {
-    throw new PipelineError('usage', "layers in zstd cannot stand on a base with Docker's media types", {
+    throw new PipelineError('usage', 'a base image with Docker media types cannot have zstd layers', {
       hint: 'use gzip, or a base image in OCI format',
     });
   }

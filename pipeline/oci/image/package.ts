@@ -138,7 +138,10 @@ function rootParts(content: PackageContent): TreePart[] {
 function packageParts(name: string, content: PackageContent): TreePart[] {
   // opm validates names; what it has no rule for must not become a path either.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
-    throw new PipelineError('usage', `the package ${JSON.stringify(name)} cannot name a folder of an image`);
+    throw new PipelineError(
+      'usage',
+      `the package ${JSON.stringify(name)} is not a valid folder name in an image`,
+    );
   }
   return [
     { path: name, kind: 'directory', pieces: [] },

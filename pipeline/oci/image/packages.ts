@@ -129,7 +129,7 @@ function contentsOf(
     identity: (name) => JSON.stringify((files.get(name) ?? []).map(({ identity }) => identity)),
     async read(name) {
       const group = groups.get(name);
-      if (!group) throw new Error(`no file holds the package ${JSON.stringify(name)}`);
+      if (!group) throw new Error(`no file contains the package ${JSON.stringify(name)}`);
       const held = loaded.get(group) ?? (await loadGroup(group, cached));
       const content = held.get(name);
       if (!content)

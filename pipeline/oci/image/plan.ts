@@ -43,7 +43,7 @@ export function planLayers(
 ): LayerPlan {
   const most = MOST_LAYERS - baseLayers - fixedLayers;
   if (most < (loads.cache.length === 0 ? 1 : 2)) {
-    const message = `the base image has ${baseLayers} layers: with ours there would be more than ${MOST_LAYERS}`;
+    const message = `the base image has ${baseLayers} layers: the index image would have more than ${MOST_LAYERS}`;
     throw new PipelineError('too-large', message, { hint: 'use a base image with fewer layers' });
   }
   const [configs, cache] = [loads.configs.map(placed), loads.cache.map(placed)];

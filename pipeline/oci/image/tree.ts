@@ -169,7 +169,7 @@ function cleanPath(name: string): string {
   if (parts.includes('..') || name.includes('\0')) {
     throw new PipelineError(
       'corrupt',
-      `a layer holds the path ${JSON.stringify(name)}, which leads out of it`,
+      `a layer contains the path ${JSON.stringify(name)}, which leads outside of it`,
     );
   }
   return parts.join('/');

@@ -133,7 +133,7 @@ export function checkLiteral(rule: AddressRule, url: URL): void {
 /** The error for a host that resolves to nothing but refused addresses. */
 export function refused(host: string): PipelineError {
   return new PipelineError('not-allowed', `${host} is on an internal network`, {
-    hint: `name ${host} as an internal host if the pipeline is meant to reach it`,
+    hint: `add ${host} to the internal hosts if Portolan should contact it`,
   });
 }
 

@@ -125,7 +125,7 @@ function isAbout(demand: string, repository: string): boolean {
 }
 
 function serviceOf(scheme: Scheme | undefined): TokenService {
-  if (scheme?.kind !== 'bearer') throw new Error('a token is asked for before a challenge');
+  if (scheme?.kind !== 'bearer') throw new Error('a token was requested before a challenge');
   return scheme;
 }
 
@@ -158,7 +158,7 @@ function schemeOf({ scheme, parameters }: Challenge, registry: string): Scheme {
   if (scheme === 'basic') return { kind: 'basic' };
   const realm = parameters.get('realm') ?? '';
   if (!URL.canParse(realm)) {
-    throw new PipelineError('bad-answer', `${registry} names no token service that can be asked`);
+    throw new PipelineError('bad-answer', `${registry} does not name a valid token service`);
   }
   const url = new URL(realm);
   if (url.username !== '' || url.password !== '') {

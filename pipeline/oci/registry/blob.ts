@@ -77,7 +77,7 @@ async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGe
         yield chunk;
       }
       if (offset >= blob.size) return;
-      throw new PipelineError('unreachable', `${endpoint.registry} ends the blob ${blob.digest} too early`, {
+      throw new PipelineError('unreachable', `${endpoint.registry} sent an incomplete blob ${blob.digest}`, {
         retryable: true,
       });
     } catch (error) {
@@ -119,9 +119,9 @@ async function checkHead(
   let error: PipelineError | undefined;
   if (isDigest(said) && contradicts(said, digest)) error = corrupt(digest, said);
   else if (length !== undefined && Number(length) !== rest) {
-    error = new PipelineError('corrupt', `${what} comes with ${Number(length)} bytes, not ${rest}`);
+    error = new PipelineError('corrupt', `${what} has ${Number(length)} bytes, expected ${rest}`);
   } else if (answer.status === 206 && start !== String(offset)) {
-    error = new PipelineError('bad-answer', `${what} goes on at another place than was asked for`);
+    error = new PipelineError('bad-answer', `${what} continues at another offset than requested`);
   }
   if (error === undefined) return answer.status === 206 ? 0 : offset;
   await answer.discard();

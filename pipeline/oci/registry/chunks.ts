@@ -111,15 +111,19 @@ function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: numbe
   // `0-0` is said for no byte at all as well, and chunks are never of one byte.
   const offset = last === undefined ? otherwise : last === '0' ? 0 : Number(last) + 1;
   if (offset > blob.size) {
-    throw new PipelineError('corrupt', `${endpoint.registry} has more of ${blob.digest} than was sent`, {
-      retryable: true,
-    });
+    throw new PipelineError(
+      'corrupt',
+      `${endpoint.registry} reports more bytes of ${blob.digest} than were sent`,
+      {
+        retryable: true,
+      },
+    );
   }
   return { location: endpoint.follow(header(answer, 'location') ?? answer.url.href, answer.url), offset };
 }
 
 function stuck({ endpoint, blob }: Upload): PipelineError {
-  return new PipelineError('bad-answer', `${endpoint.registry} takes no more of ${blob.digest}`, {
+  return new PipelineError('bad-answer', `${endpoint.registry} stopped accepting ${blob.digest}`, {
     retryable: true,
   });
 }

@@ -141,10 +141,10 @@ function wire(options: ClientOptions): {
 /** @throws PipelineError `usage` for a name that makes no URL, `not-allowed` for one that may not be asked for */
 function checkRepository(repository: Repository, allows: ClientOptions['allows']): void {
   if (!isHost(repository.registry) || !isRepository(repository.repository)) {
-    throw new PipelineError('usage', 'a registry or repository name that cannot be asked for');
+    throw new PipelineError('usage', 'invalid registry or repository name');
   }
   if (allows && !allows(repository)) {
-    throw new PipelineError('not-allowed', `${repositoryName(repository)} may not be asked for`, {
+    throw new PipelineError('not-allowed', `${repositoryName(repository)} is not an allowed registry`, {
       hint: `allow ${repository.registry} in the policy`,
     });
   }

@@ -21,7 +21,7 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
 
 /** The error of work that its caller ended. */
 export function stopped(signal: AbortSignal | undefined): PipelineError {
-  return new PipelineError('unreachable', 'stopped before there was an answer', {
+  return new PipelineError('unreachable', 'stopped before the registry responded', {
     retryable: false,
     cause: signal?.reason,
   });

@@ -184,7 +184,7 @@ function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Dup
       timeout,
       agent: false,
     });
-    request.once('timeout', () => request.destroy(new Error('the proxy does not answer')));
+    request.once('timeout', () => request.destroy(new Error('the proxy does not respond')));
     request.once('error', reject);
     request.once('connect', (answer, socket) => {
       if (answer.statusCode === 200) return resolve(socket);
@@ -197,7 +197,7 @@ function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Dup
 
 function refusedByProxy(proxy: URL, authority: string, status: number): PipelineError {
   const code = status === 403 || status === 407 ? 'denied' : 'unreachable';
-  return new PipelineError(code, `the proxy ${proxy.host} answered ${status} for ${authority}`, {
+  return new PipelineError(code, `the proxy ${proxy.host} returned ${status} for ${authority}`, {
     retryable: status >= 500,
   });
 }

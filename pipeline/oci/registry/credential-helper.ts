@@ -26,14 +26,14 @@ export async function askHelper(
   environment: Environment,
 ): Promise<Credential | undefined> {
   if (!NAME.test(name))
-    throw new PipelineError('usage', 'the authfile names a credential helper that cannot be one');
+    throw new PipelineError('usage', 'the authfile has an invalid credential helper name');
   const program = `docker-credential-${name}`;
   const { status, output } = await run(program, server, environment);
   if (status !== 0) {
     if (/credentials not found/i.test(output)) return undefined;
     // What it printed may hold anything: it is not repeated.
     throw new PipelineError('denied', `${program} failed for ${server}`, {
-      hint: `try: echo ${server} | ${program} get`,
+      hint: `echo ${server} | ${program} get`,
     });
   }
   return credentialOf(output, program);
@@ -44,7 +44,10 @@ function credentialOf(output: string, program: string): Credential | undefined {
   try {
     json = Object(JSON.parse(output));
   } catch {
-    throw new PipelineError('denied', `${program} does not answer as a credential helper does`);
+    throw new PipelineError(
+      'denied',
+      `${program} is not a working credential helper: its output is not valid`,
+    );
   }
   const { Username: username, Secret: secret } = json;
   if (typeof username !== 'string' || typeof secret !== 'string' || secret === '') return undefined;
@@ -70,7 +73,7 @@ function run(
       if (output.length > OUTPUT) child.kill();
     });
     child.once('error', (cause) =>
-      reject(new PipelineError('denied', `the credential helper ${program} cannot be run`, { cause })),
+      reject(new PipelineError('denied', `cannot run the credential helper ${program}`, { cause })),
     );
     child.once('close', (status) => resolve({ status, output }));
     // A helper that ends without reading closes the pipe: its status tells.

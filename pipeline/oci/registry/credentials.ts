@@ -106,7 +106,7 @@ async function readAuthfile(path: string): Promise<Authfile> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-    throw new PipelineError(absent ? 'not-found' : 'io', `the authfile ${path} cannot be read`, {
+    throw new PipelineError(absent ? 'not-found' : 'io', `cannot read the authfile ${path}`, {
       cause: error,
     });
   }

@@ -61,10 +61,10 @@ export async function* checked(
 }
 
 function wrongSize(digest: string, size: number, found: string): PipelineError {
-  return new PipelineError('corrupt', `the content of ${digest} has ${found} bytes, not ${size}`);
+  return new PipelineError('corrupt', `the content of ${digest} has ${found} bytes, expected ${size}`);
 }
 
 /** The error for content that has another digest than it should. */
 export function corrupt(expected: string, found: string): PipelineError {
-  return new PipelineError('corrupt', `content with the digest ${found} came for ${expected}`);
+  return new PipelineError('corrupt', `digest mismatch: expected ${expected}, got ${found}`);
 }

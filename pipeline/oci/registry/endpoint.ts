@@ -114,7 +114,7 @@ async function askElsewhere(
 
 function followLocation(location: string | undefined, from: URL, base: URL): URL {
   if (location === undefined || !URL.canParse(location, from.href)) {
-    throw new PipelineError('bad-answer', `${base.host} does not say where to go on`);
+    throw new PipelineError('bad-answer', `${base.host} does not send the URL to continue`);
   }
   const url = new URL(location, from);
   // Behind a proxy that ends TLS registries write http for themselves.

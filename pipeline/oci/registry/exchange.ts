@@ -115,8 +115,8 @@ function answerOf(
       if (socket.connecting)
         socket.once('connect', () => give('does not finish the handshake', timeouts.silence));
     });
-    request.on('drain', () => give('does not read on', timeouts.silence));
-    request.once('finish', () => give('does not answer', timeouts.answer));
+    request.on('drain', () => give('stopped reading', timeouts.silence));
+    request.once('finish', () => give('does not respond', timeouts.answer));
     request.once('response', (message) => {
       clearTimeout(timer);
       resolve(message);
@@ -152,7 +152,7 @@ async function send(request: ClientRequest, body: RequestBody | undefined, meter
 }
 
 function wrongSize(found: number, expected: number): PipelineError {
-  return new PipelineError('corrupt', `content of ${found} bytes or more where ${expected} were promised`);
+  return new PipelineError('corrupt', `content has at least ${found} bytes, expected ${expected}`);
 }
 
 function drained(request: ClientRequest): Promise<void> {
@@ -178,7 +178,7 @@ async function* readBody(
       // Only the host's time counts: whatever the reader does between two reads is its own.
       const before = performance.now();
       const stalled = setTimeout(
-        () => message.destroy(tooSlow(outgoing.url, 'stops sending')),
+        () => message.destroy(tooSlow(outgoing.url, 'stopped sending')),
         timeouts.pause,
       );
       const { done, value } = await chunks.next().finally(() => clearTimeout(stalled));
@@ -187,7 +187,7 @@ async function* readBody(
       bytes += value.length;
       meter.received(value.length);
       if (waited > timeouts.pause && (bytes * 1000) / waited < timeouts.slowest) {
-        throw tooSlow(outgoing.url, 'sends next to nothing');
+        throw tooSlow(outgoing.url, 'sends too slowly');
       }
       yield value;
     }
@@ -240,10 +240,10 @@ function connectionError({ url, method, signal }: Outgoing, error: Error): Pipel
     retryable: !final,
     cause: error,
     ...(isUntrusted(code)
-      ? { hint: `give the certificate of the authority that signed ${url.host}'s: --ca FILE` }
+      ? { hint: `pass the certificate of the CA that signed ${url.host}'s certificate: --ca FILE` }
       : {}),
     ...(code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
-      ? { hint: `if ${url.host} speaks plain HTTP: --insecure ${url.host}, or the Action's plain-http` }
+      ? { hint: `if ${url.host} uses plain HTTP: --insecure ${url.host}, or the Action's input plain-http` }
       : {}),
   });
 }
@@ -256,7 +256,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name cannot be looked up now',
+  EAI_AGAIN: 'temporary DNS failure',
   EPIPE: 'connection closed while sending',
   ETIMEDOUT: 'no answer',
   EHOSTUNREACH: 'no route to the host',
@@ -268,7 +268,7 @@ const OPENSSL = /:SSL routines:[^:]*:([^:\n]+)/;
 
 function explain(code: string, error: Error): string {
   const [, tls] = OPENSSL.exec(error.message) ?? [];
-  if (tls !== undefined) return `no TLS connection: ${tls}`;
+  if (tls !== undefined) return `TLS failed: ${tls}`;
   return Object.hasOwn(EXPLAINED, code)
     ? (EXPLAINED[code] ?? code)
     : error.message || code || 'connection broken';

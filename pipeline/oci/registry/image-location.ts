@@ -62,7 +62,7 @@ function splitPath(rest: string, text: string): [path: string, name: string | un
 function archiveName(name: string, text: string): TagReference {
   const read = reference(name, text);
   if (read.kind === 'tag') return read;
-  throw unusable(text, 'an archive names its image by a tag');
+  throw unusable(text, 'an image in an archive needs a tag');
 }
 
 function reference(name: string, text: string): Reference {
@@ -75,8 +75,8 @@ function reference(name: string, text: string): Reference {
 }
 
 function unusable(text: string, why: string): PipelineError {
-  return new PipelineError('usage', `${JSON.stringify(text)} names no image: ${why}`, {
-    hint: 'write a reference, oci:DIRECTORY:TAG, oci-archive:FILE:TAG or docker-archive:FILE',
+  return new PipelineError('usage', `${JSON.stringify(text)} is not a valid image: ${why}`, {
+    hint: 'use REGISTRY/REPOSITORY:TAG, oci:DIRECTORY:TAG, oci-archive:FILE:TAG or docker-archive:FILE',
   });
 }
 

@@ -58,7 +58,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
   const json = parseObject(bytes, bad);
   const said = text(json, 'mediaType');
   if (said !== undefined && isManifestType(mediaType) && said !== mediaType) {
-    throw bad(`says that it is ${said}, and came as ${mediaType}`);
+    throw bad(`declares media type ${said}, but was sent as ${mediaType}`);
   }
   const common = {
     mediaType,
@@ -69,7 +69,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
   const isList = has(json, 'manifests');
   const isImage = has(json, 'layers') || has(json, 'config');
   // Whoever reads it as the one and whoever as the other would run different images.
-  if (isList && isImage) throw bad('is an image and a list at the same time');
+  if (isList && isImage) throw bad('is both an image and a manifest list');
   if (LIST_TYPES.has(mediaType) && !isImage) {
     return { kind: 'list', ...common, manifests: descriptors(field(json, 'manifests') ?? [], bad) };
   }
@@ -77,7 +77,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
     const config = descriptor(field(json, 'config'), bad);
     return { kind: 'image', ...common, config, layers: descriptors(field(json, 'layers') ?? [], bad) };
   }
-  throw bad(`of type ${mediaType || 'unknown'} cannot be read`);
+  throw bad(`has an unsupported media type, ${mediaType || 'unknown'}`);
 }
 
 /**
@@ -132,9 +132,9 @@ function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw bad('is no JSON');
+    throw bad('is not valid JSON');
   }
-  if (!isObject(json)) throw bad('is no JSON object');
+  if (!isObject(json)) throw bad('is not a JSON object');
   return json;
 }
 
@@ -166,7 +166,7 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
 }
 
 function descriptors(value: unknown, bad: (why: string) => PipelineError): Descriptor[] {
-  if (!Array.isArray(value)) throw bad('has no list where it should name its content');
+  if (!Array.isArray(value)) throw bad('does not list its content');
   return value.map((item) => descriptor(item, bad));
 }
 
@@ -179,9 +179,9 @@ export function descriptor(value: unknown, bad: (why: string) => PipelineError):
   if (!isObject(value)) throw bad('does not describe its content');
   const digest = field(value, 'digest');
   const size = field(value, 'size');
-  if (!isDigest(digest)) throw bad('names content without a usable digest');
+  if (!isDigest(digest)) throw bad('references content without a valid digest');
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    throw bad(`names content of no usable size: ${digest}`);
+    throw bad(`references content without a valid size: ${digest}`);
   }
   const urls = field(value, 'urls');
   return {

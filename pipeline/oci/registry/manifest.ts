@@ -155,9 +155,9 @@ export function deleteManifest(endpoint: Endpoint, reference: Reference): Promis
 }
 
 async function refusedDelete(answer: Answer, what: string): Promise<PipelineError> {
-  const error = await failure(answer, `the removal of ${what}`);
+  const error = await failure(answer, `deleting ${what}`);
   if (answer.status !== 405) return error;
   return new PipelineError('denied', error.message, {
-    hint: 'this registry does not remove through its API',
+    hint: 'this registry does not support deletion through its API',
   });
 }

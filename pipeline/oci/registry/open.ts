@@ -75,9 +75,9 @@ async function pick(view: LayoutView, named: LayoutTag | undefined, name: string
   if (tags.has(UNNAMED)) return tagReference({ repository: '', tag: UNNAMED });
   const all = await imagesIn(view);
   const [only] = all;
-  if (only === undefined) throw new PipelineError('not-found', `${name} holds no image`);
+  if (only === undefined) throw new PipelineError('not-found', `${name} contains no image`);
   if (all.length === 1) return only;
-  throw new PipelineError('usage', `${name} holds ${all.length} images`, { hint: await namesIn(view) });
+  throw new PipelineError('usage', `${name} contains ${all.length} images`, { hint: await namesIn(view) });
 }
 
 function tagReference({ repository, tag }: LayoutTag): Reference {

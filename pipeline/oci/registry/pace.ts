@@ -164,7 +164,7 @@ class Turns {
 function tooLong(host: string, milliseconds: number): PipelineError {
   return new PipelineError(
     'rate-limited',
-    `${host} asks to wait ${Math.ceil(milliseconds / 1000)} s before the next request`,
+    `${host} requires waiting ${Math.ceil(milliseconds / 1000)} s before the next request`,
     { retryable: true },
   );
 }

@@ -263,12 +263,15 @@ async function partsOf(registry: Registry, from: Reference, root: Part): Promise
   for (let depth = 0; lists.length > 0; depth++) {
     const [first] = lists;
     if (depth === DEPTH) {
-      throw new PipelineError('bad-answer', `the list ${first?.manifest.digest} is too deep in other lists`);
+      throw new PipelineError(
+        'bad-answer',
+        `the manifest list ${first?.manifest.digest} is nested too deeply`,
+      );
     }
     const named = unique(lists.flatMap(({ content }) => content)).filter(({ digest }) => !all.has(digest));
     const count = all.size + named.length;
     if (count > MOST_MANIFESTS) {
-      const message = `the list ${root.manifest.digest} leads to ${count} manifests or more: an image has ${MOST_MANIFESTS} at most`;
+      const message = `the manifest list ${root.manifest.digest} has ${count} manifests or more, the limit is ${MOST_MANIFESTS}`;
       throw new PipelineError('too-large', message);
     }
     const level = await Promise.all(named.map(({ digest }) => partAt(registry, withDigest(from, digest))));

@@ -65,7 +65,7 @@ async function fromApi(
     if (found.length > MOST || (url !== undefined && seen.size === MOST_PAGES)) {
       throw new PipelineError(
         'too-large',
-        `${repositoryName(of)}@${digest} has more referrers than are read: ${MOST} in ${MOST_PAGES} pages`,
+        `${repositoryName(of)}@${digest} has too many referrers, the limit is ${MOST} in ${MOST_PAGES} pages`,
       );
     }
   }
@@ -180,9 +180,13 @@ async function changeList(
     const bytes = new TextEncoder().encode(JSON.stringify(json));
     await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes });
   }
-  throw new PipelineError('conflict', `others keep changing the list ${repositoryName(tag)}:${tag.tag}`, {
-    retryable: true,
-  });
+  throw new PipelineError(
+    'conflict',
+    `other clients keep changing the referrers tag ${repositoryName(tag)}:${tag.tag}`,
+    {
+      retryable: true,
+    },
+  );
 }
 
 function readList(manifest: Manifest, tag: TagReference): RawDescriptor {
@@ -191,7 +195,7 @@ function readList(manifest: Manifest, tag: TagReference): RawDescriptor {
   }
   throw new PipelineError(
     'conflict',
-    `the tag ${tag.tag} of ${repositoryName(tag)} holds no list of referrers`,
+    `the tag ${tag.tag} of ${repositoryName(tag)} is not a list of referrers`,
   );
 }
 

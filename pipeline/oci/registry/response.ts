@@ -67,7 +67,7 @@ export async function failure(answer: Answer, what: string): Promise<PipelineErr
   const code = errorCode(answer.status, said);
   return new PipelineError(
     code,
-    `${answer.url.host} answered ${answer.status} to ${what}${said === '' ? '' : `: ${said}`}`,
+    `${answer.url.host} returned ${answer.status} for ${what}${said === '' ? '' : `: ${said}`}`,
     { retryable: isRetryable(answer.status) },
   );
 }

@@ -29,7 +29,7 @@ export async function* listTags(endpoint: Endpoint, of: Repository): AsyncGenera
     if (seen.size > MOST_PAGES || tags > MOST_TAGS) {
       throw new PipelineError(
         'too-large',
-        `${repositoryName(of)} has more tags than are read: ${MOST_TAGS} in ${MOST_PAGES} pages`,
+        `${repositoryName(of)} has too many tags, the limit is ${MOST_TAGS} in ${MOST_PAGES} pages`,
       );
     }
     yield* page.tags.filter(isTag);
@@ -73,8 +73,7 @@ function tagsOf(body: Buffer, registry: string): string[] {
   } catch {
     tags = undefined;
   }
-  if (!Array.isArray(tags))
-    throw new PipelineError('bad-answer', `${registry} lists tags that cannot be read`);
+  if (!Array.isArray(tags)) throw new PipelineError('bad-answer', `${registry} returned an invalid tag list`);
   return tags.filter((tag): tag is string => typeof tag === 'string');
 }
 

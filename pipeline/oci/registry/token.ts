@@ -149,7 +149,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
         : tokenRequest(service, scopes, credential),
       inner,
     );
-    if (answer.status !== 200) throw await failure(answer, 'the request for a token');
+    if (answer.status !== 200) throw await failure(answer, 'the token request');
     return readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
   };
   return transport.attempt(host, work, budget);
@@ -163,9 +163,9 @@ function tokenRequest(
   const url = new URL(realm);
   if (service !== undefined) url.searchParams.set('service', service);
   for (const scope of scopes) url.searchParams.append('scope', scope);
-  if (credential?.kind !== 'basic') return { method: 'GET', url, what: 'the request for a token' };
+  if (credential?.kind !== 'basic') return { method: 'GET', url, what: 'the token request' };
   url.searchParams.set('account', credential.username);
-  return { method: 'GET', url, authorization: basic(credential), what: 'the request for a token' };
+  return { method: 'GET', url, authorization: basic(credential), what: 'the token request' };
 }
 
 function refreshRequest(
@@ -190,7 +190,7 @@ function refreshRequest(
       open: () => only(bytes),
     },
     isSecret: true,
-    what: 'the request for a token',
+    what: 'the token request',
   };
 }
 
@@ -200,7 +200,7 @@ export function basic({ username, password }: Extract<Credential, { kind: 'basic
 }
 
 function readToken(body: Buffer, host: string, asked: number): Token {
-  const bad = (): PipelineError => new PipelineError('bad-answer', `${host} gave no usable token`);
+  const bad = (): PipelineError => new PipelineError('bad-answer', `${host} did not return a valid token`);
   let read: { token?: unknown; access_token?: unknown; expires_in?: unknown };
   try {
     read = Object(JSON.parse(body.toString('utf8')));

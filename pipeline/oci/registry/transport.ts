@@ -100,9 +100,13 @@ export function createTransport(options: TransportOptions): Transport {
   const checkUrl = (url: URL): void => {
     if (url.protocol === 'https:') return;
     if (url.protocol === 'http:' && options.plainHosts.has(url.host)) return;
-    throw new PipelineError('not-allowed', `${url.protocol}//${url.host} is not asked: it is not https`, {
-      hint: `name ${url.host} as a host of plain HTTP if it has no TLS`,
-    });
+    throw new PipelineError(
+      'not-allowed',
+      `${url.protocol}//${url.host} is not contacted because it does not use HTTPS`,
+      {
+        hint: `if ${url.host} has no TLS, allow plain HTTP for it`,
+      },
+    );
   };
   const hop = async (request: TransportRequest, budget: Budget): Promise<Timed> => {
     const host = state(request.url.host);
@@ -127,7 +131,7 @@ export function createTransport(options: TransportOptions): Transport {
       if (current.isSecret && next.url.origin !== current.url.origin)
         throw secretElsewhere(current, next.url);
       if (followed === MAX_REDIRECTS) {
-        throw new PipelineError('bad-answer', `${request.url.host} redirects ${request.what} without end`);
+        throw new PipelineError('bad-answer', `${request.url.host} redirects ${request.what} too often`);
       }
       current = next;
     }
@@ -201,9 +205,9 @@ async function verified(
 }
 
 function secretElsewhere({ url, what }: TransportRequest, to: URL): PipelineError {
-  const message = `${url.host} redirects ${what} to ${to.host}: a secret in its body is for ${url.host} alone`;
+  const message = `${url.host} redirects ${what} to ${to.host}, but the secret in its body is only for ${url.host}`;
   return new PipelineError('bad-answer', message, {
-    hint: `log in with a user name and a password, or have the registry name ${to.host} as its token service`,
+    hint: `log in with a user name and password, or configure ${to.host} as the registry's token service`,
   });
 }
 

@@ -25,7 +25,7 @@ function readRoot(root: unknown): TrustedRoot {
   try {
     return TrustedRoot.fromJSON(root);
   } catch (cause) {
-    throw new PipelineError('usage', 'the trusted root cannot be read', { cause });
+    throw new PipelineError('usage', 'cannot read the trusted root', { cause });
   }
 }
 
@@ -33,10 +33,10 @@ async function publicRoot(): Promise<TrustedRoot> {
   try {
     return await getTrustedRoot();
   } catch (cause) {
-    throw new PipelineError('unreachable', "the trusted root of Sigstore's public instance cannot be had", {
+    throw new PipelineError('unreachable', "cannot download the trusted root of Sigstore's public instance", {
       cause,
       retryable: true,
-      hint: 'give a copy: --trusted-root FILE',
+      hint: 'pass a copy: --trusted-root FILE',
     });
   }
 }

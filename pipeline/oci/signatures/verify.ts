@@ -85,7 +85,7 @@ function byKeys(keys: readonly KeyObject[]): Check {
     const { entityOf } = await import('./sigstore.ts');
     const { signature } = entityOf(found);
     const at = keys.findIndex((key) => signature.verifySignature(key));
-    if (at < 0) throw new Error('it is not by a trusted key');
+    if (at < 0) throw new Error('it was not made with a trusted key');
     return `key ${at + 1}`;
   };
 }
@@ -99,9 +99,9 @@ async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'id
     const vouched = signer?.extensions?.issuer ?? '';
     // Compared whole: the library would take a part of a name for the name.
     if (!globOf(identity).test(name))
-      throw new Error(`it is by ${JSON.stringify(name)}, not by ${JSON.stringify(identity)}`);
+      throw new Error(`it was made by ${JSON.stringify(name)}, not by ${JSON.stringify(identity)}`);
     if (vouched !== issuer)
-      throw new Error(`${JSON.stringify(vouched)} vouches for it, not ${JSON.stringify(issuer)}`);
+      throw new Error(`the issuer is ${JSON.stringify(vouched)}, not ${JSON.stringify(issuer)}`);
     return name;
   };
 }
@@ -121,13 +121,13 @@ function plainClaim(payload: Buffer, digest: string): { says: string } {
   const json = objectIn(payload);
   const critical = isObject(json['critical']) ? json['critical'] : {};
   const image = isObject(critical['image']) ? critical['image'] : {};
-  if (image['docker-manifest-digest'] !== digest) throw new Error('it is of another image');
+  if (image['docker-manifest-digest'] !== digest) throw new Error('it belongs to another image');
   return { says: 'signature' };
 }
 
 function statementClaim(envelope: unknown, digest: string): { says: string; predicate?: unknown } {
   if (!isObject(envelope) || envelope['payloadType'] !== STATEMENT_TYPE)
-    throw new Error('it holds no statement');
+    throw new Error('it has no statement');
   const { subject, predicateType, predicate } = objectIn(Buffer.from(String(envelope['payload']), 'base64'));
   const [algorithm = '', hex = ''] = digest.split(':');
   const isOurs = (one: unknown): boolean =>
@@ -135,7 +135,7 @@ function statementClaim(envelope: unknown, digest: string): { says: string; pred
     isObject(one['digest']) &&
     Object.hasOwn(one['digest'], algorithm) &&
     one['digest'][algorithm] === hex;
-  if (!Array.isArray(subject) || !subject.some(isOurs)) throw new Error('it is of another image');
+  if (!Array.isArray(subject) || !subject.some(isOurs)) throw new Error('it belongs to another image');
   return { says: String(predicateType), predicate };
 }
 

@@ -112,7 +112,7 @@ function reviewersIn(settings: Settings | undefined, path: string): Entries {
     const identity = typeof written === 'string' ? parseIdentity(written.trim()) : undefined;
     if (identity) identities.push(identity);
     else {
-      const message = `${path}: reviewers[${i}] names nobody: ${JSON.stringify(written)}`;
+      const message = `${path}: reviewers[${i}] is not a valid user or team: ${JSON.stringify(written)}`;
       const location = settings.locate(['reviewers', i]);
       findings.push({ rule: 'owners/entry', severity: 'warning', message, location, hint: '- login' });
     }
@@ -157,8 +157,8 @@ async function byFolder(
 function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
   return unread.map((source) => {
     const location = settings.locateKey(['filters', source]);
-    const message = `${path}: the filter ${JSON.stringify(source)} is no expression that is read here, so it names nobody`;
-    const hint = 'write it shorter, without flags in the middle, [[:classes:]] and \\Q…\\E';
+    const message = `${path}: the filter ${JSON.stringify(source)} is not a supported regular expression, so Portolan ignores its people`;
+    const hint = 'simplify it: avoid flags in the middle, [[:classes:]] and \\Q…\\E';
     return { rule: 'owners/entry', severity: 'warning', message, location, hint };
   });
 }
@@ -200,7 +200,7 @@ function disagreements(
   if (!codeOwners) return [];
   const { path: file, lines: all } = codeOwners;
   if (!all) {
-    const message = `${file} is ${TOO_LARGE}: whom it names is not compared with the owners`;
+    const message = `${file} is ${TOO_LARGE}, so its entries are not compared with the owners`;
     const location = { file, line: 1, column: 1 };
     return [{ rule: 'owners/code-owners', severity: 'warning', message, location }];
   }
@@ -209,7 +209,7 @@ function disagreements(
     .filter((line) => namesOthers(line, identities))
     .map(({ line, pattern, owners }) => {
       const [named, wanted] = [owners, identities].map((some) => some.map(formatIdentity).join(', '));
-      const message = `${file}:${line} has GitHub ask ${named} about ${pattern}; what counts is ${source}: ${wanted}`;
+      const message = `${file}:${line} makes GitHub request a review from ${named} for ${pattern}, but Portolan requires ${wanted} (${source})`;
       const location = { file, line, column: 1 };
       const logins = identities.flatMap((one) => (one.kind === 'account' ? [`@${one.login}`] : []));
       const hint = `${pattern} ${logins.join(' ')}`;
@@ -230,7 +230,7 @@ function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
     const unreadable = whyUnreadable(entry.mode);
     const bytes = unreadable === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
     if (bytes) return readSettings(path, bytes);
-    const message = `${path} names owners, but is ${unreadable ?? TOO_LARGE}`;
+    const message = `cannot read the owners in ${path}: it is ${unreadable ?? TOO_LARGE}`;
     const location = { file: path, line: 1, column: 1 };
     return { settings: undefined, findings: [{ rule: 'owners/file', severity: 'error', message, location }] };
   };

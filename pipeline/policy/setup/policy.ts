@@ -17,7 +17,7 @@ export function firstPolicy({ patterns, catalogs }: FoundLayout, admins: readonl
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
     SCHEMA_LINE,
-    '# What every key means, and what holds without it: https://github.com/portolan/portolan/blob/main/docs/policy.md',
+    '# All keys and their defaults: https://github.com/portolan/portolan/blob/main/docs/policy.md',
     'apiVersion: portolan/v1alpha1',
     'kind: Portolan',
     ...(isDefault
@@ -29,8 +29,8 @@ export function firstPolicy({ patterns, catalogs }: FoundLayout, admins: readonl
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
     ...orderLines(catalogs),
-    'registries: {allow: []} # quay.io/my-org: new images of it are looked up',
-    'merge: {mode: off} # auto: what is allowed and green is merged',
+    'registries: {allow: []} # quay.io/my-org: Portolan looks up new images there',
+    'merge: {mode: off} # auto: merge allowed pull requests when all checks pass',
     "# publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}",
     '',
   ];

@@ -20,9 +20,9 @@ export async function keylessBundle(
     });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new PipelineError('denied', `nothing could be signed without a key: ${why}`, {
+    throw new PipelineError('denied', `cannot sign without a key: ${why}`, {
       cause,
-      hint: 'give the job permission id-token: write, or name a key',
+      hint: 'grant the job the permission id-token: write, or pass a key',
     });
   }
 }

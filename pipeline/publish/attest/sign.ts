@@ -56,7 +56,7 @@ function privateKey(pem: string): KeyObject {
   } catch (cause) {
     throw new PipelineError('usage', 'the signing key is not a private key in PEM format', {
       cause,
-      hint: 'make one: openssl ecparam -name prime256v1 -genkey -noout',
+      hint: 'create one: openssl ecparam -name prime256v1 -genkey -noout',
     });
   }
 }

@@ -51,7 +51,7 @@ export async function handleCatalog(
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
       const detail = `it is not on ${message.branch}`;
-      ports.log(`${message.commit} of ${message.repository}: ${detail}: nothing to do`);
+      ports.log(`${message.commit} of ${message.repository}: nothing to do, ${detail}`);
       // No word of it on GitHub: whose commit it is, nobody knows.
       const { repository, catalog, commit } = message;
       await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });

@@ -92,10 +92,10 @@ async function readTip({ repository: at, settings, revision }: LocalRequest) {
   try {
     const [tip = ''] = await repository.resolve([revision]);
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
-    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
-    throw new PipelineError('usage', 'the policy publishes no catalog', {
-      hint: "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} in it",
+    throw new PipelineError('usage', 'the policy does not publish any catalog', {
+      hint: "add publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}} to the policy",
     });
   } finally {
     await repository.close();

@@ -97,7 +97,7 @@ function readMove(
     throw unreadable(`its branch is ${JSON.stringify(branch)}`);
   }
   if (typeof commit !== 'string' || !COMMIT.test(commit)) {
-    throw unreadable(`its commit is ${JSON.stringify(commit)}, expected an id`);
+    throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
   }
   if (kind === 'push') return { v: 1, kind, repository, branch, commit };
   // Half of a pair of UTF-16 stands in no key of a record.
@@ -112,7 +112,7 @@ function readMove(
 function behindOf(behind: unknown): { readonly behind?: string } {
   if (behind === undefined) return {};
   if (typeof behind === 'string' && COMMIT.test(behind)) return { behind };
-  throw unreadable(`it is behind ${JSON.stringify(behind)}, expected an id`);
+  throw unreadable(`it is behind ${JSON.stringify(behind)}, expected a commit ID`);
 }
 
 function epochOf(epoch: unknown): { readonly epoch?: number } {
@@ -127,7 +127,7 @@ export function isBranch(text: string): boolean {
 }
 
 function unreadable(why: string): PipelineError {
-  return new PipelineError('usage', `the message cannot be read: ${why}`);
+  return new PipelineError('usage', `invalid message: ${why}`);
 }
 
 function parsed(text: string): unknown {

@@ -161,7 +161,7 @@ async function setStatus(
     await forge.report(status);
   } catch (error) {
     if (!(error instanceof PipelineError) || (error.retryable && isEnd)) throw error;
-    log(`the status of ${status.commit} cannot be set: ${error.message}`);
+    log(`cannot set the status of ${status.commit}: ${error.message}`);
   }
 }
 

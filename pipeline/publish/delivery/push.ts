@@ -62,7 +62,7 @@ async function newestUsable(repository: Repository, push: PushMessage, tip: stri
   for (const commit of new Set([tip, push.commit])) {
     const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
     if (policy) return { at: { tip: commit, policy }, refused };
-    refused.push({ commit, detail: `the policy cannot be used: ${findings[0]?.message}` });
+    refused.push({ commit, detail: `the policy is not valid: ${findings[0]?.message}` });
   }
   return { at: undefined, refused };
 }

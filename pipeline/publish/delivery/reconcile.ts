@@ -35,7 +35,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
   const { repository, tip, close } = await ports.open(request);
   try {
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
-    if (!policy) throw new PipelineError('usage', `the policy cannot be used: ${findings[0]?.message}`);
+    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const healed: string[] = [];
     const failed: string[] = [];
     const messages: CatalogMessage[] = [];

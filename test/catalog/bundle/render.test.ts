@@ -58,7 +58,7 @@ describe('rendering a bundle', () => {
 
   test.each([
     ['manifests/a.txt', 'metadata/annotations.yaml', 'no manifests'],
-    ['manifests/csv.yaml', 'metadata/x.txt', 'no file of metadata/ holds the annotations of a bundle'],
+    ['manifests/csv.yaml', 'metadata/x.txt', 'metadata/ has no file with the annotations of a bundle'],
   ])('%s and %s: %s', async (manifest, metadata, message) => {
     const text = await rendered({
       [manifest]: manifest.endsWith('.yaml') ? CSV : 'x',

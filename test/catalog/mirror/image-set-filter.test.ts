@@ -64,6 +64,6 @@ test.each([
 ])('a default channel %s that nothing fits is refused', async (_, defaultChannel, empty, other) => {
   const { findings } = await select({ defaultChannel, channels: [empty, other] });
   expect(findings).toEqual([
-    `package "p": no version of the default channel "${empty.name}" is selected; select one, or leave the channel out and name another with defaultChannel`,
+    `package "p": no version of the default channel "${empty.name}" is selected; select one, or remove the channel and name another with defaultChannel`,
   ]);
 });

@@ -56,7 +56,7 @@ describe('a selection is a catalog by itself', () => {
     const { bundles, kept, why } = select('app@1.0.0 || 3.0.0');
     expect(bundles).toEqual(['app.v1.0.0', 'app.v2.0.0', 'app.v3.0.0', 'db.v1.1.0']);
     expect(kept).toEqual(['app.v2.0.0', 'db.v1.1.0']);
-    expect(why[0]).toContain('on the way from one chosen version to the next in channel stable');
+    expect(why[0]).toContain('between two selected versions in channel stable');
   });
 
   test('a version that is skipped goes straight to the one that skips it', () => {
@@ -72,8 +72,8 @@ describe('a selection is a catalog by itself', () => {
   });
 
   test.each([
-    ['nothing', 'there is no package "nothing"'],
-    ['app@beta', 'neither a range nor a channel of app, which has old, stable'],
+    ['nothing', 'the catalog has no package "nothing"'],
+    ['app@beta', 'neither a version range nor a channel of app, which has old, stable'],
     ['app@>9.0.0', 'no bundle of app is in >9.0.0'],
   ])('%s is refused', (choice, message) => {
     expect(select(choice).findings.join()).toContain(message);

@@ -22,7 +22,7 @@ test('a lock is read as it was written, a tag a line, in byte order', () => {
 });
 
 test.each([
-  ['', 'it is no JSON'],
+  ['', 'it is not valid JSON'],
   ['[]', 'it must be an object with apiVersion'],
   [`{${HEAD}}`, 'references must be an object'],
   [`{${HEAD}, "references": {"quay.io/a:v1": 1}}`, 'references["quay.io/a:v1"] has no digest'],
@@ -30,7 +30,7 @@ test.each([
     `{${HEAD}, "references": {"quay.io/a:v1": "sha256:0"}}`,
     'references["quay.io/a:v1"]: invalid checksum digest length',
   ],
-  [`{${HEAD}, "references": {"quay.io/a@${A}": "${A}"}}`, 'is no tag'],
+  [`{${HEAD}, "references": {"quay.io/a@${A}": "${A}"}}`, 'is not a valid tag'],
   [
     `{${HEAD}, "references": {"Quay.io/A:v1": "${A}"}}`,
     'references["Quay.io/A:v1"]: invalid reference format',

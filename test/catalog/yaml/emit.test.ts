@@ -31,7 +31,7 @@ describe('what cannot be written is named', () => {
     ['{"a\\u0085":1}', ['a\u0085'], 'a key must not hold the line break U+0085'],
     [`{"${'k'.repeat(2000)}":1}`, ['k'.repeat(2000)], 'a key of more than 1024 characters'],
     ['["a\\u0085--- b"]', [0], 'found unexpected document indicator'],
-    ['[1e999]', [0], 'Infinity is no number of JSON'],
+    ['[1e999]', [0], 'Infinity is not a valid JSON number'],
   ])('%j', (json, path, message) => {
     const error = refusal(JSON.parse(json));
     expect(error.path).toEqual(path);

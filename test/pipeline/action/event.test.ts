@@ -123,5 +123,5 @@ test.each<[string, Record<string, unknown>]>([
   ],
   ['a number that is none', { pull_request: { number: '1; rm', user: { login: 'a', id: 1 } } }],
 ])('a payload with %s is no event', (_, payload) => {
-  expect(() => eventOf('pull_request_target', payload)).toThrow(/the event names no/);
+  expect(() => eventOf('pull_request_target', payload)).toThrow(/the event has no/);
 });

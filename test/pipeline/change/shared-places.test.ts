@@ -42,9 +42,10 @@ test('an image without {catalog}: both catalogs are named, and the line', async 
     {
       rule: 'policy/shared-place',
       severity: 'error',
-      message: 'quay.io/sea/catalog:latest is where v4.19 and v4.20 are published, expected a place for each',
+      message:
+        'v4.19 and v4.20 are all published to quay.io/sea/catalog:latest, expected a different image for each',
       location: { file: POLICY_PATH, line: POLICY.split('\n').length + 2, column: 18 },
-      hint: 'write {catalog} where the catalogs differ, such as quay.io/my-org/catalog:{catalog}',
+      hint: 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}',
       catalogs: ['v4.19', 'v4.20'],
     },
   ]);
@@ -75,7 +76,7 @@ test('the command line publishes neither, unless a place is named', async () => 
   const words = ['publish', '--commit', 'base', '--catalog', 'v4.20', '--out', folder()];
   expect(await portolan(directory, ...words)).toMatchObject({
     exit: 1,
-    err: expect.stringContaining('quay.io/sea/catalog:latest is where v4.19 and v4.20 are published'),
+    err: expect.stringContaining('v4.19 and v4.20 are all published to quay.io/sea/catalog:latest'),
   });
   expect((await portolan(directory, ...words, '--to', `oci:${folder()}`)).exit).toBe(0);
 });

@@ -82,7 +82,7 @@ test.each([
     findings: [
       {
         rule: 'layout/unmatched',
-        message: expect.stringContaining(`${file} holds blobs of a catalog`),
+        message: expect.stringContaining(`${file} contains catalog blobs`),
         hint: expect.stringContaining(pattern),
       },
     ],

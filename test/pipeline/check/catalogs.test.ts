@@ -79,12 +79,12 @@ test('a bundle is told as the platform of each catalog reads it', async () => {
   );
   const told = findings.map(({ catalogs, message, location: { file } }) => [
     catalogs,
-    /catalogs of \S+/.exec(message)?.[0],
+    /catalogs for \S+/.exec(message)?.[0],
     file,
   ]);
   expect(told).toEqual([
-    [['v4.17'], 'catalogs of 4.17', 'catalogs/v4.17/etcd/catalog.yaml'],
-    [['v4.18'], 'catalogs of 4.18', 'catalogs/v4.18/etcd/catalog.yaml'],
+    [['v4.17'], 'catalogs for 4.17', 'catalogs/v4.17/etcd/catalog.yaml'],
+    [['v4.18'], 'catalogs for 4.18', 'catalogs/v4.18/etcd/catalog.yaml'],
   ]);
 });
 
@@ -228,7 +228,7 @@ test('what cannot be read for the bound of the policy is not passed', async () =
     verdict: 'inconclusive',
     headline: expect.stringContaining('raise limits.contextBytes'),
     unchecked: expect.arrayContaining([
-      expect.objectContaining({ what: 'what the change does to other packages of v4.20' }),
+      expect.objectContaining({ what: 'the effect on other packages of v4.20' }),
     ]),
   });
   const whole = await report(length);

@@ -76,8 +76,8 @@ describe('a companion in the repository', () => {
   test('that is not there leaves the check undecided', async () => {
     expect(await checked("'beside/{catalog}'", BASE)).toMatchObject({
       verdict: 'inconclusive',
-      headline: expect.stringContaining('there is no beside/v4.20 in the repository'),
-      unchecked: [{ what: expect.stringContaining('the companion beside/{catalog} of v4.20') }],
+      headline: expect.stringContaining('beside/v4.20 is not in the repository'),
+      unchecked: [{ what: expect.stringContaining('the companion catalog beside/{catalog} of v4.20') }],
     });
   });
 
@@ -131,11 +131,13 @@ describe('a companion in a registry', () => {
     expect(unmet(await checked(`'${served.host}/org/index:{catalog}'`, BASE, more))).toEqual(['error']);
   });
 
-  test('that does not answer leaves the check undecided', async () => {
+  test('that does not respond leaves the check undecided', async () => {
     const report = await checked(`'${SILENT}/org/index:v4.20'`, BASE, ['--insecure', SILENT]);
     expect(report).toMatchObject({
       verdict: 'inconclusive',
-      unchecked: [{ what: expect.stringContaining(`the companion ${SILENT}/org/index:v4.20 of v4.20`) }],
+      unchecked: [
+        { what: expect.stringContaining(`the companion catalog ${SILENT}/org/index:v4.20 of v4.20`) },
+      ],
     });
     expect(unmet(report)).toEqual(['warning']);
   });

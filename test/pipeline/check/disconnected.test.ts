@@ -26,7 +26,7 @@ test('what a pull request makes worse is named, with what is missing', async () 
   expect(report?.worse.map(({ bundle }) => bundle)).toEqual(['foo/foo.v0']);
   expect(report && disconnectedLines(report)).toEqual([
     'ready for disconnected clusters: 1 of 3 bundles in v4.20',
-    expect.stringContaining(`not ready because of this change: foo/foo.v0 (${bad}: `),
+    expect.stringContaining(`no longer ready after this change: foo/foo.v0 (${bad}: `),
   ]);
 });
 

@@ -122,7 +122,7 @@ describe('what was ever published', () => {
     expect(report.findings.map(({ rule }: { rule: string }) => rule)).toContain('graph/strands-installed-v0');
     const none = JSON.parse((await check('', 'nowhere.jsonl')).out);
     expect(none.unchecked).toEqual([
-      { what: 'versions that were published earlier', why: 'there is no ledger nowhere.jsonl yet' },
+      { what: 'earlier published versions', why: 'the ledger nowhere.jsonl does not exist yet' },
     ]);
     const broken = await check('{"catalog": 1}\n');
     expect(broken).toMatchObject({ exit: 2, out: '' });

@@ -93,7 +93,7 @@ test('a host that the policy does not allow is not asked, and is a finding', asy
   expect(far.seen).toEqual([]);
 });
 
-test('a registry that does not answer: nobody can tell', async () => {
+test('a registry that does not respond: nobody can tell', async () => {
   const host = `127.0.0.1:${await freePort()}`;
   const report = await reportOf(`'${host}'`, [host], ['example.com/old:v1', `${host}/org/app:v1`]);
   expect(report.verdict).toBe('inconclusive');

@@ -92,9 +92,9 @@ test('a bundle alone: its image and its catalogs as they will be', async () => {
   expect(report.diffs.flatMap(({ catalogs }) => catalogs)).toEqual(['v4.12', 'v4.20']);
   expect(report.packages.map(({ classes }) => classes)).toEqual([['add-entry']]);
   expect(textReport(report)).toContain(
-    'then by a pull request:\n    operators/etcd/catalog-templates/basic.yaml',
+    'changes these files in a pull request:\n    operators/etcd/catalog-templates/basic.yaml',
   );
-  expect(markdownReport(report)).toContain('the merge releases etcd 1.1.0');
+  expect(markdownReport(report)).toContain('merging releases etcd 1.1.0');
 });
 
 test('however release-config.yaml is spelled, the check shows what the merge writes, or refuses it as the merge does', async () => {
@@ -161,8 +161,8 @@ test('a template that names images nobody rendered, or files of the machine, has
   const template = (image: string): string => basicTemplate('etcd', '1.0.0', image);
   const far = await judged({ ...bundle, [TEMPLATE]: template(`quay.io/org/other@sha256:${'b'.repeat(64)}`) });
   expect(far.unchecked).toContainEqual({
-    what: 'the catalogs that take etcd 1.1.0',
-    why: 'it has a bundle from quay.io that no catalog holds yet',
+    what: 'the catalogs for etcd 1.1.0',
+    why: 'it has a bundle from quay.io that is not in any catalog yet',
   });
   const near = await judged({ ...bundle, [TEMPLATE]: template('docker-archive:etc/passwd') });
   expect(errors(near).map(({ message }) => message)).toContainEqual(
@@ -193,7 +193,7 @@ test('a tag that is another image already is said before the merge', async () =>
   expect(errors(await judged(bundle))).toMatchObject([
     {
       rule: 'release/refused',
-      message: expect.stringContaining(`${host}/org/etcd-bundle:v1.1.0 is ${other.digest} already`),
+      message: expect.stringContaining(`${host}/org/etcd-bundle:v1.1.0 already is ${other.digest}`),
       location: { file: 'operators/etcd/1.1.0/release-config.yaml' },
     },
   ]);
@@ -234,7 +234,7 @@ describe('what a merge commits without asking again', () => {
     const report = await judged({ ...bundle, ...mapped }, BOB);
     expect(report.authority).toMatchObject({
       decision: 'needs',
-      needs: ['needs the approval of @alice or @amy (an admin) for catalog v9.99: it adds a new catalog'],
+      needs: ['needs approval from @alice or @amy (an admin) for catalog v9.99: it adds a new catalog'],
     });
     const head = source.git('rev-parse', 'change');
     const reviews = [{ author: PEOPLE.alice, state: 'approved', commit: head }] as const;
@@ -259,7 +259,7 @@ test('a package that is in other files than the rendered one is not repeated', a
   );
   await expect(texts()).rejects.toMatchObject({
     code: 'usage',
-    message: 'catalogs/v4.20/etcd/etcd.json stands beside catalog.yaml, which would repeat it',
-    hint: 'put the package into one file, catalogs/v4.20/etcd/catalog.yaml',
+    message: 'catalogs/v4.20/etcd/etcd.json exists next to catalog.yaml, which would repeat it',
+    hint: 'move the package to one file, catalogs/v4.20/etcd/catalog.yaml',
   });
 });

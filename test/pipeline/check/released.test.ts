@@ -235,7 +235,7 @@ describe('with a released index image', () => {
       (host: string) => `{'v4.*': {image: '${host}/org/index:v{minor}-gone'}}`,
       /image .* not found/,
     ],
-    ['does not answer', () => `{'v4.*': {image: '${SILENT}/org/index:v{minor}'}}`, /127\.0\.0\.1:9/],
+    ['does not respond', () => `{'v4.*': {image: '${SILENT}/org/index:v{minor}'}}`, /127\.0\.0\.1:9/],
     [
       'needs a version that the name lacks',
       (host: string) => `{'*': {image: '${host}/org/index:v{minor}'}}`,
@@ -257,7 +257,7 @@ describe('with a released index image', () => {
       expect(unchecked).toEqual([
         expect.objectContaining({
           what: expect.stringMatching(
-            /^what was released of \S+ \(everything on the branch counts as published\)$/,
+            /^the published content of \S+ \(Portolan treats everything on the branch as published\)$/,
           ),
           why: expect.stringMatching(why),
         }),

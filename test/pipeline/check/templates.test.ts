@@ -70,11 +70,11 @@ test('one that is forgotten has, wherever it was forgotten', async () => {
   ).toEqual({
     verdict: 'pass',
     findings: [
-      `warning ${TEMPLATE}: ${TEMPLATE} and the catalog that is rendered from it differ: the entry "etcd.v1.2.0" in channel "stable" is in the template only`,
+      `warning ${TEMPLATE}: ${TEMPLATE} and its rendered catalog differ: the entry "etcd.v1.2.0" in channel "stable" is only in the template`,
     ],
     known: [],
   });
-  const text = `${TEMPLATE} and the catalog that is rendered from it differ: the entry "etcd.v1.2.0" in channel "stable" is in the catalog only`;
+  const text = `${TEMPLATE} and its rendered catalog differ: the entry "etcd.v1.2.0" in channel "stable" is only in the catalog`;
   const forgotten = await drift(TREE, { [second]: catalogOf('etcd', versions) });
   expect(forgotten.findings).toEqual([`warning ${TEMPLATE}: ${text}`]);
   // Who comes later is told that it was so before.
@@ -102,15 +102,15 @@ test('what differs is named: defaults, channels, edges, bundles', async () => {
     [catalogOf('etcd', ['1.0.0', '1.1.0'], 'beta'), /the default channel/],
     [
       `${blobs({}, both, ...bundles)}${documents({ schema: 'olm.channel', package: 'etcd', name: 'more', entries: both })}`,
-      /channel "more" is in the catalog only/,
+      /channel "more" is only in the catalog/,
     ],
     [
       blobs({}, [both[0] ?? {}, { name: 'etcd.v1.1.0', skipRange: '<1.1.0' }], ...bundles),
-      /the entry "etcd.v1.1.0" in channel "stable" has other edges/,
+      /the entry "etcd.v1.1.0" in channel "stable" has different upgrade edges/,
     ],
     [
       blobs({}, both, bundle('etcd', '1.0.0'), bundle('etcd', '1.1.0', { image: 'quay.io/org/other:v1' })),
-      /the bundle "quay.io\/org\/other:v1" is in the catalog only/,
+      /the bundle "quay.io\/org\/other:v1" is only in the catalog/,
     ],
   ] as const) {
     const { findings } = await drift(TREE, catalogs(text));
@@ -121,7 +121,7 @@ test('what differs is named: defaults, channels, edges, bundles', async () => {
 test('catalogs that are mapped and missing, or there and not mapped', async () => {
   const { findings } = await drift(TREE, { [CI]: mapping('v4.20', 'v4.22') });
   expect(findings).toEqual([
-    `warning ${CI}: catalog "v4.19" has package "etcd", but no template is mapped to it`,
+    `warning ${CI}: catalog "v4.19" has package "etcd", but no template has it in its mapping`,
     `warning ${CI}: the template "basic.yaml" is mapped to catalog "v4.22", which has no package "etcd"`,
   ]);
 });

@@ -77,7 +77,7 @@ test('--json is short for --format json wherever a command can print JSON', asyn
   const both = await audit('--json', '--format', 'text');
   expect([both.exit, both.err]).toEqual([
     2,
-    expect.stringContaining('--json and --format text exclude each other'),
+    expect.stringContaining('--json and --format text cannot be used together'),
   ]);
   const { out } = await audit('--json');
   expect(JSON.parse(out).findings.length).toBeGreaterThan(0);

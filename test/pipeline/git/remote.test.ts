@@ -52,7 +52,7 @@ test('a commit that is not there is named', async () => {
   const none = 'a'.repeat(40);
   await expect(repository.bring([hub.base(), none])).rejects.toMatchObject({
     code: 'not-found',
-    message: expect.stringContaining('does not give out'),
+    message: expect.stringContaining('does not serve'),
   });
   await repository.bring([hub.base()]);
   expect(await repository.resolve([hub.base()])).toEqual([hub.base()]);

@@ -141,7 +141,7 @@ describe('revisions', () => {
     ]);
     await expect(repository.resolve(['main', '--help'])).rejects.toMatchObject({
       code: 'not-found',
-      message: '"--help" names no commit',
+      message: '"--help" is not a commit in this clone',
     });
     await expect(repository.resolve(['main\nmain'])).rejects.toMatchObject({ code: 'not-found' });
   });

@@ -52,5 +52,5 @@ test.each([
   ['exp', NOW - 3600],
   ['nbf', NOW + 3600],
 ])('29: not one whose %s is %s', (name, value) => {
-  expect(() => judge({ [name]: value })).toThrow(new RegExp(`says ${name} `));
+  expect(() => judge({ [name]: value })).toThrow(new RegExp(`has ${name} `));
 });

@@ -64,9 +64,9 @@ test('people of a list are counted once, and what does not count is said', () =>
     { login: 'unasked', id: undefined },
   ]);
   expect(ignored).toEqual([
-    'gone: GitHub has no such account',
+    'gone: no such GitHub account',
     'moved#8: the login now belongs to account 9',
-    '@org/hidden: its members cannot be read; that takes the token of a GitHub App',
+    '@org/hidden: cannot read its members, which requires the token of a GitHub App',
   ]);
 });
 
@@ -100,8 +100,8 @@ describe('commits', () => {
     expect(checkCommits([good], [anna], rules)).toEqual({ strangers: [], demands: [] });
     const other = facts(parent + by('anna'), 'x\n\nSigned-off-by: Otto <otto@example.com>\n');
     expect(checkCommits([other], [anna], rules).demands).toEqual([
-      'commit cccccccccccc has no Signed-off-by line of its author (git commit --amend --signoff)',
-      'commit cccccccccccc has no signature that GitHub verified (git commit --amend -S)',
+      'commit cccccccccccc has no Signed-off-by line from its author (git commit --amend --signoff)',
+      'commit cccccccccccc has no verified signature on GitHub (git commit --amend -S)',
     ]);
     expect(checkCommits([other], [anna], { signOff: false, verified: false }).demands).toEqual([]);
   });
@@ -118,8 +118,10 @@ describe('commits', () => {
       { signOff: false, verified: false },
     );
     expect(strangers).toHaveLength(6);
-    expect(strangers[0]).toBe('commit cccccccccccc is by "mallory", whose address no account has');
-    expect(strangers[5]).toBe('3 more commits likewise');
+    expect(strangers[0]).toBe(
+      'commit cccccccccccc is from "mallory", whose email belongs to no GitHub account',
+    );
+    expect(strangers[5]).toBe('3 more commits have the same problem');
   });
 });
 
@@ -150,13 +152,13 @@ describe('needs', () => {
 
   test('name who can give them, a few of many', () => {
     expect(needText([need({ from: ['a', 'b', 'c', 'd', 'e', 'f'], count: 2 })])).toBe(
-      'needs 2 approvals of @a, @b, @c, @d or 2 others (an owner) for package etcd: it adds versions',
+      'needs 2 approvals from @a, @b, @c, @d or 2 others (an owner) for package etcd: it adds versions',
     );
     expect(needText([need({ from: ['a', 'b', 'c', 'd', 'e'] })])).toContain(
       '@a, @b, @c, @d or @e (an owner)',
     );
     expect(needText([need({ who: 'admin', from: [] })])).toBe(
-      'needs the approval of an admin, but the policy names nobody who can give it for package etcd: it adds versions',
+      'needs approval from an admin, but the policy names nobody who can give it for package etcd: it adds versions',
     );
   });
 });

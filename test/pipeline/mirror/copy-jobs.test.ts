@@ -73,9 +73,9 @@ test('what cannot be carried out is said of its line, and spoils no other', asyn
   const { jobs: good, wrong } = await jobs(text);
   expect(good).toEqual([`quay.io/a/b@${D} -> m.io/b:1`, 'quay.io/a/d:v1 -> m.io/d:1']);
   expect(wrong).toEqual([
-    '2: m.io/b:1 is the destination of line 1 already: a tag holds one image',
+    '2: m.io/b:1 is already the destination of line 1: a tag names one image',
     '4: expected SOURCE=DESTINATION',
-    '2: m.io/b:1 is the destination of another image already',
+    '2: m.io/b:1 is already the destination of another image',
     expect.stringContaining('3: file://local/x@'),
   ]);
 });

@@ -207,7 +207,7 @@ test('into an archive in parts, and out of it; the next one holds only what is n
   expect(await archive(two, from, longer, one)).toBeLessThan(first / 2);
 
   const refused = await load([two], from, longer);
-  expect(refused.failed.map(({ why }) => why).join()).toContain('came with an earlier archive');
+  expect(refused.failed.map(({ why }) => why).join()).toContain('is in an earlier archive');
   expect(await load([one], from, text)).toMatchObject({ copied: 3, failed: [] });
   const second = await load([two], from, longer);
   expect(second).toMatchObject({ copied: 1, unchanged: 3, failed: [] });
@@ -216,7 +216,7 @@ test('into an archive in parts, and out of it; the next one holds only what is n
   await expectWhole(from.client, `${from.to}/m/big:v1`, big);
 });
 
-test('what came with an earlier archive is there under other names too, and so are referrers', async () => {
+test('what is in an earlier archive is there under other names too, and so are referrers', async () => {
   const from = await scene();
   const sbom = sampleReferrer(list.root, 'test/sbom');
   const subject = parseReference(`${from.from}/org/a:list`);
@@ -349,7 +349,7 @@ test('a whole archive that has lost an end is not gone on with', async () => {
   await archive1(directory, from);
   truncateSync(first, 100);
   await expect(openArchiveWriter({ directory, part: PART, since: undefined })).rejects.toThrow(
-    'ends at byte 100, its receipt says',
+    'ends at byte 100, but its receipt declares',
   );
 });
 

@@ -54,7 +54,7 @@ test('a selection that opm would not serve is refused in one sentence', async ()
       rule: 'mirror/selection',
       severity: 'error',
       message: expect.stringMatching(
-        /^opm refuses what is selected of quay\.io\/c:v1: .*"q\.v3\.0\.0".*, and 1 more$/,
+        /^opm rejects the selection from quay\.io\/c:v1: .*"q\.v3\.0\.0".*, and 1 more$/,
       ),
       location: expect.objectContaining({ file: 'catalog.yaml' }),
     }),

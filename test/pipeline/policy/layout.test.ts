@@ -91,16 +91,16 @@ describe('a layout', () => {
 test.each([
   ['a/{package}/**', undefined],
   ['{catalog:v*.*}/{package:my-*}/**', undefined],
-  ['{catalog:v*:x}/a', 'is none of'],
-  ['{catalog:a}{catalog}/x', 'stands once'],
-  ['**', 'begins'],
+  ['{catalog:v*:x}/a', 'is not {catalog}'],
+  ['{catalog:a}{catalog}/x', 'must not use a name twice'],
+  ['**', 'must start with'],
   ['a//b', 'relative'],
   ['/a', 'relative'],
   ['a/../b', 'relative'],
-  ['a/{b', 'partner'],
-  ['a/b}', 'partner'],
-  ['a/{nonsense}', 'none of'],
-  ['a/{package}-{package}', 'once'],
+  ['a/{b', 'not closed'],
+  ['a/b}', 'not closed'],
+  ['a/{nonsense}', 'is not {catalog}'],
+  ['a/{package}-{package}', 'twice'],
 ])('the pattern %s: %s', (pattern, defect) => {
   if (defect === undefined) expect(patternDefect(pattern)).toBeUndefined();
   else expect(patternDefect(pattern)).toContain(defect);

@@ -149,9 +149,9 @@ describe('what is wrong is said at its place', () => {
         'ownres: {}\napproval:\n  pinn: content\nautomation:\n- {id: 1, login: a, packages: [], may: [], upTo: 2}\n',
       ),
     ).toEqual([
-      '3:1 policy/unknown-key there is no key "ownres" → did you mean owners?',
-      '5:3 policy/unknown-key there is no key "pinn" in approval → did you mean pin?',
-      '7:44 policy/unknown-key there is no key "upTo" in automation[0] → the keys are id, login, packages, may, paths, maxPackages',
+      '3:1 policy/unknown-key unknown key "ownres" → did you mean owners?',
+      '5:3 policy/unknown-key unknown key "pinn" in approval → did you mean pin?',
+      '7:44 policy/unknown-key unknown key "upTo" in automation[0] → valid keys: id, login, packages, may, paths, maxPackages',
     ]);
   });
 
@@ -161,11 +161,11 @@ describe('what is wrong is said at its place', () => {
     ).toEqual([
       '3:17 policy/value limits.files must be a whole number, found "many"',
       '5:9 policy/value merge.mode must be one of off, auto, found "atuo" → did you mean auto?',
-      '6:19 policy/value owners.admins[0] must be like this: login, login#number, or @organization/team, found "a b"',
+      '6:19 policy/value owners.admins[0] must be login, login#number, or @organization/team, found "a b"',
       "6:40 policy/value owners.packages.x[0] must be text, found 12 → quote it: '12'",
     ]);
     expect(said('waivers: [{rule: a/b, package: x, until: 2027-02-30, reason: r}]\n')).toEqual([
-      '3:42 policy/value waivers[0].until: there is no day 2027-02-30 → until: 2027-03-01',
+      '3:42 policy/value waivers[0].until: 2027-02-30 is not a valid date → until: 2027-03-01',
     ]);
   });
 
@@ -192,10 +192,10 @@ describe('what is wrong is said at its place', () => {
         "layout: {catalog: 'a/**/{package}', template: ['x/{pkg}/**'], bundle: '/x/{package}', packageConfig: 'x/ci.yaml'}\n",
       ),
     ).toEqual([
-      "3:19 policy/value layout.catalog: ** stands only at the end → catalog: 'catalogs/{catalog}/{package}/**'",
-      "3:48 policy/value layout.template[0]: {pkg} is none of {catalog}, {package}, {version} and no list such as {a,b} → template: 'operators/{package}/catalog-templates/**'",
+      "3:19 policy/value layout.catalog: ** is only allowed at the end → catalog: 'catalogs/{catalog}/{package}/**'",
+      "3:48 policy/value layout.template[0]: {pkg} is not {catalog}, {package}, {version} or a list such as {a,b} → template: 'operators/{package}/catalog-templates/**'",
       "3:71 policy/value layout.bundle: a pattern is a relative path without empty segments → bundle: 'operators/{package}/{version}/**'",
-      "3:102 policy/value layout.packageConfig: the pattern must hold {package} → packageConfig: 'operators/{package}/ci.yaml'",
+      "3:102 policy/value layout.packageConfig: the pattern must contain {package} → packageConfig: 'operators/{package}/ci.yaml'",
     ]);
   });
 
@@ -203,11 +203,11 @@ describe('what is wrong is said at its place', () => {
     const text =
       'rules: {graph/cycel: error, "graph/*": off, Nonsense: error}\nwaivers: [{rule: fbc/yml, package: x, until: 2027-01-01, reason: r}]\n';
     expect(said(text)).toEqual([
-      '3:45 policy/unknown-key rules: "Nonsense" is not a rule id → a rule is written graph/cycle, a group graph/*',
+      '3:45 policy/unknown-key rules: "Nonsense" is not a rule id → use a rule such as graph/stuck-v1, or a group such as graph/*',
     ]);
     expect(said(text.replace(', Nonsense: error', ''), ['graph/cycle', 'fbc/yaml'])).toEqual([
-      '3:9 policy/unknown-key there is no rule "graph/cycel" → did you mean graph/cycle?',
-      '4:18 policy/unknown-key there is no rule "fbc/yml" → did you mean fbc/yaml?',
+      '3:9 policy/unknown-key unknown rule "graph/cycel" → did you mean graph/cycle?',
+      '4:18 policy/unknown-key unknown rule "fbc/yml" → did you mean fbc/yaml?',
     ]);
   });
 
@@ -218,8 +218,8 @@ describe('what is wrong is said at its place', () => {
       ),
     ).toEqual([
       '5:8 policy/value graph.released.a must be one of branch, nothing, found "brnch" → did you mean branch?',
-      '6:9 policy/unknown-key there is no key "imge" in graph.released.b → did you mean image?',
-      '7:8 policy/value graph.released.c must be something, not nothing, found a mapping',
+      '6:9 policy/unknown-key unknown key "imge" in graph.released.b → did you mean image?',
+      '7:8 policy/value graph.released.c must be a non-empty value, found a mapping',
       "8:16 policy/value graph.released.d.image must be text, found 5 → quote it: '5'",
       '9:8 policy/value graph.released.e must be one of branch, nothing, found a list',
     ]);
@@ -228,7 +228,7 @@ describe('what is wrong is said at its place', () => {
     expect(images('quay.io/org/index:v{minor}', 'quay.io/org')).toEqual([]);
     expect(images('quay.io/org/{catalog}:latest', 'quay.io/org/v4.12')).toEqual([]);
     expect(images('quay.io/org/index:{catlog}', "'*'")).toEqual([
-      "3:34 policy/value graph.released.v*.image: there is no {catlog}, only {catalog} and {minor} → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
+      "3:34 policy/value graph.released.v*.image: unknown placeholder {catlog}, expected {catalog} or {minor} → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",
     ]);
     expect(images('quay.io/Org/index', "'*'")).toEqual([
       "3:34 policy/value graph.released.v*.image: it is not a valid reference → image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'",

@@ -130,7 +130,7 @@ async function member(
 ): Promise<{ digest: string; size: number; isGzipped: boolean }> {
   const entry = archive.find(name);
   if (entry === undefined)
-    throw new PipelineError('corrupt', `${archive.path} names ${name} and does not hold it`);
+    throw new PipelineError('corrupt', `${archive.path} references ${name} but does not contain it`);
   const hash = createHash('sha256');
   let head: Uint8Array | undefined;
   for await (const chunk of archive.read(entry)) {
@@ -193,9 +193,13 @@ async function imageSources(
 ): Promise<TarSource[]> {
   const image = parseManifest(root);
   if (image.kind === 'list') {
-    throw new PipelineError('usage', 'a docker-archive holds an image for one platform, not a list', {
-      hint: 'name one platform, or write an oci-archive',
-    });
+    throw new PipelineError(
+      'usage',
+      'a docker-archive contains an image for one platform, not a manifest list',
+      {
+        hint: 'select one platform, or write an oci-archive',
+      },
+    );
   }
   const config = await allOf(checked(layout.blobs.read(image.config.digest), image.config));
   const layers = await plainLayers(layout, image, config);
@@ -217,7 +221,7 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
   if (ids.length !== image.layers.length) {
     throw new PipelineError(
       'corrupt',
-      `the config names ${ids.length} layers, the manifest ${image.layers.length}`,
+      `the config lists ${ids.length} layers, the manifest ${image.layers.length}`,
     );
   }
   const sources: TarSource[] = [];
@@ -236,7 +240,7 @@ function diffIds(config: Buffer): string[] {
   } catch {
     ids = undefined;
   }
-  if (!isTexts(ids)) throw new PipelineError('corrupt', 'the config of the image does not name its layers');
+  if (!isTexts(ids)) throw new PipelineError('corrupt', 'the config of the image does not list its layers');
   return ids;
 }
 
@@ -244,7 +248,7 @@ function diffIds(config: Buffer): string[] {
 async function unpack(layout: Layout, layer: Descriptor, id: string): Promise<number> {
   if (!/gzip$/.test(layer.mediaType)) {
     throw new PipelineError('usage', `a layer of type ${layer.mediaType} cannot be unpacked here`, {
-      hint: 'a docker-archive takes plain and gzipped layers',
+      hint: 'use uncompressed or gzip layers for a docker-archive',
     });
   }
   const { path, handle } = await layout.blobs.temporary();

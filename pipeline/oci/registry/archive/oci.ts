@@ -25,7 +25,8 @@ export async function openOciArchive(path: string): Promise<ArchiveView> {
   const archive = await openArchive(path);
   try {
     const bytes = await archive.readSmall('index.json');
-    if (bytes === undefined) throw new PipelineError('corrupt', `${path} holds no OCI image layout`);
+    if (bytes === undefined)
+      throw new PipelineError('corrupt', `${path} does not contain an OCI image layout`);
     const index = parseIndex(bytes, `index.json in ${path}`);
     const blobs = archiveBlobs(archive);
     return { ...createView(blobs, manifestReader(blobs), async () => index), close: archive.close };

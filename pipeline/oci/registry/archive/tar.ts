@@ -33,7 +33,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
     if (count > MOST_ENTRIES) throw bad('has too many entries');
     const header = await readAt(handle, at, BLOCK);
     if (header.every((byte) => byte === 0)) break;
-    if (!isHeader(header)) throw bad('is no tar archive');
+    if (!isHeader(header)) throw bad('is not a tar archive');
     const size = next.size ?? number(header, 124, 12);
     const offset = at + BLOCK;
     if (!Number.isSafeInteger(size) || size < 0 || offset + size > end)
@@ -150,7 +150,7 @@ export interface TarSource {
 /** The header of a file: mode 0644, owner 0:0, time 0, so that bytes depend on content only. */
 export function headerOf(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
-  if (Buffer.byteLength(name) > 100) throw new Error(`no plain tar entry: ${name}`);
+  if (Buffer.byteLength(name) > 100) throw new Error(`not a regular file in a tar archive: ${name}`);
   header.write(name, 0);
   header.write('0000644\0', 100);
   header.write('0000000\0', 108);

@@ -21,10 +21,10 @@ export async function openUpload(
   if (mounted) return mounted;
   const digest = call.query.get('digest');
   if (digest !== null && !isDigest(digest))
-    return refusal(400, 'DIGEST_INVALID', 'no digest that can be checked');
+    return refusal(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
   const algorithm = call.query.get('digest-algorithm');
   if (algorithm !== null && !['sha256', 'sha384', 'sha512'].includes(algorithm)) {
-    return refusal(400, 'DIGEST_INVALID', 'an algorithm that is not known');
+    return refusal(400, 'DIGEST_INVALID', 'unknown digest algorithm');
   }
   const upload = await registry.uploads.open(registry.toLayout(name));
   if (digest === null) return progress(202, name, upload);
@@ -75,7 +75,7 @@ export async function continueUpload(
 ): Promise<Reply> {
   const { name, id } = route;
   const upload = registry.uploads.find(registry.toLayout(name), id);
-  if (!upload) return refusal(404, 'BLOB_UPLOAD_UNKNOWN', 'there is no such upload');
+  if (!upload) return refusal(404, 'BLOB_UPLOAD_UNKNOWN', 'upload not found');
   const { method, headers } = call.request;
   if (method === 'GET') return progress(204, name, upload);
   if (method === 'DELETE') {
@@ -84,11 +84,11 @@ export async function continueUpload(
   }
   const digest = call.query.get('digest');
   if (method === 'PUT' && !isDigest(digest))
-    return refusal(400, 'DIGEST_INVALID', 'no digest that can be checked');
+    return refusal(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
   const wrong = wrongRange(headers, upload);
   if (wrong)
     return wrong === 'size'
-      ? refusal(400, 'SIZE_INVALID', 'the range is not as long as the body')
+      ? refusal(400, 'SIZE_INVALID', 'the range does not match the length of the body')
       : progress(416, name, upload);
   await upload.append(call.body);
   return method === 'PUT' && isDigest(digest)
@@ -156,7 +156,7 @@ async function bodyOf(call: RegistryRequest, limit: number): Promise<Buffer> {
   let size = 0;
   for await (const chunk of call.body) {
     size += chunk.length;
-    if (size > limit) throw new PipelineError('too-large', `a manifest has ${limit} bytes at most`);
+    if (size > limit) throw new PipelineError('too-large', `a manifest has at most ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -185,7 +185,7 @@ export async function removeBlob(
     return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
   }
   if (await members.isNamed(repository, digest))
-    return refusal(405, 'UNSUPPORTED', 'a manifest names this blob');
+    return refusal(405, 'UNSUPPORTED', 'a manifest references this blob');
   await members.remove(repository, digest);
   return { status: 202 };
 }

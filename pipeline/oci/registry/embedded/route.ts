@@ -24,10 +24,10 @@ export function routeOf(path: string): { readonly route: Route } | { readonly re
     /^\/v2\/(.+)\/(blobs\/uploads|blobs|manifests|tags|referrers)\/([^/]*)$/.exec(path) ??
     /^\/v2\/(.+)\/(blobs\/uploads)$/.exec(path) ??
     [];
-  if (name === undefined) return { reply: refusal(404, 'NAME_UNKNOWN', 'no such place') };
+  if (name === undefined) return { reply: refusal(404, 'NAME_UNKNOWN', 'not found') };
   if (!isRepository(name)) {
     return {
-      reply: refusal(400, 'NAME_INVALID', 'a repository name must be lower-case words between slashes'),
+      reply: refusal(400, 'NAME_INVALID', 'a repository name is lower-case words separated by slashes'),
     };
   }
   return routeIn(name, rest ?? '', last);
@@ -44,7 +44,7 @@ function routeIn(
   if (rest === 'tags') {
     return last === 'list'
       ? { route: { kind: 'tags', name } }
-      : { reply: refusal(404, 'NAME_UNKNOWN', 'no such place') };
+      : { reply: refusal(404, 'NAME_UNKNOWN', 'not found') };
   }
   const text = decoded(last);
   if (!text.includes(':') && rest === 'manifests') {
@@ -57,7 +57,7 @@ function routeIn(
     return { route: { kind: 'manifest', name, digest: text } };
   }
   return {
-    reply: refusal(400, 'DIGEST_INVALID', 'a digest is an algorithm, a colon and its hexadecimal digits'),
+    reply: refusal(400, 'DIGEST_INVALID', 'a digest is an algorithm, a colon and hexadecimal digits'),
   };
 }
 

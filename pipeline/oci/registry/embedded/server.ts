@@ -158,7 +158,7 @@ async function answer(
   } catch (error) {
     // A client that went away gets no answer; what it had sent of an upload stays.
     const isGone = !(error instanceof PipelineError) && !raw.request.complete;
-    if (isGone) return refusal(400, 'BLOB_UPLOAD_INVALID', 'the request broke off');
+    if (isGone) return refusal(400, 'BLOB_UPLOAD_INVALID', 'the request was interrupted');
     return replyTo(error);
   }
 }
@@ -168,7 +168,7 @@ function dispatch(
   options: RegistryOptions,
   { route, call }: { route: Route; call: RegistryRequest },
 ): Reply | Promise<Reply> {
-  const unknown = refusal(404, 'NAME_UNKNOWN', 'no such place');
+  const unknown = refusal(404, 'NAME_UNKNOWN', 'not found');
   if (route.kind === 'token') return registry.gate.token(call.request, call.query) ?? unknown;
   const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
   const action = actionOf(method, route);
@@ -177,7 +177,7 @@ function dispatch(
   if (denied) return denied;
   if (options.readOnly && action !== 'pull') return refusal(405, 'UNSUPPORTED', 'this registry is read-only');
   const run = HANDLERS[`${method} ${route.kind}`];
-  return run?.(registry, route, call) ?? refusal(405, 'UNSUPPORTED', `${method} is not for this`);
+  return run?.(registry, route, call) ?? refusal(405, 'UNSUPPORTED', `${method} is not allowed here`);
 }
 
 function actionOf(method: string, { kind }: Route): Action {

@@ -109,7 +109,7 @@ async function hashFile(state: State, algorithm: string): Promise<Hash> {
   const buffer = Buffer.allocUnsafe(256 * 1024);
   for (let at = 0; at < state.size; ) {
     const { bytesRead } = await state.handle.read(buffer, 0, buffer.length, at);
-    if (bytesRead === 0) throw new PipelineError('io', 'the stored upload is shorter than what was written');
+    if (bytesRead === 0) throw new PipelineError('io', 'the stored upload is incomplete');
     hash.update(buffer.subarray(0, bytesRead));
     at += bytesRead;
   }

@@ -63,7 +63,7 @@ export function openBlobs(directory: string): Blobs {
         return found.isFile() ? found.size : undefined;
       } catch (error) {
         if (isAbsent(error)) return undefined;
-        throw fileError(`cannot look at ${pathOf(digest)}`, error);
+        throw fileError(`cannot read ${pathOf(digest)}`, error);
       }
     },
     read: (digest, start = 0, end = Infinity) => readFileRange(pathOf(digest), start, end),

@@ -66,7 +66,7 @@ export async function readManifest(blobs: BlobReader, descriptor: Descriptor): P
     throw new PipelineError('too-large', `the manifest ${descriptor.digest} has ${size} bytes`);
   const bytes = await allOf(blobs.read(descriptor.digest));
   if (digestOf(bytes, algorithmOf(descriptor.digest)) !== descriptor.digest) {
-    throw new PipelineError('corrupt', `the manifest ${descriptor.digest} has other bytes on the disk`);
+    throw new PipelineError('corrupt', `the manifest ${descriptor.digest} does not match its digest on disk`);
   }
   return { mediaType: manifestType(bytes, descriptor.mediaType), digest: descriptor.digest, bytes };
 }

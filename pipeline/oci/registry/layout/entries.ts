@@ -46,7 +46,7 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw bad('is no JSON');
+    throw bad('is not valid JSON');
   }
   const { manifests = [], ...rest } = Object(json) as { manifests?: unknown };
   if (!Array.isArray(manifests)) throw bad('has no list of manifests');

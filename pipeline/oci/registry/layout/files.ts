@@ -109,7 +109,7 @@ async function takeLock(path: string): Promise<void> {
     }
     if (await isStale(path)) await dropStale(path);
     if (Date.now() > until)
-      throw new PipelineError('conflict', `${path} is held by another process`, { retryable: true });
+      throw new PipelineError('conflict', `${path} is locked by another process`, { retryable: true });
     await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
   }
 }

@@ -76,7 +76,7 @@ export async function openLayout(
       await store.change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
       if (await isHeldElsewhere(view, repository, digest)) {
         if (!(await view.contents(repository)).manifests.has(digest)) return true;
-        throw new PipelineError('conflict', `${digest} is part of a list, and of another repository`);
+        throw new PipelineError('conflict', `${digest} belongs to a manifest list and to another repository`);
       }
       await blobs.remove(digest);
       manifests.forget(digest);
@@ -117,7 +117,7 @@ async function isLayout(directory: string): Promise<boolean> {
     return (await stat(join(directory, VERSION))).isFile();
   } catch (error) {
     if (isAbsent(error)) return false;
-    throw fileError(`cannot look at ${directory}`, error);
+    throw fileError(`cannot read ${directory}`, error);
   }
 }
 
@@ -126,8 +126,8 @@ async function begin(directory: string): Promise<void> {
     await makeDirectory(directory);
     const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && name !== 'blobs');
     if (names.length > 0) {
-      throw new PipelineError('usage', `${directory} holds other things than an OCI image layout`, {
-        hint: 'name a directory that is empty or does not exist yet',
+      throw new PipelineError('usage', `${directory} contains files other than an OCI image layout`, {
+        hint: 'use a directory that is empty or does not exist',
       });
     }
     await makeDirectory(join(directory, 'blobs', 'sha256'));
@@ -136,7 +136,7 @@ async function begin(directory: string): Promise<void> {
     await replaceFile(join(directory, 'index.json'), index);
     await replaceFile(join(directory, VERSION), new TextEncoder().encode('{"imageLayoutVersion":"1.0.0"}'));
   } catch (error) {
-    throw fileError(`cannot make ${directory}`, error);
+    throw fileError(`cannot create ${directory}`, error);
   }
 }
 
@@ -151,9 +151,9 @@ async function admit(
   for (const content of contentOf(parsed)) {
     const size = await blobs.size(content.digest);
     if (size === undefined)
-      throw new PipelineError('not-found', `${digest} names ${content.digest}, which is not there`);
+      throw new PipelineError('not-found', `${digest} references ${content.digest}, which is missing`);
     if (size !== content.size)
-      throw new PipelineError('corrupt', `${content.digest} has ${size} bytes, not ${content.size}`);
+      throw new PipelineError('corrupt', `${content.digest} has ${size} bytes, expected ${content.size}`);
   }
   const artifactType = parsed.artifactType;
   const descriptor = {
@@ -218,7 +218,7 @@ async function stampOf(path: string): Promise<string> {
     return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch (error) {
     if (isAbsent(error)) return 'absent';
-    throw fileError(`cannot look at ${path}`, error);
+    throw fileError(`cannot read ${path}`, error);
   }
 }
 

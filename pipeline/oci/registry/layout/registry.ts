@@ -12,7 +12,7 @@ import type { Layout } from './layout.ts';
 /** A layout that is only read. */
 export function viewRegistry(view: LayoutView, name: string): Registry {
   const refuse = async (): Promise<never> => {
-    throw new PipelineError('denied', `${name} is only read`);
+    throw new PipelineError('denied', `${name} is read-only`);
   };
   const resolve = async (reference: Reference): Promise<Descriptor | undefined> => {
     const { tags, manifests } = await view.contents(reference.repository);
@@ -51,10 +51,7 @@ export function layoutRegistry(layout: Layout): Registry {
     },
     putManifest: async (to, manifest) => {
       if (to.kind === 'digest' && to.digest !== manifest.digest) {
-        throw new PipelineError(
-          'corrupt',
-          `the manifest ${manifest.digest} is to be written as ${to.digest}`,
-        );
+        throw new PipelineError('corrupt', `cannot write the manifest ${manifest.digest} as ${to.digest}`);
       }
       await layout.add(to.repository, to.kind === 'tag' ? to.tag : undefined, manifest);
     },

@@ -90,7 +90,7 @@ describe('a semver template', () => {
   });
 
   test('has three channels and no edges of its own', () => {
-    expect(() => releasedSemver(undefined, RELEASE)).toThrow('"stable" is no channel');
+    expect(() => releasedSemver(undefined, RELEASE)).toThrow('"stable" is not a channel');
     expect(() => releasedSemver(undefined, { ...RELEASE, channels: ['Fast'], skips: ['x'] })).toThrow(
       'its own edges',
     );

@@ -151,7 +151,7 @@ describe('layers of a bundle', () => {
     for (const name of ['../../escaped', 'manifests/../../escaped']) {
       const work = await pushed(bundleImage(image.tar(name, Buffer.from('x'))));
       const { exit, err } = await validated(work);
-      expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('which leads out of it') });
+      expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('which leads outside of it') });
       expect(readdirSync(work)).toEqual(['images']);
     }
   });

@@ -148,7 +148,7 @@ describe('what is no database of an index image is refused in one sentence', () 
   test('no database, half of one, and bytes that were turned', async () => {
     expect(await refused(Buffer.from('text'))).toBe('index.db is not a SQLite database');
     const good = await database(fixture('replaces.sql'));
-    expect(await refused(good.subarray(0, 4096))).toContain('SQLite says: ');
+    expect(await refused(good.subarray(0, 4096))).toContain('SQLite reports: ');
     const turned = good.map((byte, i) => (i > 4096 && i % 7 === 0 ? byte ^ 0x5a : byte));
     expect(await refused(turned)).toMatch(/^index\.db: /);
   });
@@ -171,10 +171,10 @@ describe('what is no database of an index image is refused in one sentence', () 
 
   test('what its rows hold', async () => {
     expect(await refused(await database(TABLES, bundle('{}', '1')))).toContain(
-      'the version "1" of the bundle "p.v1" is none',
+      'the version "1" of the bundle "p.v1" is not valid',
     );
     expect(await refused(await database(TABLES, bundle('{')))).toContain(
-      'the ClusterServiceVersion of the bundle "p.v1" is no JSON',
+      'the ClusterServiceVersion of the bundle "p.v1" is not valid JSON',
     );
     expect(await refused(await database(TABLES, bundle('{}', '1.0.0', '\'{"kind":"X"}\'')))).toContain(
       'have no ClusterServiceVersion',
@@ -185,7 +185,7 @@ describe('what is no database of an index image is refused in one sentence', () 
     );
     const value = "INSERT INTO properties VALUES ('a', '{', 'p.v1')";
     expect(await refused(await database(TABLES, bundle('{}'), value))).toContain(
-      'a value of "a" of the bundle "p.v1" is no JSON',
+      'a value of "a" of the bundle "p.v1" is not valid JSON',
     );
   });
 
@@ -214,7 +214,7 @@ describe('what is no database of an index image is refused in one sentence', () 
     const bytes = await database(TABLES, bundle('{}'));
     // The first table has the page behind the schema's.
     expect(await refused(withSharedPages(bytes, 2, 6))).toMatch(
-      /^index\.db: the table package is damaged: SQLite says: .*2nd reference to page/,
+      /^index\.db: the table package is damaged: SQLite reports: .*2nd reference to page/,
     );
   });
 
@@ -227,14 +227,14 @@ describe('what is no database of an index image is refused in one sentence', () 
 
   test('a schema that SQLite would read without an end', async () => {
     const bytes = await database(TABLES);
-    expect(await refused(withSharedPages(bytes, 1, 6))).toMatch(/: page \d+ of its schema is in it twice$/);
+    expect(await refused(withSharedPages(bytes, 1, 6))).toMatch(/: its schema contains page \d+ twice$/);
     expect(await refused(await database(TABLES, bundle('{}'), 'ANALYZE'))).toBe(
       'index.db: it has statistics, which SQLite reads with the schema',
     );
     const long = Buffer.from(await database(`CREATE TABLE a (b /* ${'long '.repeat(5000)} */)`));
     // The size of its first row, a number of three bytes, is the largest that these can say.
     long.writeUIntBE(0xffff7f, long.readUInt16BE(108), 3);
-    expect(await refused(long)).toBe('index.db: its schema says to be longer than the file');
+    expect(await refused(long)).toBe('index.db: its schema is longer than the file');
   });
 
   test('entries of one id, of which a join would make a row with each API', async () => {

@@ -80,5 +80,5 @@ async function streamed(
 }
 
 function noRegistry(): never {
-  throw new Error('no registry is asked');
+  throw new Error('registries are not contacted');
 }

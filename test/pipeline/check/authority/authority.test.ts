@@ -44,7 +44,8 @@ describe('the table', () => {
     const link: Files = { ...ADD, 'catalogs/v4.20/etcd/link.yaml': { mode: '120000', text: '/etc/passwd' } };
     expect(await decide({ head: link, author: 'alice', approvals: ['amy', 'bob'] })).toMatchObject({
       authority: 'deny',
-      headline: 'denied: "catalogs/v4.20/etcd/link.yaml" is a symbolic link; only plain files may lie here',
+      headline:
+        'denied: "catalogs/v4.20/etcd/link.yaml" is a symbolic link; only regular files are allowed here',
     });
   });
 
@@ -56,7 +57,7 @@ describe('the table', () => {
     });
     expect(await decide({ head: ADD, author: 'alice', input: { policy: undefined } })).toMatchObject({
       authority: 'deny',
-      headline: expect.stringContaining('policy on the base branch cannot be read'),
+      headline: expect.stringContaining('cannot read the policy on the base branch'),
     });
   });
 
@@ -64,7 +65,7 @@ describe('the table', () => {
     expect(await decide({ head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
       headline:
-        'needs the approval of an admin, but the policy names nobody who can give it for gate: it changes the policy or the gate',
+        'needs approval from an admin, but the policy names nobody who can give it for gate: it changes the policy or the gate',
     });
     expect(await decide({ head: GATE, author: 'bob', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
@@ -195,7 +196,7 @@ describe('the table', () => {
       'package quay: allow',
     ]);
     expect(mixed).toMatchObject({
-      headline: expect.stringMatching(/^needs the approval of @bob \(an owner\) for package etcd/),
+      headline: expect.stringMatching(/^needs approval from @bob \(an owner\) for package etcd/),
     });
     expect(await decide({ head: ADD, author: 'robot', pusher: 'mallory' })).toMatchObject({
       authority: 'needs',
@@ -347,7 +348,7 @@ describe('the table', () => {
       'package quay: needs',
     ]);
     expect(alone.headline).toBe(
-      'needs the approval of @carol or @dan (an owner) for package quay: it adds versions',
+      'needs approval from @carol or @dan (an owner) for package quay: it adds versions',
     );
     expect(await decide({ head, author: 'bob', approvals: ['dan'] })).toMatchObject({ authority: 'allow' });
     const base = { [POLICY_PATH]: `${POLICY}approval: {required: {multi-package: admins}}\n` };
@@ -371,7 +372,7 @@ describe('the table', () => {
     for (const head of [NEW, { ...NEW, 'operators/new/ci.yaml': 'reviewers: []\n' }]) {
       expect(await decide({ head, author: 'mallory', approvals: ['amy'] })).toMatchObject({
         authority: 'needs',
-        headline: 'needs a new commit: operators/new/ci.yaml must name the owners of the new package',
+        headline: 'needs a new commit: operators/new/ci.yaml must list owners of the new package',
       });
     }
   });
@@ -379,8 +380,8 @@ describe('the table', () => {
   test('15: an outsider needs an owner', async () => {
     expect(await decide({ head: ADD })).toMatchObject({
       authority: 'needs',
-      headline: 'needs the approval of @bob (an owner) for package etcd: it adds versions',
-      subjects: [{ reasons: ['@mallory is neither owner nor admin'] }],
+      headline: 'needs approval from @bob (an owner) for package etcd: it adds versions',
+      subjects: [{ reasons: ['@mallory is neither an owner nor an admin'] }],
     });
     expect(await decide({ head: ADD, approvals: ['bob'] })).toMatchObject({ authority: 'allow' });
     expect(await decide({ head: ADD, approvals: ['carol'] })).toMatchObject({ authority: 'needs' });
@@ -432,7 +433,7 @@ describe('the policy may ask for other numbers', () => {
     const base = { [POLICY_PATH]: `${POLICY}approval: {ownerSelfApproval: false}\n` };
     expect(await decide({ base, head: ADD, author: 'bob' })).toMatchObject({
       authority: 'needs',
-      subjects: [{ reasons: ['somebody else than the author must approve'] }],
+      subjects: [{ reasons: ['someone other than the author must approve'] }],
     });
     expect(await decide({ base, head: ADD, author: 'bob', approvals: ['amy'] })).toMatchObject({
       authority: 'allow',
@@ -444,7 +445,7 @@ describe('whose head it is', () => {
   test('somebody else who pushed takes the word away from an owner', async () => {
     expect(await decide({ head: ADD, author: 'bob', pusher: 'mallory' })).toMatchObject({
       authority: 'needs',
-      subjects: [{ reasons: ['@mallory, who pushed the head, is neither owner nor admin'] }],
+      subjects: [{ reasons: ['@mallory, who pushed the head, is neither an owner nor an admin'] }],
     });
     expect(await decide({ head: ADD, author: 'bob', pusher: undefined })).toMatchObject({
       authority: 'needs',

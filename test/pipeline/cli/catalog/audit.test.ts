@@ -132,7 +132,7 @@ describe('portolan audit of a whole cluster', () => {
         /^ {2}STUCK NOW {2}a\/my-p of package p 0\.2\.0 \(OLM v0, channel fast\): p.v0.3.0 both replaces and skips the next bundle, p/,
       ),
       '  STUCK IN v4.20  b/my-q of package q 1.0.0 (OLM v0, channel stable): no operators found in package q',
-      '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): nothing in its namespace is resolved, because of my-q: no operators found in package q',
+      '  STUCK IN v4.20  b/my-p of package p 0.2.3 (OLM v0, channel fast): OLM v0 resolves nothing in its namespace because of my-q: no operators found in package q',
     ]);
     expect(lines).toContain('  not checked, because their catalog was not given: c/my-r (r)');
   });
@@ -155,7 +155,7 @@ describe('portolan audit of a whole cluster', () => {
     expect(await told([])).toContain('portolan: cluster.json has no Subscription and no ClusterExtension');
     const known = subscription('a', 'q', 'q.v1.0.0', '1.0.0');
     expect(await told(known, '--platform', '4.12')).toContain(
-      'portolan: no catalog is for version "4.12" of the platform',
+      'portolan: no catalog is for platform version "4.12"',
     );
   });
 });
@@ -176,7 +176,7 @@ describe('portolan audit of the past', () => {
     git.git('reset', '--hard', '--quiet', removed);
     const { out } = await runCommand(['audit', git.directory, '--history']);
     const lines = out.split('\n');
-    expect(lines[0]).toBe('the past, the latest merge first:');
+    expect(lines[0]).toBe('history, latest merge first:');
     expect(lines[1]).toContain(removed.slice(0, 12));
     expect(lines[2]).toBe('    graph/package-removed q: installed 1.0.0 (v4.20)');
     expect(lines[3]).toContain(trapped.slice(0, 12));
@@ -200,7 +200,7 @@ describe('portolan audit of the past', () => {
     const { out } = await runCommand(['audit', clone.directory, '--history']);
     expect(out.split('\n').slice(1, 3)).toEqual([
       'history: 0 of 0 merges stranded or broke installations',
-      '  not checked: merges before those: the clone is shallow: git fetch --unshallow',
+      '  not checked: earlier merges: the clone is shallow: git fetch --unshallow',
     ]);
   });
 

@@ -188,7 +188,7 @@ describe('portolan next', () => {
     expect(exit).toBe(0);
     expect(JSON.parse(out).roads[0].steps).toMatchObject([{ name: 'p.v1.2.0', catalog: 'internal' }]);
     expect((await runCommand([...asked, '--priority', 'other=1'], { directory })).err).toContain(
-      'there is no catalog "other"',
+      'unknown catalog "other"',
     );
     expect((await runCommand([...asked, '--priority', 'internal'], { directory })).err).toContain(
       '--priority must be NAME=NUMBER',

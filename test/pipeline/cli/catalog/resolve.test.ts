@@ -103,7 +103,7 @@ test('a tag that does not exist is a finding on its line, and nothing is written
   expect(ran.err).not.toContain('wrote');
 });
 
-test('a registry that does not answer is said once, with exit code 2', async () => {
+test('a registry that does not respond is said once, with exit code 2', async () => {
   const root = catalog(bundle('127.0.0.1:1/org/etcd:v1', '127.0.0.1:1/org/etcd:v2'));
   const ran = await portolan(root, 'resolve', '.', '--insecure', '127.0.0.1:1');
   expect(ran.exit).toBe(2);

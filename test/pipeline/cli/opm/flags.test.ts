@@ -45,8 +45,8 @@ describe('flags are read as pflag reads them', () => {
   test.each([
     [['a', '--strict'], 'unknown flag: --strict'],
     [['a', '-x'], 'unknown flag: -x in -x'],
-    [['a', '-o'], '-o needs a value'],
-    [['a', '--bold=perhaps'], '--bold is true or false, not "perhaps"'],
+    [['a', '-o'], '-o requires a value'],
+    [['a', '--bold=perhaps'], '--bold must be true or false, not "perhaps"'],
     [[], 'accepts between 1 and 2 operands, received 0'],
     [['a', 'b', 'c'], 'accepts between 1 and 2 operands, received 3'],
     [['a', '-b', '-l', 'x'], '--bold and --label cannot be used together'],

@@ -36,7 +36,7 @@ describe('commands are found as cobra finds them', () => {
   test('an unknown command is refused, with the nearest', async () => {
     const { code, err } = await run('validat catalog');
     expect(code).toBe(1);
-    expect(err).toBe('opm: there is no command "validat" in opm\n  did you mean: validate\n');
+    expect(err).toBe('opm: unknown command "validat" in opm\n  did you mean: validate\n');
   });
 
   test.each([
@@ -45,7 +45,7 @@ describe('commands are found as cobra finds them', () => {
     ['alpha bundle validate', 'portolan bundle'],
   ])('opm %s is said to be elsewhere', async (words, place) => {
     const { code, err } = await run(words);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`\n  ${place} does that\n`) });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`\n  use ${place}\n`) });
   });
 
   test('help names the flags', async () => {
@@ -152,7 +152,7 @@ describe('templates', () => {
     ['schema: olm.semver\nstable:\n  bundles: []\n', 'names no bundles'],
     ['schema: olm.semver\nschema: olm.semver\n', 'duplicate key "schema"'],
     ['schema: olm.semver\ngenerateMajorChannels: "yes"\n', 'generateMajorChannels must be true or false'],
-    ['schema: olm.composite\n', 'there are no templates of the schema "olm.composite"'],
+    ['schema: olm.composite\n', 'no template has the schema "olm.composite"'],
     ['', 'the template is empty'],
     ['a: b\n', 'the template has no schema'],
   ])('%j is refused where it is wrong', async (template, message) => {
@@ -184,6 +184,6 @@ describe('init', () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ name: 'foo', icon: { mediatype: 'image/svg+xml' } });
     write('icon.svg', 'text');
-    expect((await run('init foo -i icon.svg')).err).toContain('icon.svg is no image');
+    expect((await run('init foo -i icon.svg')).err).toContain('icon.svg is not an image');
   });
 });

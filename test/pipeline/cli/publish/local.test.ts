@@ -55,7 +55,7 @@ test('a policy that publishes nothing, and a directory that is not there, are sa
   const words = ['publish', '--repo', sample.directory, '--local', 'local', '--commit', none];
   expect(await portolan(directory, ...words)).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('the policy publishes no catalog\n  write publish: '),
+    err: expect.stringContaining('the policy does not publish any catalog\n  add publish: '),
   });
   expect(existsSync(join(directory, 'local'))).toBe(false);
   expect(await portolan(directory, 'status', 'local')).toMatchObject({

@@ -78,7 +78,7 @@ describe('portolan diff', () => {
   test('a revision that is not there', async () => {
     const { exit, err } = await runCommand(['diff', 'nowhere', 'main', '--repo', repository.directory]);
     expect(exit).toBe(2);
-    expect(err).toContain('"nowhere" names no commit');
+    expect(err).toContain('"nowhere" is not a commit in this clone');
   });
 
   test('revisions without a repository are told how to be compared', async () => {

@@ -96,7 +96,7 @@ test.each([
 
 test('a bundle outside of the operators is none', async () => {
   const { exit, err } = await portolan(workTree(), 'release', '../etcd', '1.1.0', '--image', NEW);
-  expect([exit, err]).toEqual([2, expect.stringContaining('names no bundle')]);
+  expect([exit, err]).toEqual([2, expect.stringContaining('is not a valid bundle')]);
 });
 
 test('the image is named by the digest that it will have; pushed, it is there, and never another one', async () => {

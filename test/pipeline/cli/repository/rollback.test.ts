@@ -46,5 +46,5 @@ test('what cannot be rolled back to', async () => {
     err: expect.stringContaining('is not in the history'),
   });
   const none = await portolan(sample.directory, 'rollback', 'v9', '--base', 'release', '--to', sample.base);
-  expect(none).toMatchObject({ exit: 2, err: expect.stringContaining('holds a catalog "v9"') });
+  expect(none).toMatchObject({ exit: 2, err: expect.stringContaining('has a catalog "v9"') });
 });

@@ -170,7 +170,7 @@ describe('a registry with tokens', () => {
       });
       await expect(client.resolve(parseReference(`${front.host}/a:v1`))).rejects.toMatchObject({
         code: 'bad-answer',
-        message: `${auth.host} redirects the request for a token to ${other.host}: a secret in its body is for ${auth.host} alone`,
+        message: `${auth.host} redirects the token request to ${other.host}, but the secret in its body is only for ${auth.host}`,
         hint: expect.stringContaining(other.host),
       });
       expect(auth.asked.map(({ url }) => url)).toEqual(['/t', '/moved']);

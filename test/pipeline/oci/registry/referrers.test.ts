@@ -101,7 +101,7 @@ test.each([
   const listing = testClient([host]).listReferrers({ registry: host, repository: 'a' }, image.root.digest);
   await expect(listing).rejects.toMatchObject({
     code: 'too-large',
-    message: expect.stringContaining(`${host}/a@${image.root.digest} has more referrers`),
+    message: expect.stringContaining(`${host}/a@${image.root.digest} has too many referrers`),
   });
   expect(asked.length).toBeLessThan(100);
 });

@@ -72,7 +72,7 @@ describe('tags', () => {
     }));
     await expect(all(testClient([host]).listTags(at(host)))).rejects.toMatchObject({
       code: 'too-large',
-      message: expect.stringContaining(`${host}/a has more tags`),
+      message: expect.stringContaining(`${host}/a has too many tags`),
     });
   });
 

@@ -230,8 +230,8 @@ describe('TLS', () => {
     const { host } = await startHost((_request, response) => reply(response, 200, ''));
     const asked = testClient([]).resolve(tag(host));
     await expect(asked).rejects.toMatchObject({
-      message: expect.stringMatching(`^GET to ${host}: no TLS connection: [a-z ]+$`),
-      hint: `if ${host} speaks plain HTTP: --insecure ${host}, or the Action's plain-http`,
+      message: expect.stringMatching(`^GET to ${host}: TLS failed: [a-z ]+$`),
+      hint: `if ${host} uses plain HTTP: --insecure ${host}, or the Action's input plain-http`,
     });
   });
 

@@ -72,7 +72,7 @@ describe('ci.yaml', () => {
       {
         rule: 'owners/file',
         severity: 'error',
-        message: `${CI} names owners, but is larger than 1048576 bytes`,
+        message: `cannot read the owners in ${CI}: it is larger than 1048576 bytes`,
       },
     ]);
   });
@@ -139,7 +139,7 @@ describe('prow', () => {
       {
         rule: 'owners/entry',
         severity: 'warning',
-        message: expect.stringContaining('the filter "(?!x)" is no expression'),
+        message: expect.stringContaining('the filter "(?!x)" is not a supported regular expression'),
         location: { file: 'operators/etcd/OWNERS', line: 3, column: 3 },
       },
     ]);
@@ -201,7 +201,7 @@ describe('CODEOWNERS', () => {
         rule: 'owners/code-owners',
         severity: 'warning',
         message:
-          '.github/CODEOWNERS:2 has GitHub ask carol about /catalogs/*/etcd/; what counts is operators/etcd/ci.yaml: bob',
+          '.github/CODEOWNERS:2 makes GitHub request a review from carol for /catalogs/*/etcd/, but Portolan requires bob (operators/etcd/ci.yaml)',
         location: { file: '.github/CODEOWNERS', line: 2, column: 1 },
         hint: '/catalogs/*/etcd/ @bob',
       },
@@ -215,7 +215,7 @@ describe('CODEOWNERS', () => {
         rule: 'owners/code-owners',
         severity: 'warning',
         message:
-          '.github/CODEOWNERS is larger than 1048576 bytes: whom it names is not compared with the owners',
+          '.github/CODEOWNERS is larger than 1048576 bytes, so its entries are not compared with the owners',
       },
     ]);
   });

@@ -219,6 +219,6 @@ describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
     }
 
     const stranger = await judge(files([...BEFORE, '1.2.0']), 'mallory');
-    expect(stranger.authority.needs).toEqual([expect.stringContaining(`the approval of @${asked} (`)]);
+    expect(stranger.authority.needs).toEqual([expect.stringContaining(`approval from @${asked} (`)]);
   });
 });

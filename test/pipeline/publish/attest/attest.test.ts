@@ -134,7 +134,7 @@ describe('with a key', () => {
       buildDefinition: { resolvedDependencies: [{ digest: { gitCommit: 'c0ffee' } }, {}] },
     });
     const wrong = await verifySignatures(at.client, at.at, { kind: 'keys', keys: [other] });
-    expect(wrong).toMatchObject({ verified: [], rejected: [{ why: 'it is not by a trusted key' }] });
+    expect(wrong).toMatchObject({ verified: [], rejected: [{ why: 'it was not made with a trusted key' }] });
   });
 
   test('a signature of another image, a changed statement and noise do not', async () => {
@@ -151,7 +151,7 @@ describe('with a key', () => {
     expect(verified).toEqual([]);
     expect(rejected).toHaveLength(4);
     expect(rejected.map(({ why }) => why)).toEqual(
-      expect.arrayContaining(['it is of another image', 'it is not by a trusted key']),
+      expect.arrayContaining(['it belongs to another image', 'it was not made with a trusted key']),
     );
   });
 
@@ -207,7 +207,7 @@ describe('with a key', () => {
     };
     const { verified, rejected } = await verifySignatures(client, at.at, { kind: 'keys', keys: [at.pub] });
     expect(verified).toHaveLength(1);
-    expect(rejected).toEqual([{ where: `the tag ${tag}`, why: expect.stringContaining('no JSON') }]);
+    expect(rejected).toEqual([{ where: `the tag ${tag}`, why: expect.stringContaining('not valid JSON') }]);
   });
 
   test('signatures are read one after the other', async () => {

@@ -99,7 +99,7 @@ test('a first commit whose policy cannot be used is told so', async () => {
   );
   const delivered = await deliver({ directory: sample.directory, pushes: [push(tip, 'no-policy')] });
   expect(Object.values(statusesOf(delivered))).toEqual([
-    expect.stringContaining('failure: merged, not published: the policy cannot be used: '),
+    expect.stringContaining('failure: merged, not published: the policy is not valid: '),
   ]);
 });
 

@@ -28,7 +28,7 @@ test.each([
   ['another kind', JSON.stringify({ ...push, kind: 'run' }), 'its kind is "run"'],
   ['a repository that is a path', JSON.stringify({ ...push, repository: '../x' }), 'expected owner/name'],
   ['a branch that is an option', JSON.stringify({ ...push, branch: '--output=x' }), 'its branch'],
-  ['a commit that is a revision', JSON.stringify({ ...push, commit: 'HEAD' }), 'expected an id'],
+  ['a commit that is a revision', JSON.stringify({ ...push, commit: 'HEAD' }), 'expected a commit ID'],
   ['half a character', JSON.stringify({ ...catalog, catalog: '\ud800' }), 'its catalog is "\\ud800"'],
   ['no catalog', JSON.stringify({ ...catalog, catalog: undefined }), 'its catalog'],
   ['a newer commit that is a path', JSON.stringify({ ...catalog, behind: '../x' }), 'it is behind "../x"'],
