@@ -39,10 +39,10 @@ export function countText(findings: readonly Finding[]): string {
 /** Versions that are written out in a long list. */
 const LISTED = 6;
 
-/** Versions in their order; of a long list the first and the last. */
-export function shortList(versions: readonly string[]): string {
-  if (versions.length <= LISTED) return versions.join(', ');
-  return `${versions.slice(0, 3).join(', ')} … ${versions.at(-1)} (${versions.length} versions)`;
+/** Versions, or other things, in their order; of a long list the first and the last. */
+export function shortList(names: readonly string[], things = 'versions'): string {
+  if (names.length <= LISTED) return names.join(', ');
+  return `${names.slice(0, 3).join(', ')} … ${names.at(-1)} (${names.length} ${things})`;
 }
 
 /** `1 package`, `2 packages`. */

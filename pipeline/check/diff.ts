@@ -15,27 +15,42 @@ import { changesIn, joinedDiffs, placedDiffs } from './catalog-rules.ts';
 import { touchedCatalogs } from './catalogs.ts';
 import type { PlacedDiff } from './report.ts';
 
+/** What changes, and which packages were compared to find it. */
+export interface Compared {
+  readonly diffs: readonly PlacedDiff[];
+  /** Names, sorted. */
+  readonly packages: readonly string[];
+}
+
 /** Compares one catalog with another. Both are taken to be the same catalog at two times. */
 export async function diffPlaces(
   base: CatalogPlace,
   head: CatalogPlace,
   packages?: ReadonlySet<string>,
-): Promise<PlacedDiff[]> {
+): Promise<Compared> {
   const [before, after] = await readCatalogs([base, head]);
+  const names = [before, after].flatMap((read) => [...(read?.catalog.packages.keys() ?? [])]);
+  const compared = [...new Set(names)].sort().filter((name) => packages?.has(name) ?? true);
+  const missing = [...(packages ?? [])].find((name) => !compared.includes(name));
+  // A mistyped name must not look like a package without changes.
+  if (missing !== undefined)
+    throw new PipelineError('usage', `package ${JSON.stringify(missing)} is in neither catalog`);
   const options = (read: typeof before): WorldOptions | undefined =>
     read && { name: head.name, catalog: read.catalog, ...(packages ? { packages } : {}) };
-  return placedDiffs(await changeOf(options(before), options(after)), [head.name]);
+  const diffs = placedDiffs(await changeOf(options(before), options(after)), [head.name]);
+  return { diffs, packages: compared };
 }
 
 /**
- * Compares the catalogs of two commits, by the layout that the base's policy describes.
+ * Compares the catalogs of two commits, by the layout that the base's policy describes. Only packages with changed
+ * files are compared.
  *
  * @throws PipelineError `not-found` for a revision that does not exist, `usage` when the policy cannot be read
  */
 export async function diffRevisions(
   repository: Repository,
   { base, head, today }: { readonly base: string; readonly head: string; readonly today: string },
-): Promise<PlacedDiff[]> {
+): Promise<Compared> {
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
   const { policy } = await policyAt(objects, baseId, RULE_IDS);
@@ -53,5 +68,5 @@ export async function diffRevisions(
       return joinedDiffs(inEach.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
     }),
   );
-  return changes.flat();
+  return { diffs: changes.flat(), packages: [...change.packages.keys()].sort() };
 }

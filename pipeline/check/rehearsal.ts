@@ -132,6 +132,13 @@ export function stoppedOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
   return merges.filter(({ state }) => state === 'failure');
 }
 
+/** Merges that wait for an approval which the policy names nobody for. */
+export function orphansOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
+  return merges.filter(
+    ({ state, needs, asked }) => state === 'pending' && needs.length > 0 && asked.length === 0,
+  );
+}
+
 /** Folders that hold all catalogs; none where a pattern begins with a name. */
 function catalogFolders({ patterns }: Layout): string[] {
   const prefixes = patterns
@@ -175,6 +182,8 @@ export function accountOf({
 function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport): RehearsedMerge {
   const { authority, findings, headline, packages } = report;
   const isDenied = authority.decision === 'deny';
+  // What only the author can give is nobody's approval.
+  const others = (authority.missing ?? []).filter(({ who }) => who !== 'author');
   return {
     commit: id,
     date,
@@ -185,7 +194,7 @@ function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport
     packages: packages.map(({ name }) => name),
     errors: findings.filter(({ severity }) => severity === 'error'),
     needs: authority.needs,
-    asked: isDenied ? [] : [...new Set((authority.missing ?? []).flatMap(({ from }) => from))],
+    asked: isDenied ? [] : [...new Set(others.flatMap(({ from }) => from))],
   };
 }
 

@@ -1,5 +1,5 @@
 /** A rehearsal in a terminal: what would have been stopped and why, who would have been asked, what to write. */
-import { type Rehearsal, stoppedOf } from '../check/rehearsal.ts';
+import { orphansOf, type Rehearsal, stoppedOf } from '../check/rehearsal.ts';
 import { amount, plain, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */
@@ -19,6 +19,7 @@ export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
 export function rehearsalText(rehearsal: Rehearsal): string {
   const { rules, people, stranded, intended, unchecked } = rehearsal;
   const stopped = stoppedOf(rehearsal.merges);
+  const orphans = orphansOf(rehearsal.merges).length;
   const unknown = rehearsal.merges.filter(({ author }) => author === undefined).length;
   const parts = [
     [rehearsalHeadline(rehearsal)],
@@ -55,6 +56,11 @@ export function rehearsalText(rehearsal: Rehearsal): string {
             .split('\n')
             .map((line) => `  ${line}`),
         ],
+    orphans > 0
+      ? [
+          `${amount(orphans, 'merge')} would have needed an approval, but the policy names nobody who could give it: add admins (--admin) or owners`,
+        ]
+      : [],
     unknown > 0
       ? [`${amount(unknown, 'merge')} without a known author: their permissions were not checked`]
       : [],
@@ -72,7 +78,7 @@ export function packageText({
   versions,
   catalogs,
 }: Rehearsal['stranded'][number]['packages'][number]): string {
-  const where = catalogs.length > 0 ? ` in ${shortList(catalogs)}` : '';
+  const where = catalogs.length > 0 ? ` in ${shortList(catalogs, 'catalogs')}` : '';
   return `${name} ${shortList(versions)}${where}`;
 }
 

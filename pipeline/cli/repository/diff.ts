@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
-import { diffPlaces, diffRevisions } from '../../check/diff.ts';
+import { type Compared, diffPlaces, diffRevisions } from '../../check/diff.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
+import { amount, plain, shortList } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -37,11 +38,19 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
-    const diffs = await diffsOf(invocation, terminal, packages.size > 0 ? packages : undefined);
+    const compared = await comparedBy(invocation, terminal, packages.size > 0 ? packages : undefined);
+    const { diffs } = compared;
     await terminal.out(format(diffs.filter((diff) => packages.size === 0 || packages.has(diff.package))));
+    terminal.err(`${plain(comparedText(compared))}\n`);
     return 0;
   },
 };
+
+/** Which packages were looked at: without it, no changes could mean that nothing was. */
+function comparedText({ packages }: Compared): string {
+  const names = packages.length > 0 ? `: ${shortList(packages, 'packages')}` : '';
+  return `compared ${amount(packages.length, 'package')}${names}`;
+}
 
 /** Revisions without `--repo` look like directories that are not there. */
 function orRevisions(error: PipelineError): PipelineError {
@@ -49,17 +58,19 @@ function orRevisions(error: PipelineError): PipelineError {
   return new PipelineError(error.code, error.message, { hint, cause: error });
 }
 
-async function diffsOf(
+async function comparedBy(
   invocation: Invocation,
   terminal: Terminal,
   packages: ReadonlySet<string> | undefined,
-): Promise<PlacedDiff[]> {
+): Promise<Compared> {
   const [base = '', head = ''] = invocation.operands;
   const repo = invocation.text('repo');
   if (repo === undefined) {
     const typed = { invocation, terminal };
     return withOperands([base], typed, ([was]) =>
-      withOperands([head], typed, async ([is]) => (was && is ? diffPlaces(was, is, packages) : [])),
+      withOperands([head], typed, async ([is]) =>
+        was && is ? diffPlaces(was, is, packages) : { diffs: [], packages: [] },
+      ),
     ).catch((error: unknown) => {
       throw error instanceof PipelineError && error.code === 'not-found' ? orRevisions(error) : error;
     });

@@ -1,5 +1,5 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
-import { type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
+import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
 import { amount } from '../../text.ts';
 import { packageText, rehearsalHeadline } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
@@ -98,9 +98,7 @@ function peoplePart({ people, merges }: Rehearsal): string {
     unknown > 0
       ? `<p>The author of ${amount(unknown, 'merge')} is not known; their permissions were not checked.</p>`
       : '';
-  const nobody = merges.filter(
-    ({ state, needs, asked }) => state === 'pending' && needs.length > 0 && asked.length === 0,
-  );
+  const nobody = orphansOf(merges);
   const orphans =
     nobody.length > 0
       ? `<p class="warn">For ${amount(nobody.length, 'merge')} the policy names nobody who could approve: add admins or owners.</p>`

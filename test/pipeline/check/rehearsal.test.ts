@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { accountOf, type Rehearsal, rehearse } from '../../../pipeline/check/rehearsal.ts';
+import { accountOf, orphansOf, type Rehearsal, rehearse } from '../../../pipeline/check/rehearsal.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { rehearsalPage } from '../../../pipeline/report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../../pipeline/report/rehearsal-text.ts';
@@ -61,6 +61,15 @@ describe('a rehearsal', () => {
         packages: [{ package: 'etcd', versions: expect.arrayContaining(['1.0.0']), catalogs: ['v4.20'] }],
       },
     ]);
+  });
+
+  test('says where the policy names nobody who could approve', async () => {
+    expect(rehearsalText(rehearsal)).not.toContain('names nobody');
+    const without = await rehearsed(HEAD.replace('[amy]', '[]'));
+    expect(orphansOf(without.merges).map(({ subject }) => subject)).toEqual(['docs']);
+    expect(rehearsalText(without)).toContain(
+      '1 merge would have needed an approval, but the policy names nobody',
+    );
   });
 
   test('counts how often each rule fired', () => {

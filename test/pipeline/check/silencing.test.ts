@@ -44,5 +44,13 @@ test('a rule with errors in many packages observes only', () => {
 
 test('what no rule reports cannot be silenced', () => {
   expect(policyOf([error({ rule: 'policy/value' })])).toBe('');
+  expect(policyOf([error({ rule: 'layout/unmatched' })])).toBe('');
   expect(policyOf([])).toBe('');
+});
+
+test('bundles that changed lead to the setting that says what is released', () => {
+  expect(policyOf([error({ rule: 'graph/bundle-mutated', package: 'a' })])).toMatch(
+    /^# If bundles change before their release, .*\nwaivers:\n/,
+  );
+  expect(policyOf([error({ package: 'a' })])).not.toContain('#');
 });

@@ -61,12 +61,20 @@ describe('portolan diff', () => {
     expect(out).toBe(TEXT);
     expect(exit).toBe(0);
     const same = await runCommand(['diff', 'old/v4.20', 'old/v4.20'], { directory });
-    expect(same).toMatchObject({ exit: 0, out: 'no changes\n' });
+    expect(same).toMatchObject({ exit: 0, out: 'no changes\n', err: 'compared 1 package: p\n' });
+    const mistyped = await runCommand(['diff', 'old/v4.20', 'new/v4.20', '--package', 'q'], { directory });
+    expect(mistyped).toMatchObject({
+      exit: 2,
+      out: '',
+      err: 'portolan: package "q" is in neither catalog\n',
+    });
   });
 
   test('two revisions of a repository', async () => {
     const words = ['diff', 'main~1', 'main', '--repo', repository.directory];
-    expect((await runCommand(words)).out).toBe(TEXT);
+    expect(await runCommand(words)).toMatchObject({ out: TEXT, err: 'compared 1 package: p\n' });
+    const none = await runCommand(['diff', 'main', 'main', '--repo', repository.directory]);
+    expect(none).toMatchObject({ out: 'no changes\n', err: 'compared 0 packages\n' });
     const { packages } = JSON.parse((await runCommand([...words, '--format', 'json'])).out);
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
     expect((await runCommand([...words, '--package', 'q'])).out).toBe('no changes\n');
