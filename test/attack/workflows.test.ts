@@ -49,6 +49,12 @@ describe.each(files)('%s', (file) => {
   });
 });
 
+test('nothing that is downloaded goes to a shell', () => {
+  for (const file of files)
+    for (const { run = '' } of steps(file))
+      expect(run, file).not.toMatch(/(?:curl|wget)[^|;]*\|[^|]*\b(?:ba|z|da)?sh\b|<\(\s*(?:curl|wget)/);
+});
+
 test('1 and 2: where the gate runs, nothing is checked out', () => {
   for (const file of files) {
     const { on } = workflowOf(file);

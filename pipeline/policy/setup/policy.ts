@@ -12,7 +12,11 @@ const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog
 const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/docs/policy.schema.json';
 
 /** The text of `.github/portolan.yaml`. */
-export function firstPolicy({ patterns, catalogs }: FoundLayout, admins: readonly string[]): string {
+export function firstPolicy(
+  { patterns, catalogs }: FoundLayout,
+  admins: readonly string[],
+  registries: readonly string[] = [],
+): string {
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
@@ -29,7 +33,15 @@ export function firstPolicy({ patterns, catalogs }: FoundLayout, admins: readonl
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
     ...orderLines(catalogs),
-    'registries: {allow: []} # quay.io/my-org: Portolan looks up new images there',
+    ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
+      ? [
+          '# Where bundles are released by another pipeline: what this image does not have yet may still change.',
+          "# graph: {released: {'*': {image: 'registry.redhat.io/redhat/redhat-operator-index:v{minor}'}}}",
+        ]
+      : []),
+    registries.length > 0
+      ? `registries: {allow: [${registries.map(quoted).join(', ')}]}`
+      : 'registries: {allow: []} # quay.io/my-org: Portolan looks up new images there',
     'merge: {mode: off} # auto: merge allowed pull requests when all checks pass',
     "# publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}",
     '',

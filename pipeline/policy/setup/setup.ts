@@ -3,9 +3,11 @@
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
 import { listFiles } from '../../git/tree.ts';
-import { POLICY_PATH } from '../read-policy.ts';
-import { lookAt } from './catalog-files.ts';
+import { POLICY_PATH, readPolicy } from '../read-policy.ts';
+import { adaptWorkflow, type Trigger } from './adapt.ts';
+import { type CatalogFile, lookAt } from './catalog-files.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
+import { type OwnersFound, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy } from './policy.ts';
 import { WORKFLOWS } from './workflows.ts';
 
@@ -15,10 +17,18 @@ export interface SetupRequest {
   readonly admins: readonly string[];
   /** `OWNER/REPOSITORY@COMMIT` in place of the action that the workflows name. */
   readonly action?: string | undefined;
+  /** The branch whose pushes are published; `main` when left out. */
+  readonly branch?: string | undefined;
+  readonly trigger?: Trigger | undefined;
 }
 
 export interface Setup {
   readonly found: FoundLayout;
+  /** The admins of the policy: those that were asked for, and the repository's maintainers. */
+  readonly admins: readonly string[];
+  readonly owners: OwnersFound;
+  /** Templates of which no catalog was found. */
+  readonly templates: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
   readonly files: ReadonlyMap<string, string>;
   /** Paths that the repository has already. */
@@ -29,7 +39,7 @@ const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
 
 /** @throws PipelineError `usage` for an action that is not pinned by commit, `not-found` */
 export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
-  const { action, admins } = request;
+  const { action } = request;
   if (action !== undefined && !ACTION.test(action))
     throw new PipelineError(
       'usage',
@@ -37,24 +47,46 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     );
   const [commit = ''] = await repository.resolve([request.commit]);
   const { objects } = repository;
-  const files = await listFiles(objects, await objects.treeOf(commit));
-  const { catalogs, read } = await lookAt(objects, files);
-  const found = layoutOf(
-    catalogs,
-    files.map(({ path }) => path),
-    read,
-  );
-  const wanted = new Map([[POLICY_PATH, firstPolicy(found, admins)]]);
+  const tree = await objects.treeOf(commit);
+  const files = await listFiles(objects, tree);
+  const paths = files.map(({ path }) => path);
+  const { catalogs, templates, read } = await lookAt(objects, files);
+  const found = layoutOf(catalogs, paths, read);
+  const config = await pipelineConfig(objects, tree);
+  const admins = [...new Set([...request.admins, ...config.maintainers])];
+  const text = firstPolicy(found, admins, config.registries);
+  const wanted = new Map([[POLICY_PATH, text]]);
+  const places = packagePlaces(catalogs, paths);
+  const { policy } = readPolicy(Buffer.from(text));
+  const wishes = {
+    action,
+    branch: request.branch ?? 'main',
+    patterns: found.patterns,
+    hasOperators: paths.some((path) => path.startsWith('operators/')),
+    trigger: request.trigger ?? ('pull_request_target' as const),
+  };
   for (const [name, text] of Object.entries(WORKFLOWS))
-    wanted.set(`.github/workflows/${name}`, action === undefined ? text : named(text, action));
+    wanted.set(`.github/workflows/${name}`, adaptWorkflow(name, text, wishes));
   const there = new Set(files.map(({ path }) => path));
   return {
     found,
+    admins,
+    owners: policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS,
+    templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),
   };
 }
 
-function named(workflow: string, action: string): string {
-  return workflow.replaceAll(/uses: portolan\/portolan@[0-9a-f]{40} # \S+/g, () => `uses: ${action}`);
+const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: 0 };
+
+/** A path of each package: in a catalog, or its folder among the operators. */
+function packagePlaces(catalogs: readonly CatalogFile[], paths: readonly string[]): Map<string, string> {
+  const places = new Map<string, string>();
+  for (const path of paths) {
+    const [, name] = /^operators\/([^/]+)\/./.exec(path) ?? [];
+    if (name !== undefined) places.set(name, path);
+  }
+  for (const { path, packages } of catalogs) for (const name of packages) places.set(name, path);
+  return places;
 }

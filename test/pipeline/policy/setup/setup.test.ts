@@ -1,10 +1,11 @@
 /** Layouts of real repositories: what the gate says once `portolan setup` has written its policy. */
+import { load } from 'js-yaml';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { check } from '../../../../pipeline/check/check.ts';
 import type { CheckReport } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
-import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
-import { setup } from '../../../../pipeline/policy/setup/setup.ts';
+import { POLICY_PATH, readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { type SetupRequest, setup } from '../../../../pipeline/policy/setup/setup.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 
@@ -220,5 +221,67 @@ describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
 
     const stranger = await judge(files([...BEFORE, '1.2.0']), 'mallory');
     expect(stranger.authority.needs).toEqual([expect.stringContaining(`approval from @${asked} (`)]);
+  });
+});
+
+describe('what a repository says already', () => {
+  const written = async (files: Files, request: Partial<SetupRequest> = {}) => {
+    const source = makeRepository();
+    onTestFinished(source.remove);
+    const commit = source.commit(files);
+    const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+    onTestFinished(repository.close);
+    const made = await setup(repository, { commit, admins: ['alice'], ...request });
+    const textOf = (name: string): string => made.files.get(name) ?? '';
+    const { policy } = readPolicy(Buffer.from(textOf(POLICY_PATH)));
+    return { ...made, policy, workflow: (name: string) => textOf(`.github/workflows/${name}`) };
+  };
+  const community: Files = {
+    'catalogs/v4.19/etcd/catalog.yaml': catalogOf('etcd', BEFORE),
+    'operators/etcd/ci.yaml': 'reviewers: [bob]\n',
+    'operators/quay/ci.yaml': 'cert_project_id: 64f\n',
+    'operators/kafka/1.0.0/manifests/a.yaml': 'a: b\n',
+  };
+
+  test('the maintainers of operator-pipelines become admins, its registries are allowed', async () => {
+    const config =
+      'maintainers: [carol, "no login", 7]\nallowed_bundle_registries: [quay.io/org/, "bad host/x", quay.io]\n';
+    const { policy, admins } = await written({ ...community, 'config.yaml': config });
+    expect(admins).toEqual(['alice', 'carol']);
+    expect(policy?.owners.admins).toMatchObject([{ login: 'alice' }, { login: 'carol' }]);
+    expect(policy?.registries.allow).toEqual(['quay.io/org', 'quay.io']);
+  });
+
+  test.each(['[', 'maintainers: carol\n', 'a'.repeat(2 * 1024 * 1024)])(
+    'a config that says nothing',
+    async (text) => {
+      expect(await written({ ...community, 'config.yaml': text })).toMatchObject({ admins: ['alice'] });
+    },
+  );
+
+  test('packages with owners are counted, and those whose owner only the certification service knows', async () => {
+    expect((await written(community)).owners).toEqual({ packages: 3, owned: 1, certified: 1 });
+    const all = await written({ ...community, OWNERS: 'approvers: [dan]\n' });
+    expect(all.owners).toEqual({ packages: 3, owned: 3, certified: 0 });
+  });
+
+  test('templates without a catalog are named', async () => {
+    const template = { 'v4.19/catalog-template.json': '{"schema": "olm.template.basic", "entries": []}' };
+    expect(await written(template)).toMatchObject({ templates: ['v4.19/catalog-template.json'] });
+    expect(await written({ ...template, ...community })).toMatchObject({ templates: [] });
+  });
+
+  test('workflows have the branch, the paths of the catalogs and the trigger that were asked for', async () => {
+    const files = { 'v4.19/catalog/etcd/catalog.json': catalogOf('etcd', BEFORE) };
+    const { workflow } = await written(files, { branch: 'release', trigger: 'workflow_run' });
+    expect(workflow('portolan-publish.yml')).toContain("branches: ['release']");
+    expect(workflow('install-test.yml')).toContain("paths: ['v*.*/catalog/*/catalog.json']");
+    const on = (name: string): string[] =>
+      Object.keys((load(workflow(name)) as { on: Record<string, unknown> }).on).sort();
+    expect(on('portolan.yml')).toEqual(['issue_comment', 'merge_group', 'workflow_run']);
+    expect(on('portolan-review.yml')).toEqual(['pull_request', 'pull_request_review']);
+    const privileged = await written(community);
+    expect(privileged.workflow('portolan.yml')).toContain('pull_request_target:');
+    expect(privileged.workflow('install-test.yml')).toContain("'operators/**'");
   });
 });

@@ -1,0 +1,60 @@
+/** The workflows as a repository needs them: its branch, the paths of its catalogs, its action, its trigger. */
+import type { WrittenPattern } from '../written.ts';
+
+export interface WorkflowWishes {
+  /** `OWNER/REPOSITORY@COMMIT` in place of the action that the workflows name. */
+  readonly action: string | undefined;
+  /** The branch whose pushes are published. */
+  readonly branch: string;
+  /** Patterns of the catalogs' files. */
+  readonly patterns: readonly WrittenPattern[];
+  readonly hasOperators: boolean;
+  /** What starts the check of a pull request. */
+  readonly trigger: Trigger;
+}
+
+export const TRIGGERS = ['pull_request_target', 'workflow_run'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
+/** One workflow, adapted. */
+export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes): string {
+  const { action, branch, trigger } = wishes;
+  const named =
+    action === undefined
+      ? text
+      : text.replaceAll(/uses: portolan\/portolan@[0-9a-f]{40} # \S+/g, () => `uses: ${action}`);
+  const placed = named
+    .replace('branches: [main]', () => `branches: [${quoted(branch)}]`)
+    .replace(
+      "paths: ['catalogs/**', 'operators/**']",
+      () => `paths: [${pathFilters(wishes).map(quoted).join(', ')}]`,
+    );
+  return trigger === 'workflow_run' ? unprivileged(name, placed) : placed;
+}
+
+const TARGET = / {2}pull_request_target:\n( {4}types: \[[^\]]*\]\n)/;
+const TYPES =
+  '    types: [opened, synchronize, reopened, edited, ready_for_review, converted_to_draft, labeled, unlabeled]\n';
+
+/** The pull request's own workflow has no rights and does nothing; its end starts the gate on the default branch. */
+function unprivileged(name: string, text: string): string {
+  if (name === 'portolan.yml') return text.replace(TARGET, '');
+  if (name === 'portolan-review.yml') return text.replace('on:\n', `on:\n  pull_request:\n${TYPES}`);
+  return text;
+}
+
+/** Globs of GitHub, which know no braces. */
+function pathFilters({ patterns, hasOperators }: WorkflowWishes): string[] {
+  const filters = patterns.map((one) =>
+    (typeof one === 'string' ? one : one.path)
+      .replaceAll(/\{(?:catalog|package|version)\}/g, '*')
+      .replaceAll(/\{(?:catalog|package|version):([^}]*)\}/g, (_, glob: string) => glob)
+      .replaceAll(/\{[^}]*\}/g, '*'),
+  );
+  const all = filters.length === 0 ? ['catalogs/**'] : filters;
+  return [...new Set([...all, ...(hasOperators || filters.length === 0 ? ['operators/**'] : [])])];
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,82 @@
+/** Who may approve, as files of the repository say it already. */
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { entryAt } from '../../git/tree.ts';
+import { readSettings } from '../../settings.ts';
+import { parseIdentity } from '../identity.ts';
+import { ownersReader } from '../owners/owners.ts';
+import type { Policy } from '../policy.ts';
+import { repositoryMatcher } from '../registries.ts';
+
+/** What the root's `config.yaml` of operator-pipelines says. */
+export interface PipelineConfig {
+  /** Logins under `maintainers`. */
+  readonly maintainers: readonly string[];
+  /** Patterns of `allowed_bundle_registries`. */
+  readonly registries: readonly string[];
+}
+
+/** Largest file that is read, in bytes. */
+const FILE_BYTES = 1024 * 1024;
+
+export async function pipelineConfig(objects: ObjectReader, tree: string): Promise<PipelineConfig> {
+  const value = await settingsAt(objects, tree, 'config.yaml');
+  const textsOf = (key: string): string[] => {
+    const list = value?.[key];
+    return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : [];
+  };
+  return {
+    maintainers: textsOf('maintainers').filter((login) => parseIdentity(login) !== undefined),
+    registries: textsOf('allowed_bundle_registries')
+      .map((prefix) => prefix.replace(/\/+$/, ''))
+      .filter(isPattern),
+  };
+}
+
+/** Whether the policy takes a text as the pattern of a registry, which then matches what is below it. */
+function isPattern(text: string): boolean {
+  const [registry = '', ...path] = text.split('/');
+  if (!/^[a-z0-9.-]+(?::[0-9]+)?$/.test(registry) || path.some((name) => !/^[a-z0-9._-]+$/.test(name)))
+    return false;
+  return repositoryMatcher([text])({ registry, repository: [...path, 'x'].join('/') });
+}
+
+async function settingsAt(
+  objects: ObjectReader,
+  tree: string,
+  path: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const entry = await entryAt(objects, tree, path);
+  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
+  if (((await objects.info(entry.id))?.size ?? 0) > FILE_BYTES) return undefined;
+  const { settings } = readSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
+  return isObject(settings?.value) ? settings.value : undefined;
+}
+
+export interface OwnersFound {
+  readonly packages: number;
+  /** How many of them have an owner. */
+  readonly owned: number;
+  /** How many of the others have a `cert_project_id`, whose account only Red Hat's certification service knows. */
+  readonly certified: number;
+}
+
+/** @param places packages, each with a path in its folder */
+export async function ownersFound(
+  objects: ObjectReader,
+  tree: string,
+  { policy, places }: { readonly policy: Policy; readonly places: ReadonlyMap<string, string> },
+): Promise<OwnersFound> {
+  const reader = ownersReader(objects, tree, policy);
+  let [owned, certified] = [0, 0];
+  for (const [name, path] of places) {
+    const { identities } = await reader.of(name, [path]);
+    if (identities.length > 0) owned++;
+    else if (
+      (await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'] !== undefined
+    )
+      certified++;
+  }
+  return { packages: places.size, owned, certified };
+}
