@@ -13,6 +13,8 @@ export interface CatalogFile {
   readonly defines: readonly string[];
   /** Whether it has channels or bundles, without which no catalog is one. */
   readonly hasContent: boolean;
+  /** Whether it has both, and the package that they are of. */
+  readonly isWhole: boolean;
 }
 
 export interface LookedAt {
@@ -117,6 +119,7 @@ async function lookInto(
   const defines = packages.map(({ name }) => name);
   const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
   const hasContent = channels.length + bundles.length > 0;
-  if (all.length > 0) return { packages: all, defines, hasContent };
+  const isWhole = defines.length > 0 && channels.length > 0 && bundles.length > 0;
+  if (all.length > 0) return { packages: all, defines, hasContent, isWhole };
   return TEMPLATE.test(text.slice(0, 4096)) ? 'template' : undefined;
 }

@@ -10,6 +10,8 @@ export interface FoundLayout {
   readonly patterns: readonly WrittenPattern[];
   /** Names of the catalogs, platform versions in their order. */
   readonly catalogs: readonly string[];
+  /** Paths of files that have blobs of a catalog, but only what another file has as well: they are sources, or left over. */
+  readonly others: readonly string[];
 }
 
 /**
@@ -34,7 +36,9 @@ export function layoutOf(
     found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }
   const patterns = named(found);
-  return { patterns, catalogs: catalogsIn(patterns, paths) };
+  const nameOf = catalogNamer(patterns);
+  const others = files.filter(({ path }) => patterns.length > 0 && nameOf(path) === undefined);
+  return { patterns, catalogs: catalogsIn(patterns, paths), others: others.map(({ path }) => path) };
 }
 
 /** What a folder of a path, or the file's name without its ending, stands for. */
@@ -260,7 +264,10 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
       b.files.length - a.files.length ||
       compareText(a.pattern, b.pattern),
   );
-  const real = all.filter(({ files }) => files.some(({ hasContent }) => hasContent) || isPart(files, all));
+  const real = all.filter(
+    (one) =>
+      (one.files.some(({ hasContent }) => hasContent) || isPart(one.files, all)) && !isSource(one, all),
+  );
   return real.map(({ pattern, shape, files }) => {
     const others = real.filter((other) => other.pattern !== pattern && isClash(files, pattern, other));
     if (others.length === 0)
@@ -273,6 +280,20 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
       ),
     };
   });
+}
+
+/** Whether files name no package of their own, and whole catalogs elsewhere have the packages of which they are. */
+function isSource(
+  { files, pattern }: { readonly files: readonly CatalogFile[]; readonly pattern: string },
+  all: readonly { readonly files: readonly CatalogFile[]; readonly pattern: string }[],
+): boolean {
+  if (files.some(({ defines }) => defines.length > 0)) return false;
+  const whole = new Set(
+    all
+      .filter((other) => other.pattern !== pattern)
+      .flatMap((other) => other.files.filter(({ isWhole }) => isWhole).flatMap(({ packages }) => packages)),
+  );
+  return files.every(({ packages }) => packages.every((name) => whole.has(name)));
 }
 
 /** Whether files have what belongs to the channels and bundles of others. */

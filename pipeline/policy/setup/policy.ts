@@ -13,7 +13,7 @@ const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
-  { patterns, catalogs }: FoundLayout,
+  { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
   registries: readonly string[] = [],
 ): string {
@@ -32,6 +32,7 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
+    ...otherLines(others),
     ...orderLines(catalogs),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
@@ -53,6 +54,17 @@ function patternText(pattern: WrittenPattern): string {
   return typeof pattern === 'string'
     ? quoted(pattern)
     : `{path: ${quoted(pattern.path)}, name: ${quoted(pattern.name)}}`;
+}
+
+/** Changes of sources must pass, although they look like catalogs that nobody checks. */
+function otherLines(others: readonly string[]): string[] {
+  const [first] = others;
+  if (first === undefined) return [];
+  const more = others.length > 1 ? ` and ${others.length - 1} more` : '';
+  return [
+    `# ${JSON.stringify(first)}${more}: blobs that a catalog has as well. They are not checked; remove the line if they are published.`,
+    'rules: {layout/unmatched: warning}',
+  ];
 }
 
 /** Catalogs that are named after versions of the platform have their order of themselves, and those to come as well. */

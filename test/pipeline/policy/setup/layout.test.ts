@@ -9,7 +9,7 @@ function found(holds: Holds, others: readonly string[] = []) {
   const files = Object.entries(holds).map(([path, names]) => {
     const packages = typeof names === 'string' ? [names] : names;
     const defines = /bundles|channels/.test(path) ? [] : packages;
-    return { path, packages, defines, hasContent: true };
+    return { path, packages, defines, hasContent: true, isWhole: !/catalog-4-14/.test(path) };
   });
   return layoutOf(files, [...Object.keys(holds), ...others]);
 }
@@ -158,15 +158,50 @@ describe('the layout of a repository', () => {
     ],
     ['nothing', {}, ['README.md'], [], []],
   ])('%s', (_, holds, others, patterns, catalogs) => {
-    expect(found(holds, others)).toEqual({ patterns, catalogs });
+    expect(found(holds, others)).toEqual({ patterns, catalogs, others: [] });
   });
 
   test('says nothing of a file that has no channels and no bundles', () => {
     const files = [
-      { path: 'hack/operator.yaml', packages: ['etcd'], defines: ['etcd'], hasContent: false },
-      { path: 'v4.18/catalog.yaml', packages: ['etcd'], defines: ['etcd'], hasContent: true },
+      {
+        path: 'hack/operator.yaml',
+        packages: ['etcd'],
+        defines: ['etcd'],
+        hasContent: false,
+        isWhole: false,
+      },
+      { path: 'v4.18/catalog.yaml', packages: ['etcd'], defines: ['etcd'], hasContent: true, isWhole: true },
     ];
     const paths = files.map(({ path }) => path);
-    expect(layoutOf(files, paths).patterns).toEqual(['{catalog:v*.*}/catalog.yaml']);
+    expect(layoutOf(files, paths)).toMatchObject({
+      patterns: ['{catalog:v*.*}/catalog.yaml'],
+      others: ['hack/operator.yaml'],
+    });
+  });
+
+  test('a file with channels that a whole catalog has as well is a source of it', () => {
+    const whole = { packages: ['etcd'], defines: ['etcd'], hasContent: true, isWhole: true };
+    const channels = { packages: ['etcd'], defines: [], hasContent: true, isWhole: false };
+    const files = [
+      { path: 'v4.18/graph.yaml', ...channels },
+      { path: 'v4.18/catalog/etcd/catalog.json', ...whole },
+    ];
+    expect(
+      layoutOf(
+        files,
+        files.map(({ path }) => path),
+      ),
+    ).toMatchObject({
+      patterns: ['{catalog:v*.*}/catalog/{package}/catalog.json'],
+      others: ['v4.18/graph.yaml'],
+    });
+    // Where nothing else has them they are the catalog's.
+    const parts = files.map((file) => ({ ...file, isWhole: false }));
+    expect(
+      layoutOf(
+        parts,
+        parts.map(({ path }) => path),
+      ).others,
+    ).toEqual([]);
   });
 });

@@ -166,6 +166,19 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     catalog: '4.19',
     at: 'etcd-catalog-4.19/',
   },
+  'channels in a file from which the catalog is rendered': {
+    files: inEach(['v4.18/catalog/etcd/catalog.json', 'v4.19/catalog/etcd/catalog.json']),
+    beside: {
+      'v4.19/graph.yaml': documents({
+        schema: 'olm.channel',
+        package: 'etcd',
+        name: 'stable',
+        entries: [{ name: 'etcd.v1.0.0' }],
+      }),
+    },
+    catalog: 'v4.19',
+    at: 'v4.19/',
+  },
   'version 5.0 beside 4.22': {
     files: inEach(['v4.22/catalog/etcd/catalog.json', 'v5.0/catalog/etcd/catalog.json']),
     catalog: 'v5.0',
