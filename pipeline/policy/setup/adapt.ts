@@ -1,5 +1,5 @@
 /** The workflows as a repository needs them: its branch, the paths of its catalogs, its action, its trigger. */
-import type { WrittenPattern } from '../written.ts';
+import type { WrittenPattern } from '../policy-file.ts';
 
 export interface WorkflowWishes {
   /** `OWNER/REPOSITORY@COMMIT` in place of the action that the workflows name. */
