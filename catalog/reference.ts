@@ -42,7 +42,7 @@ const MAX_NAME = 255;
 
 const HOST_PART = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `${HOST_PART}(?:\\.${HOST_PART})*(?::[0-9]+)?`;
-// As in the grammar, but no hyphens between two parts is no separator: otherwise one text
+// As in the grammar, but no hyphens between two parts is not a separator: otherwise one text
 // could be divided in exponentially many ways.
 const PATH_PART = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 const PATH = `${PATH_PART}(?:/${PATH_PART})*`;

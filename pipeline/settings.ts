@@ -17,7 +17,7 @@ export interface Settings {
 }
 
 export interface SettingsRead {
-  /** Undefined when the text is no YAML. */
+  /** Undefined when the text is not YAML. */
   readonly settings: Settings | undefined;
   /** Rule `settings/yaml` of severity error; `settings/repeated-key` and `settings/document` as warnings. */
   readonly findings: readonly Finding[];

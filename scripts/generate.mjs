@@ -26,7 +26,7 @@ output(
   rulesIndex(
     ruleFiles.filter((file) => ofCatalogs.has(file)),
     'CATALOG_RULES',
-    'The rules that judge a catalog by itself, by id.',
+    'The rules that check a catalog by itself, by id.',
   ),
 );
 const { exampleOf } = await loaded('test/fakes/rule-fixture.ts');

@@ -1,6 +1,7 @@
 /** The glossary: each concept once, and pages without the terms that it has retired. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CONCEPTS, firstColumn, pattern, RETIRED } from './fakes/glossary.ts';
 
 /** Pages that are written with the glossary's terms. Add a page when it is rewritten; take none away. */
 const PAGES = [
@@ -23,19 +24,9 @@ const PAGES = [
   'docs/threat-model.md',
 ];
 
-const [concepts = '', retiredTerms = ''] = readFileSync('docs/glossary.md', 'utf8').split('## Retired terms');
-
-/** The first column of a page's tables, without their heads. */
-function firstColumn(text: string): string[] {
-  const rows = [...text.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => term);
-  return rows.filter((term) => term !== 'term' && term !== 'retired');
-}
-
-const RETIRED = firstColumn(retiredTerms);
-
 /** A page's lines without code, links' targets and what the page quotes as retired. */
 function prose(page: string): string[] {
-  const text = page === 'docs/glossary.md' ? concepts : readFileSync(page, 'utf8');
+  const text = page === 'docs/glossary.md' ? CONCEPTS : readFileSync(page, 'utf8');
   const blank = (code: string): string => code.replaceAll(/[^\n]+/g, '');
   return text
     .replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank)
@@ -44,14 +35,8 @@ function prose(page: string): string[] {
     .split('\n');
 }
 
-/** Finds a retired term as words of their own; "there is no" and "is no longer" are English. */
-function pattern(term: string): RegExp {
-  const flags = /^[A-Z]/.test(term) ? '' : 'i';
-  return new RegExp(`(?<!there )\\b${term}\\b(?! longer)`, flags);
-}
-
 test('each concept is in the glossary once', () => {
-  const terms = firstColumn(concepts).flatMap((row) => row.split(', '));
+  const terms = firstColumn(CONCEPTS).flatMap((row) => row.split(', '));
   expect(terms.length).toBeGreaterThan(50);
   expect(terms.filter((term, index) => terms.indexOf(term) !== index)).toEqual([]);
   expect(terms.filter((term) => RETIRED.includes(term))).toEqual([]);

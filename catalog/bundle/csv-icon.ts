@@ -11,7 +11,7 @@ export interface CsvIcon {
   readonly mediatype: string;
 }
 
-/** The first icon; undefined where there is none, or one that is no base64 even without its spaces. */
+/** The first icon; undefined where there is none, or one that is not base64 even without its spaces. */
 export function csvIcon(csv: Readonly<Record<string, unknown>>): CsvIcon | undefined {
   const spec = isObject(csv['spec']) ? csv['spec'] : {};
   const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;

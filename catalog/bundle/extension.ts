@@ -86,7 +86,7 @@ function nameIn(object: Fields): string {
   return text(member(object, 'metadata'), 'name');
 }
 
-/** What is no Namespace has a finding of its own. */
+/** What is not a Namespace has a finding of its own. */
 function namespaceTemplate({ csv }: Inspected): Fields | undefined {
   const json = csv?.annotations['operatorframework.io/suggested-namespace-template'];
   if (json === undefined) return undefined;

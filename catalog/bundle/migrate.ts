@@ -55,7 +55,7 @@ function migrateBundle(bundle: Bundle): Bundle {
 /** Deepest nesting of a manifest. */
 const DEPTH = 10_000;
 
-/** @throws BundleRefusal for a text that is read as YAML elsewhere, and is no JSON */
+/** @throws BundleRefusal for a text that is read as YAML elsewhere, and is not JSON */
 function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown>> {
   try {
     const reader = new JsonReader(text, DEPTH);

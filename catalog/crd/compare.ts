@@ -63,7 +63,7 @@ export function rawJson(value: unknown): string {
   return escapeHtml(compactJson(value));
 }
 
-/** A text in quotes; an empty one for what is no text. */
+/** A text in quotes; an empty one for what is not a text. */
 export function quote(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value : '');
 }

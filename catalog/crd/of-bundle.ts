@@ -44,7 +44,7 @@ function crdIn(data: string): Crd | undefined {
   return crd;
 }
 
-/** The JSON in a property; what is no JSON is reported where catalogs are read. */
+/** The JSON in a property; what is not JSON is reported where catalogs are read. */
 function jsonIn(data: string): unknown {
   const text = new TextDecoder().decode(decodeBase64(data));
   if (!text.includes('CustomResourceDefinition')) return undefined;

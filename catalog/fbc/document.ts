@@ -105,7 +105,7 @@ export class MarkedDocument implements SourceDocument {
     return before[step] ?? 0;
   }
 
-  /** How many nodes of an object were read before the value of a key; of a key that stands twice, the last counts. */
+  /** How many nodes of an object were read before the value of a key; of a duplicate key, the last counts. */
   #beforeMember(object: Readonly<Record<string, unknown>>, step: string): number {
     if (this.#written?.has(object)) return this.#beforeMembers(object).get(step) ?? 0;
     let nodes = 0;

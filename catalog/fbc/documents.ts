@@ -125,7 +125,7 @@ class FileReader {
         const document = this.#jsonDocument(read);
         if (count > 1 || read.value === null || isObject(read.value)) yield document;
         else {
-          // Text that begins with a scalar or a list may be YAML; where it is not, what was read is no object.
+          // Text that begins with a scalar or a list may be YAML; where it is not, what was read is not an object.
           if (yield* this.#asYaml(text, from)) return;
           yield document;
         }

@@ -12,7 +12,7 @@ import type { Blob, Bundle, Channel, Deprecations, PackageBlob } from './model.t
 /** What is done with each blob. Whatever is noted of a text must be a copy: a part keeps the whole file alive. */
 export interface Visitor {
   readonly bundle: (bundle: Bundle) => void;
-  /** Every blob that is no bundle. */
+  /** Every blob that is not a bundle. */
   readonly other: (blob: Blob) => void;
 }
 

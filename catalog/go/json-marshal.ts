@@ -62,7 +62,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** UTF-8 as a JSON string with quotes. What is no UTF-8 becomes `\ufffd`, byte by byte. */
+  /** UTF-8 as a JSON string with quotes. What is not UTF-8 becomes `\ufffd`, byte by byte. */
   quoted(utf8: Uint8Array): this {
     // Room for the rest as it stands, for two quotes and for the longest escape; escapes ask for more.
     this.#reserve(utf8.length + (utf8.length >> 3) + SLACK);
@@ -127,7 +127,7 @@ function multiByteEscape(utf8: Uint8Array, at: number, width: number): Uint8Arra
   return utf8[at + 2] === 0xa9 ? PARAGRAPH_SEPARATOR : undefined;
 }
 
-/** How many bytes the character at `at` has; 0 when it is no UTF-8. */
+/** How many bytes the character at `at` has; 0 when it is not UTF-8. */
 function sequenceWidth(utf8: Uint8Array, at: number): 0 | 2 | 3 | 4 {
   const first = utf8[at] as number;
   const second = utf8[at + 1] ?? 0;

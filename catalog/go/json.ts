@@ -8,7 +8,7 @@
 /** Why a value cannot be read. `offset` counts UTF-16 units from the beginning of the text. */
 export class JsonError extends Error {
   readonly offset: number;
-  /** Whether the text is no JSON at all; otherwise a value does not fit (a number out of range, too deep). */
+  /** Whether the text is not JSON at all; otherwise a value does not fit (a number out of range, too deep). */
   readonly syntax: boolean;
 
   constructor(message: string, offset: number, syntax = true) {

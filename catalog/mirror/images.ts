@@ -30,7 +30,7 @@ export interface BundleImages {
 export interface CatalogImages {
   /** In the order of loading, bundles of equal names included. */
   readonly bundles: readonly BundleImages[];
-  /** References of the blobs that are no bundles: schemas of other tools may name images too. */
+  /** References of the blobs that are not bundles: schemas of other tools may name images too. */
   readonly others: readonly string[];
   /** The references as a node reads them; those that it cannot read are missing. */
   readonly readable: ReadonlyMap<string, Reference>;

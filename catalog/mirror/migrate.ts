@@ -108,7 +108,7 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
 function locationName(location: string): string | undefined {
   if (location.startsWith('*.')) return location;
   const probe = tryParseReference(`${location}/a`);
-  // One part that is no host could be a host or a repository: nodes take it for neither.
+  // One part that is not a host could be a host or a repository: nodes take it for neither.
   if (!probe || (!location.includes('/') && probe.registry !== location)) return undefined;
   return repositoryName(probe).slice(0, -'/a'.length);
 }

@@ -114,7 +114,7 @@ interface Merged {
 function merged(rules: readonly MirrorRule[]): Map<string, Merged> {
   const lists = new Map<string, { chains: string[][]; blocked: boolean }>();
   for (const { source, mirrors, blocksSource } of rules) {
-    // A rule without a mirror other than the source is no rule, not even for its policy.
+    // A rule without a mirror other than the source is not a rule, not even for its policy.
     if (mirrors.every((mirror) => mirror === source)) continue;
     const list = lists.get(source) ?? { chains: [], blocked: false };
     list.chains.push(mirrors.includes(source) ? [...mirrors] : [...mirrors, source]);

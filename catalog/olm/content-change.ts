@@ -61,7 +61,7 @@ export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
 }
 
 function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
-  // Where a name stands twice the first counts, so the first is set last.
+  // Of duplicate names the first counts, so the first is set last.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
 }
 

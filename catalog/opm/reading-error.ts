@@ -101,7 +101,7 @@ function inBytes(message: string, character: number): string {
   return `invalid character '${goQuoted(String.fromCharCode(byte)).slice(1, -1)}' ${context}`;
 }
 
-/** The rest of a file that began as JSON; where its first document is no YAML either, opm says what JSON said. */
+/** The rest of a file that began as JSON; where its first document is not YAML either, opm says what JSON said. */
 function yamlAfterJson(text: string, from: number, said: string): string | undefined {
   const { offset } = afterFirstBreak(text, from);
   return offset >= text.length ? said : yamlStreamError(normalBreaks(text.slice(offset)), said);

@@ -31,7 +31,7 @@ function parsed(text: string): unknown {
       ? JSON.parse(text)
       : compose(readTree(text, { depth: 1000 }).root).value;
   } catch (error) {
-    // What is no manifest is for the rules that say so.
+    // What is not a manifest is for the rules that say so.
     if (error instanceof YamlError || error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -37,7 +37,7 @@ export async function referenceSites(
   { limits, supports = false }: SitesOptions = {},
 ): Promise<Sites> {
   const folders = bundleFolders(await source.files());
-  // A folder of bundles holds files of other tools, which are no catalog.
+  // A folder of bundles holds files of other tools, which are not a catalog.
   if (folders.length > 0) return { ...(await bundleSites(source, folders)), supports: new Map() };
   const collector = createCollector();
   const support = createSupportCollector();

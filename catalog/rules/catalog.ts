@@ -45,7 +45,7 @@ import { rule as packageNoChannel } from './package/no-channel.ts';
 import { rule as packageUnknown } from './package/unknown.ts';
 import type { Rule } from './rule.ts';
 
-/** The rules that judge a catalog by itself, by id. */
+/** The rules that check a catalog by itself, by id. */
 export const CATALOG_RULES: readonly Rule[] = [
   bundleBuildMetadata,
   bundleDuplicate,

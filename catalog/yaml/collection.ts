@@ -1,7 +1,7 @@
 /**
  * The productions of go-yaml's grammar that read collections. Each is a generator that
  * asks for its nodes one by one, saying where they stand, so that the depth of a
- * document is no depth of calls.
+ * document is not a depth of calls.
  *
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/parserc.go
  */

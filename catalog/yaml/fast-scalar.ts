@@ -95,7 +95,7 @@ function endLine(after: number): void {
 function readPlain(at: number, parent: number): unknown {
   const lineEnd = plainEnd(at);
   const first = text.slice(at, trimmedEnd(at, lineEnd));
-  // Most values end here: a comment follows, or the next line is no deeper.
+  // Most values end here: a comment follows, or the next line is not deeper.
   const value = lineEnd === eol && mayGoOn(eol + 1, parent) ? first + readMorePlain(parent) : first;
   nextLine();
   return resolve(value);

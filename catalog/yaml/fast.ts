@@ -186,7 +186,7 @@ function readMapping(column: number, firstColon: number): Record<string, unknown
     colon = keyEnd(start);
     if (colon < 0 || isItemAt(start)) throw LEAVE;
   }
-  // Fewer than were read: a key stands twice.
+  // Fewer than were read: a key is a duplicate.
   if (Object.keys(mapping).length !== entries) throw LEAVE;
   return mapping;
 }

@@ -94,7 +94,7 @@ function binaryText(node: YamlScalar): string {
 const UTF8 =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
-/** Go puts U+FFFD for each byte that is no UTF-8, where a TextDecoder would put one for several. */
+/** Go puts U+FFFD for each byte that is not UTF-8, where a TextDecoder would put one for several. */
 function decodeSequence(bytes: string): string {
   if (bytes.length === 1) return '\ufffd';
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));

@@ -55,7 +55,7 @@ export class SimpleKeys {
     this.#levels.set(token, this.#keys.length - 1);
   }
 
-  /** Notes that the innermost candidate is no key, for no colon can follow it any more. */
+  /** Notes that the innermost candidate is not a key, for no colon can follow it any more. */
   remove(): void {
     const key = this.current;
     if (!key.possible) return;

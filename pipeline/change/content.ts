@@ -24,7 +24,7 @@ export interface FileReader {
   read(file: LoadedFile): Promise<Loaded>;
   /**
    * What rendering reads of a template: the blobs that stand in it. Findings are what rendering would refuse.
-   * Undefined for what is no template, which rendering takes as a catalog or not at all.
+   * Undefined for what is not a template, which rendering takes as a catalog or not at all.
    */
   readTemplate(file: ListedFile): Promise<Loaded | undefined>;
 }
@@ -89,7 +89,7 @@ async function readTemplate(
   { fileBytes }: LoadLimits,
 ): Promise<Loaded | undefined> {
   const info = await objects.info(id);
-  // What is no file, or too large, is refused where files are read.
+  // What is not a file, or too large, is refused where files are read.
   if (whyUnreadable(mode) !== undefined || (info && info.size > fileBytes)) return undefined;
   const template = { file: 'file', bytes: (await objects.read(id, fileBytes)).bytes };
   const kind = templateKind(template);

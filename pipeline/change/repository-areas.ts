@@ -7,7 +7,7 @@ import type { CatalogUnit } from './unit.ts';
 type Whole = 'gate' | 'repository' | 'root' | 'unknown';
 
 /**
- * The areas of a change. A path that is no package's ends here, so that no change goes
+ * The areas of a change. A path that is not a package's ends here, so that no change goes
  * without somebody who is asked.
  *
  * @param beyond files that several packages share, changed in what belongs to none of them

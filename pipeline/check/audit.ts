@@ -1,5 +1,5 @@
 /**
- * The audit of catalogs as they stand: opm's rules and ours, what clusters can reach from
+ * The audit of catalogs: opm's rules and ours, what clusters can reach from
  * every version, and what disconnected clusters will miss. Nothing is compared with
  * anything: it is the first thing to run on a catalog that nobody has looked at.
  */

@@ -30,7 +30,7 @@ export interface ClusterInstallation {
  * Reads what `oc get subscriptions,csv -A -o json` or `oc get clusterextensions -o json` prints.
  *
  * @param path what the text is called in messages
- * @throws PipelineError `usage` when it is no such list
+ * @throws PipelineError `usage` when it is not such a list
  */
 export function readCluster(text: string, path: string): ClusterInstallation[] {
   const objects = itemsOf(parsed(text, path));

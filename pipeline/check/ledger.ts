@@ -46,7 +46,7 @@ export function readLedger(text: string, path: string): Published {
  * A ledger with what a catalog has today. Lines are sorted, so that two people who add to
  * it rarely meet.
  *
- * @throws PipelineError `usage` when the old text is no ledger
+ * @throws PipelineError `usage` when the old text is not a ledger
  */
 export function appendLedger(
   text: string,

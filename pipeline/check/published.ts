@@ -213,7 +213,7 @@ export interface OldVersions {
   readonly incomplete: string | undefined;
 }
 
-/** A version of a file that is no more. */
+/** A version of a file that is gone. */
 export interface OldVersion {
   readonly id: string;
   readonly path: string;

@@ -110,7 +110,7 @@ async function mappingOf(
 function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
   if (!isObject(written)) return [];
   const { template_name: template, type, catalog_names: names } = written;
-  // A name that leads elsewhere is no name.
+  // A name that leads elsewhere is not a name.
   if (typeof template !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(template)) return [];
   const catalogs = (Array.isArray(names) ? names : []).map((name, at) => ({
     name: String(name),

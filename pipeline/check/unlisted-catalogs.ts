@@ -59,7 +59,7 @@ async function isCatalog(
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   const { packages, channels, bundles, deprecations } = blobs;
-  // A package without channels and bundles is no catalog, but it may be a part of one beside it.
+  // A package without channels and bundles is not a catalog, but it may be a part of one beside it.
   return (
     channels.length + bundles.length + deprecations.length > 0 ||
     (packages.length > 0 && layout.governs(path))

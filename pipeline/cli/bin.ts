@@ -76,7 +76,7 @@ main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    // A defect of the program's own is no verdict.
+    // A defect of the program's own is not a verdict.
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     terminal.err(
       `portolan: this is a bug in portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,

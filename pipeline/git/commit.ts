@@ -31,7 +31,7 @@ export interface Commit {
 const COMMIT_BYTES = 1024 * 1024;
 
 /**
- * @throws PipelineError `not-found` when this clone does not have it, `git` when it is no commit
+ * @throws PipelineError `not-found` when this clone does not have it, `git` when it is not a commit
  */
 export async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
   const { type, bytes } = await objects.read(id, COMMIT_BYTES);

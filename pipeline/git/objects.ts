@@ -89,7 +89,7 @@ export class ObjectReader {
    * The entries of a tree, in git's order.
    *
    * @param id of a tree, or of a commit for its root
-   * @throws PipelineError `not-found`, `git` when it is no tree
+   * @throws PipelineError `not-found`, `git` when it is not a tree
    */
   tree(id: string): Promise<readonly TreeEntry[]> {
     const kept = this.#trees.get(id);

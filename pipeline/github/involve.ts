@@ -18,16 +18,16 @@ export interface Involving {
  * @throws whatever `attempt` lets through
  */
 export async function involve(
-  telling: PostRequest,
+  github: PostRequest,
   about: { readonly number: number; readonly report: CheckReport },
   { attempt, info, warning }: Involving,
 ): Promise<void> {
   const { request } = about.report;
   if (request?.suggestions)
-    await attempt('suggestions', async () => void (await postSuggestions(telling, about)));
+    await attempt('suggestions', async () => void (await postSuggestions(github, about)));
   if (!request?.ask) return;
   await attempt('review requests', async () => {
-    const { asked, refused } = await askForReviews(telling, about);
+    const { asked, refused } = await askForReviews(github, about);
     if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
     if (refused.length > 0)
       warning(

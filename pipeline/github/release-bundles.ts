@@ -197,7 +197,7 @@ async function pushBundle(
   try {
     const source = await treeRepository(repository.objects, commit).folder(folder);
     if (!source) return undefined;
-    // Of what is no bundle at all there is no image, and a catalog may name the tag all the same.
+    // Of what is not a bundle at all there is no image, and a catalog may name the tag all the same.
     missing.push(formatReference(bundleTag(release.bundles, bundle)));
     findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
     const made = await builtBundle(release.bundles, bundle, source);

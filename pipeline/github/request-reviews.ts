@@ -19,7 +19,7 @@ export interface AskedFor {
 /**
  * Asks for the reviews that a report misses.
  *
- * @throws PipelineError as the client, but for people who are no collaborators
+ * @throws PipelineError as the client, but for people who are not collaborators
  */
 export async function askForReviews(
   { github, repository }: { readonly github: GitHub; readonly repository: RepositoryName },
@@ -43,7 +43,7 @@ export async function askForReviews(
       }),
     );
   if (!(await isRefused(() => ask(logins)))) return { asked: logins, refused: [] };
-  // One who is no collaborator refuses all of them.
+  // One who is not a collaborator refuses all of them.
   const refused: string[] = [];
   for (const login of logins)
     if (logins.length === 1 || (await isRefused(() => ask([login])))) refused.push(login);

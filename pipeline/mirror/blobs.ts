@@ -32,7 +32,7 @@ const LEAST = 192 * 1024;
 const MOST = 32 * MIB;
 /** A body that the kernel takes at once: it arrives also when whoever sent it is killed the next moment. */
 const SURE = 32 * 1024;
-/** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is no larger. */
+/** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is not larger. */
 const AHEAD = 64 * MIB;
 const CHUNK = 16 * MIB;
 /** A chunk at least, where the registry goes on with what broke: what is smaller is not worth a request more. */
@@ -69,7 +69,7 @@ export function createBlobMover(
     { isNew, beside, known }: MoveHints & { readonly known: ReadonlyMap<string, Promise<BlobOutcome>> },
   ): Promise<BlobOutcome> => {
     const near = (await firstOf(known)) ?? beside;
-    // The repository itself is no other one to mount from: it is asked whether it has the blob.
+    // The repository itself is not another one to mount from: it is asked whether it has the blob.
     const holder = near === to.repository ? undefined : near;
     const mountFrom = holder === undefined ? {} : { mountFrom: [holder] };
     return put(blob, to, { ...mountFrom, ...(isNew || holder !== undefined ? { absent: true } : {}) });

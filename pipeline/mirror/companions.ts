@@ -1,5 +1,5 @@
 /**
- * What belongs to an image and is no part of it: referrers, and the tags under which
+ * What belongs to an image and is not part of it: referrers, and the tags under which
  * cosign keeps signatures, attestations and bills of materials.
  *
  * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md

@@ -66,7 +66,7 @@ const NAMES = ['catalog', 'package', 'version'];
 /** A name in braces, with the glob that its text must match. */
 const NAMED = /^(catalog|package|version)(?::([^:,]+))?$/;
 
-/** Why a text is no pattern, in words; undefined for a good one. */
+/** Why a text is not a pattern, in words; undefined for a good one. */
 export function patternDefect(pattern: string): string | undefined {
   const segments = pattern.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
@@ -177,7 +177,7 @@ export function matchSegment(
   return { ...captured, ...groups };
 }
 
-/** Folder names of versions; what is none is no bundle directory. */
+/** Folder names of versions; what is none is not a bundle directory. */
 const VERSION = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
 const CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 

@@ -73,7 +73,7 @@ export async function standingOf(
 /**
  * Claims a tag for an image that is in the registry whole.
  *
- * @returns the claim that stands afterwards: one's own, or the one that is ahead of it
+ * @returns the claim that stands afterwards: the caller's, or a newer one
  * @throws PipelineError as {@link standingOf}; `conflict`, retryable, when others are always first
  */
 export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing & { claim: StandingClaim }> {

@@ -82,7 +82,7 @@ interface Told {
 
 /** What stands in the page; as a text, since tests do not know the types of a browser. */
 const SHOWN = `['v0', 'v1'].map((olm) => {
-  const section = document.querySelector('#road-' + olm);
+  const section = document.querySelector('#path-' + olm);
   const steps = [...section.querySelectorAll('[data-step]')].map((step) => step.getAttribute('data-step'));
   const { arrives, why } = section.dataset;
   return { olm, steps, arrives: arrives === 'true', why };

@@ -133,7 +133,7 @@ function beginning(data: string): ManifestPart | undefined {
   return { api: { apiVersion, kind: 'CustomResourceDefinition', name: '' }, csv: undefined };
 }
 
-/** The JSON in a property; what is no JSON is reported where catalogs are read. */
+/** The JSON in a property; what is not JSON is reported where catalogs are read. */
 function jsonIn(data: string): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(decodeBase64(data)));

@@ -28,7 +28,7 @@ export function csvAmong(texts: readonly string[]): Readonly<Record<string, unkn
   return undefined;
 }
 
-/** A value of a column. @throws DatabaseError for what is no JSON */
+/** A value of a column. @throws DatabaseError for what is not JSON */
 export function jsonValue(what: string, text: string): unknown {
   const reader = new JsonReader(text, DEPTH);
   try {

@@ -35,7 +35,7 @@ type Value = Readonly<Record<string, unknown>>;
 /**
  * A basic template with the bundle in it; a new one when there was none.
  *
- * @throws EditError for a text that is no such template, and for an entry that is there and says something else
+ * @throws EditError for a text that is not such a template, and for an entry that is there and says something else
  */
 export function releasedBasic(text: string | undefined, release: Release): string {
   const { package: name, image, channels, defaultChannel } = release;

@@ -2,7 +2,7 @@ import { locate } from '../../fbc/model.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**
- * Schemas of one's own stand beside everybody else's.
+ * Your own schemas stand beside those of other tools.
  *
  * @see https://olm.operatorframework.io/docs/reference/file-based-catalogs/
  */

@@ -29,7 +29,7 @@ export async function platformsOf(
   return known;
 }
 
-/** What is no reference has a finding of its own. */
+/** What is not a reference has a finding of its own. */
 function tryReference(image: string): Reference | undefined {
   try {
     return parseReference(image);

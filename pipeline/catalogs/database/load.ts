@@ -59,7 +59,7 @@ export async function databaseSource(bytes: Uint8Array, name: string): Promise<C
  */
 export function isDatabaseFile(path: string): boolean {
   try {
-    // What is no plain file might never answer.
+    // What is not a plain file might never answer.
     if (!statSync(path).isFile()) return false;
     const file = openSync(path, 'r');
     try {

@@ -39,7 +39,7 @@ const LARGEST = 2 ** 30;
 
 /**
  * @param name what the database is called, for messages
- * @throws PipelineError `corrupt` for bytes that are no database, `too-large`, `usage` where SQLite is not installed
+ * @throws PipelineError `corrupt` for bytes that are not a database, `too-large`, `usage` where SQLite is not installed
  */
 export async function openDatabase(bytes: Uint8Array, name: string): Promise<Database> {
   if (bytes.length > LARGEST) {

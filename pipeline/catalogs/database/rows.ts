@@ -19,7 +19,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * @param name what the database is called, for messages
- * @throws PipelineError `corrupt`; DatabaseError for a ClusterServiceVersion that is no JSON
+ * @throws PipelineError `corrupt`; DatabaseError for a ClusterServiceVersion that is not JSON
  */
 export function readRows(database: Database, name: string): DatabaseRows {
   for (const [table, columns] of Object.entries(NEEDED)) {

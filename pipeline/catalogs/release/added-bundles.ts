@@ -9,7 +9,7 @@ export interface AddedBundle extends BundleName {
   readonly folder: string;
 }
 
-/** Changed paths of one comparison at most: a push of more is no release. */
+/** Changed paths of one comparison at most: a push of more is not a release. */
 const MOST_PATHS = 200_000;
 
 /** Bundles that the later of two trees has and the earlier one has not, in byte order. */

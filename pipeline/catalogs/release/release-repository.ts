@@ -10,7 +10,7 @@ import { entryAt, isTree, listFiles } from '../../git/tree.ts';
 
 /** Paths have forward slashes, from the root. */
 export interface ReleaseRepository {
-  /** The text of a file; undefined when there is none. @throws PipelineError `usage` for what is no plain file */
+  /** The text of a file; undefined when there is none. @throws PipelineError `usage` for what is not a plain file */
   text(path: string): Promise<string | undefined>;
   /** What is in a folder, by paths below it; undefined when there is no such folder. */
   folder(path: string): Promise<CatalogSource | undefined>;

@@ -55,7 +55,7 @@ export interface BundleImage {
 /**
  * Renders the image of a bundle.
  *
- * @throws PipelineError `not-found`, or `usage` for an image that is no bundle or a broken one
+ * @throws PipelineError `not-found`, or `usage` for an image that is not a bundle or a broken one
  */
 export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
   return withImage(name, options, async (image) => {

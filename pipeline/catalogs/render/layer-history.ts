@@ -42,7 +42,7 @@ function stepsOf(history: unknown, count: number): readonly string[] {
   return [...new Array<string>(count - last.length).fill(''), ...last];
 }
 
-/** Where a COPY or ADD of a Dockerfile puts things; undefined when it is no such step, or not clear. */
+/** Where a COPY or ADD of a Dockerfile puts things; undefined when it is not such a step, or not clear. */
 function copiedTo(step: string): string | undefined {
   const said = step
     .trimEnd()

@@ -118,7 +118,7 @@ function writeOutcome(resolution: Resolution, { root, lockPath, pin }: Target): 
   if (exit !== 0) return { resolution, findings: resolution.findings, exit, written: [] };
   const pinned = pin ? pinAll(root, resolution) : { findings: [], written: [] };
   const lockFiles = lockPath === undefined ? [] : writeLock(lockPath, resolution.lock);
-  // What was pinned is no tag any more.
+  // What was pinned is not a tag any more.
   const kept = pin ? resolution.findings.filter(({ rule }) => rule !== 'image/digest') : resolution.findings;
   const findings = [...kept, ...pinned.findings].sort(compareFindings);
   return { resolution, findings, exit, written: [...pinned.written, ...lockFiles] };

@@ -143,7 +143,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** A file, or those of a folder: what its kustomization applies, else all YAML that is no configuration. */
+/** A file, or those of a folder: what its kustomization applies, else all YAML that is not a configuration. */
 function documentFiles(path: string): string[] {
   if (!isFolder(path)) return [path];
   const names = readdirSync(path).sort();

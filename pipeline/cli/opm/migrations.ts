@@ -11,7 +11,7 @@ export const MIGRATE_FLAG = {
 } as const;
 
 /**
- * Whether a level replaces manifests by `olm.csv.metadata`; the empty text is no level.
+ * Whether a level replaces manifests by `olm.csv.metadata`; the empty text is not a level.
  *
  * @throws PipelineError `usage` for a level that there is not
  */

@@ -39,7 +39,7 @@ export type ReadContent = (descriptor: Descriptor) => Promise<Uint8Array>;
  * Reads a base image.
  *
  * @param manifest what the base's reference names
- * @throws PipelineError `bad-answer` when it is no image for any platform, `corrupt` when
+ * @throws PipelineError `bad-answer` when it is not an image for any platform, `corrupt` when
  *   content has another digest, `usage` when the base holds a catalog already
  */
 export async function readBase(manifest: Manifest, read: ReadContent): Promise<BaseImage> {

@@ -134,7 +134,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // Half a file is no memory: the build costs more, and is right.
+    // Half a file is not a memory: the build costs more, and is right.
     return undefined;
   }
 }

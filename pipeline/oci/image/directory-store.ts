@@ -1,4 +1,4 @@
-/** A build's memory in a directory: a cache of the Action's runner, or of one's own machine. */
+/** A build's memory in a directory: a cache of the Action's runner, or of a developer's machine. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../directory.ts';

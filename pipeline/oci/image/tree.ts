@@ -54,7 +54,7 @@ export interface TreeOptions {
 
 /**
  * @param layers compressed bytes of each layer, the lowest first
- * @throws PipelineError `corrupt` when a layer is no archive, `too-large`, `io`
+ * @throws PipelineError `corrupt` when a layer is not an archive, `too-large`, `io`
  */
 export async function readTree(
   layers: readonly AsyncIterable<Uint8Array>[],

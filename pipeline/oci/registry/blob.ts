@@ -43,7 +43,7 @@ export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Pro
   });
 }
 
-/** What a HEAD says: false for "no" and for all that is no answer. */
+/** What a HEAD says: false for "no" and for all that is not an answer. */
 export async function headBlob(
   endpoint: Endpoint,
   of: Repository,

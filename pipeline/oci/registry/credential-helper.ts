@@ -18,7 +18,7 @@ const PATIENCE = 60_000;
  * Asks a helper for the credential of a server.
  *
  * @returns undefined when it has none
- * @throws PipelineError `usage` for a name that is no helper's, `denied` when it fails
+ * @throws PipelineError `usage` for a name that is not a helper's, `denied` when it fails
  */
 export async function askHelper(
   name: string,

@@ -115,7 +115,7 @@ export function putManifest(
     const answer = await endpoint.ask(request, budget);
     if (answer.status < 200 || answer.status > 299) {
       const error = await failure(answer, request.what);
-      // Who misses content may miss it for what stands, too: that is no manifest that need not be written again.
+      // Who misses content may miss it for what stands, too: that is not a manifest that need not be written again.
       const isMissing = error.code === 'not-found' || /BLOB_UNKNOWN/.test(error.message);
       if (!isMissing && (await stands(endpoint, reference, { manifest, budget }))) return undefined;
       throw error;

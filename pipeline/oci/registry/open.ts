@@ -117,7 +117,7 @@ async function namesIn(view: LayoutView): Promise<string> {
  * Opens a place to write to.
  *
  * @param client for references; it stays open
- * @throws PipelineError `io`, or `usage` for a directory that is no layout
+ * @throws PipelineError `io`, or `usage` for a directory that is not a layout
  */
 export async function openDestination(place: ImageLocation, client: Registry): Promise<Destination> {
   if (place.kind === 'registry') {

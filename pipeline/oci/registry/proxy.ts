@@ -16,7 +16,7 @@ export type ProxyChoice = (url: URL) => URL | undefined;
 /**
  * Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
  *
- * @throws PipelineError `usage` for a proxy that is no http or https URL
+ * @throws PipelineError `usage` for a proxy that is not an http or https URL
  */
 export function proxiesFrom(environment: Environment): ProxyChoice {
   const variable = (name: string): string => environment[name] || environment[name.toUpperCase()] || '';

@@ -91,7 +91,7 @@ function isMissingContent(error: unknown): boolean {
   return error instanceof PipelineError && ['bad-answer', 'not-found'].includes(error.code);
 }
 
-/** What a reference names now; undefined also for what is no manifest: it is about to be replaced. */
+/** What a reference names now; undefined also for what is not a manifest: it is about to be replaced. */
 async function standingAt(registry: Registry, reference: Reference): Promise<Manifest | undefined> {
   try {
     return await registry.getManifest(reference);

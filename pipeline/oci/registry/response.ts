@@ -1,4 +1,4 @@
-/** Answers that are no success: from a status and a body to a PipelineError that people can use. */
+/** Answers that are not a success: from a status and a body to a PipelineError that people can use. */
 import { type ErrorCode, PipelineError } from '../../error.ts';
 import type { Answer } from './exchange.ts';
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports.ts';
 
 /** What one call may spend. */
 export interface Budget {
-  /** Milliseconds since the epoch; earlier when it is clear that waiting until then is no use. */
+  /** Milliseconds since the epoch; earlier when it is clear that waiting until then is of no use. */
   deadline: number;
   /** Failures so far, of all requests that the call has led to. */
   failures: number;

@@ -1,4 +1,4 @@
-/** Who owns a package, from the files and the map that the policy names, as they stand in one tree. */
+/** Who owns a package, from the files and the map that the policy names, in one tree. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { PipelineError } from '../../error.ts';

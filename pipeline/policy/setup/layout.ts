@@ -325,11 +325,11 @@ function isClash(
   pattern: string,
   other: { readonly pattern: string; readonly files: readonly CatalogFile[] },
 ): boolean {
-  const own = definitionsIn(files, pattern);
-  return [...definitionsIn(other.files, other.pattern)].some((definition) => own.has(definition));
+  const own = definedIn(files, pattern);
+  return [...definedIn(other.files, other.pattern)].some((definition) => own.has(definition));
 }
 
-function definitionsIn(files: readonly CatalogFile[], pattern: string): Set<string> {
+function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> {
   const nameOf = catalogNamer([pattern]);
   return new Set(
     files.flatMap(({ path, defines }) => defines.map((name) => JSON.stringify([nameOf(path), name]))),

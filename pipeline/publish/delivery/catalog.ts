@@ -198,7 +198,7 @@ function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | '
   return prefixOf(fenceName(of.catalog, of.image), of);
 }
 
-/** @throws PipelineError where telling it again may help */
+/** @throws PipelineError where recording it again may help */
 async function recordPublished(
   { announce, deployed, linkTo, log }: DeliveryPorts,
   repository: string,

@@ -165,7 +165,7 @@ async function setStatus(
   }
 }
 
-/** What a newer commit made needless is no news of the catalog, unless it was the last that was heard of. */
+/** What a newer commit made needless is not news of the catalog, unless it was the last that was heard of. */
 async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
   const isSuperseded = outcome.state === 'superseded';
   if (isSuperseded && (await lastOutcome(records, outcome))?.commit !== outcome.commit) return;

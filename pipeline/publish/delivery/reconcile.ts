@@ -48,7 +48,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         const { repository: name, branch } = request;
         // The newest commit goes before it all the same; where that one is refused, this one is built again.
         const commit = lost !== undefined && (await isOn(repository, lost, tip)) ? lost : tip;
-        // What was published once is no reason to leave it: it is not what is claimed, or not there, any more.
+        // What was published once is not a reason to leave it: it is not what is claimed, or not there, any more.
         messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
         if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;

@@ -1,5 +1,5 @@
 /**
- * Records in a directory of one's own machine, shared by any number of processes. Each version is a
+ * Records in a local directory, shared by any number of processes. Each version is a
  * file of its own, made by linking a whole file to a name that must not exist: the file system
  * decides who is first, nothing is locked, and a process that dies leaves nothing in the way.
  */
@@ -17,7 +17,7 @@ let count = 0;
 
 /**
  * @param root made when something is put into it
- * @throws PipelineError `io`, and `usage` for a key that is no path below the root
+ * @throws PipelineError `io`, and `usage` for a key that is not a path below the root
  */
 export function directoryRecords(root: string): RecordStore {
   const folderOf = (key: string): string => {

@@ -114,7 +114,7 @@ function packageView(graph: PackageGraph, catalog: string): Node[] {
   const channels = Object.entries(graph.deprecatedChannels).map(([channel, message]) =>
     el('p', { class: 'warn' }, [`Channel ${channel} is deprecated: ${message}`]),
   );
-  const box = roadBox(graph);
+  const box = pathBox(graph);
   const picture = el(
     'div',
     { class: 'picture', tabindex: '0', role: 'region', 'aria-label': 'Upgrade graph by channel' },
@@ -155,7 +155,7 @@ function choose(target: EventTarget | null, take: (bundle: string, channel: stri
   if (bundle && channel !== null && channel !== undefined) take(bundle, channel);
 }
 
-function roadBox(graph: PackageGraph): {
+function pathBox(graph: PackageGraph): {
   node: HTMLElement;
   choose: (bundle: string, channel: string) => void;
 } {
@@ -180,7 +180,7 @@ function roadBox(graph: PackageGraph): {
   version.addEventListener('change', tell);
   fill();
   tell();
-  const node = el('section', { class: 'road', 'aria-label': 'Upgrade path of an installed version' }, [
+  const node = el('section', { class: 'path-box', 'aria-label': 'Upgrade path of an installed version' }, [
     el('p', {}, [
       el('label', { for: 'version' }, ['Installed version ']),
       version,
@@ -206,18 +206,18 @@ function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElemen
   const own = notes.get(bundle)?.deprecated;
   return [
     ...(own === undefined ? [] : [el('p', { class: 'warn' }, [`This version is deprecated: ${own}`])]),
-    roadView('v0', `OLM v0, subscribed to ${channel}`, {
+    pathView('v0', `OLM v0, subscribed to ${channel}`, {
       path: documentPath(graph, 'v0', { channel, bundle }),
       notes,
     }),
-    roadView('v1', 'OLM v1, no channel specified', {
+    pathView('v1', 'OLM v1, no channel specified', {
       path: documentPath(graph, 'v1', { channel: '', bundle }),
       notes,
     }),
   ];
 }
 
-function roadView(
+function pathView(
   id: string,
   title: string,
   { path, notes }: { path: DocumentPath; notes: ReadonlyMap<string, BundleNote> },
@@ -235,7 +235,7 @@ function roadView(
   const end = arrives
     ? `${steps.length > 0 ? 'Reaches' : 'Up to date: this is'} ${head}.`
     : `STUCK: ${why === 'circle' ? 'the upgrade path goes in a circle' : why}`;
-  return el('section', { id: `road-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
+  return el('section', { id: `path-${id}`, 'data-arrives': String(arrives), 'data-why': why }, [
     el('h3', {}, [title]),
     ...(steps.length > 0 ? [el('ol', { class: 'steps' }, items)] : []),
     el('p', { class: arrives ? 'good' : 'warn' }, [end]),

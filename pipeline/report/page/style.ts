@@ -23,7 +23,7 @@ export const STYLE: string = [
   'a{color:var(--link)}main{padding:.8rem 1.2rem;min-width:0}main:focus{outline:none}',
   ':focus-visible{outline:3px solid var(--link);outline-offset:2px}',
   '.badge{color:var(--bad);white-space:nowrap;font-size:.85em}',
-  '.road{border:1px solid var(--edge);border-radius:8px;padding:.4rem 1rem .6rem;background:var(--box)}',
+  '.path-box{border:1px solid var(--edge);border-radius:8px;padding:.4rem 1rem .6rem;background:var(--box)}',
   '#answer{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:0 1.5rem}#answer>p{grid-column:1/-1}#answer h3{margin:.2rem 0}#answer p{margin:.2rem 0}',
   '.steps{display:flex;flex-wrap:wrap;gap:.3rem;padding:0;margin:.3rem 0;list-style:none}',
   '.steps li{border:1px solid var(--line);border-radius:6px;padding:0 .5rem;font-family:ui-monospace,Menlo,Consolas,monospace;background:var(--ground)}',

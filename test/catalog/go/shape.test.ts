@@ -62,7 +62,7 @@ describe('fitStruct', () => {
     ]);
   });
 
-  test('a value that is no object at all', () => {
+  test('a value that is not an object at all', () => {
     expect(fitStruct('x', SHAPE).misfits).toMatchObject([
       { go: 'json: cannot unmarshal string into Go value of type x.Outer' },
     ]);

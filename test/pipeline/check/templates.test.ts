@@ -126,7 +126,7 @@ test('catalogs that are mapped and missing, or there and not mapped', async () =
   ]);
 });
 
-test('text that is no mapping, or leads elsewhere, is nobody’s template', async () => {
+test('text that is not a mapping, or leads elsewhere, is nobody’s template', async () => {
   for (const text of [
     'fbc: {catalog_mapping: [1, {template_name: ../../quay/x.yaml, type: olm.template.basic, catalog_names: [v4.20]}]}',
     'fbc: {catalog_mapping: {}}',

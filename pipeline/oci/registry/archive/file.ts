@@ -27,7 +27,7 @@ const SMALL = 64 * 1024 * 1024;
 /** Links to links at most. */
 const LINKS = 8;
 
-/** @throws PipelineError `not-found`, or `corrupt` when the file is no archive */
+/** @throws PipelineError `not-found`, or `corrupt` when the file is not an archive */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   try {
     const first = await open(path, 'r');

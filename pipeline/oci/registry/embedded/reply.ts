@@ -51,7 +51,7 @@ export function replyTo(error: unknown): Reply {
   if (error.code === 'conflict') return refusal(405, 'UNSUPPORTED', error.message);
   if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
-  // 507 tells clients that another try is no use.
+  // 507 tells clients that another try is of no use.
   return refusal(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
 }
 

@@ -67,7 +67,7 @@ export interface RunningRegistry {
 
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
-/** @throws PipelineError `not-found` or `usage` for a directory that is no layout, `io` for a port that is taken */
+/** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
   const layout = await openLayout(options.directory, { create: options.readOnly !== true });
   const root = options.root ?? 'catalog';

@@ -73,7 +73,7 @@ test.each([
   ['nothing is an object', '{"type":"olm.bundle.object","value":null}', 0],
   ['bytes may be numbers', '{"type":"olm.bundle.object","value":{"data":[123,125]}}', 0],
   ['bytes are no larger', '{"type":"olm.bundle.object","value":{"data":[256]}}', 1],
-  ['a byte-order mark is no JSON', object('\ufeff{"a":1}:'), 1],
+  ['a byte-order mark is not JSON', object('\ufeff{"a":1}:'), 1],
   [
     'a manifest is UTF-8',
     `{"type":"olm.bundle.object","value":{"data":"${Buffer.from([0x61, 0xff]).toString('base64')}"}}`,

@@ -188,7 +188,7 @@ describe('a registry with tokens', () => {
     ['no JSON', 'oops'],
     ['no token', '{}'],
     ['a token that would split the header', JSON.stringify({ token: 'a\r\nx: y' })],
-    ['a token that is no text', JSON.stringify({ token: { a: 1 } })],
+    ['a token that is not a text', JSON.stringify({ token: { a: 1 } })],
   ])('%s is a bad answer', async (_, body) => {
     const auth = await startHost((_request, response) => reply(response, 200, body));
     const front = await startHost(guarded(`Bearer realm="${auth.url}/t"`, 'never'));

@@ -77,7 +77,7 @@ describe('reading', () => {
       'application/vnd.docker.distribution.manifest.v1+json',
       { config: blob, layers: [] },
     ],
-    ['a child that is no object', OCI_INDEX, { manifests: ['x'] }],
+    ['a child that is not an object', OCI_INDEX, { manifests: ['x'] }],
   ])('%s is refused', (_, type, value) => {
     const manifest = { ...manifestOf(type, value), mediaType: type };
     expect(() => parseManifest(manifest)).toThrow(expect.objectContaining({ code: 'bad-answer' }));

@@ -87,7 +87,7 @@ describe('tags', () => {
     expect(other.asked).toEqual([]);
   });
 
-  test('what is no tag is left out, what is no list is a bad answer', async () => {
+  test('what is not a tag is left out, what is not a list is a bad answer', async () => {
     const odd = await listing(() => ({ tags: ['ok', '../x', '', 7, null, 'a b', '-x', 'x'.repeat(129)] }));
     expect(await all(testClient([odd.host]).listTags(at(odd.host)))).toEqual(['ok']);
     const none = await listing(() => ({ tags: null }));
