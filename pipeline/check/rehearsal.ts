@@ -53,6 +53,8 @@ export interface RehearsedMerge {
   /** Undefined where git does not tell an account: permissions were not checked. */
   readonly author: string | undefined;
   readonly state: ReportState;
+  /** Whether no approval would have helped. */
+  readonly denied: boolean;
   readonly headline: string;
   readonly packages: readonly string[];
   /** Errors only. */
@@ -190,6 +192,7 @@ function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport
     subject,
     author: authority.author,
     state: enforcedState(withoutUnknown(report)),
+    denied: isDenied,
     headline,
     packages: packages.map(({ name }) => name),
     errors: findings.filter(({ severity }) => severity === 'error'),

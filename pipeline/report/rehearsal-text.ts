@@ -1,5 +1,5 @@
 /** A rehearsal in a terminal: what would have been stopped and why, who would have been asked, what to write. */
-import { orphansOf, type Rehearsal, stoppedOf } from '../check/rehearsal.ts';
+import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../check/rehearsal.ts';
 import { amount, plain, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */
@@ -16,6 +16,38 @@ export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
   return `of ${amount(merges.length, 'merge')} (${from} to ${to}) ${parts.join(', ')}`;
 }
 
+/** Most denied merges that a summary names. */
+const NAMED = 5;
+
+/** A rehearsal in a few lines: how many merges pass, which are denied, and what could not be checked. */
+export function rehearsalSummary({ merges, unchecked }: Rehearsal): string[] {
+  const passed = merges.filter(({ state }) => state === 'success').length;
+  const denied = merges.filter((merge) => merge.denied);
+  const waiting = merges.filter(({ state }) => state === 'pending').length;
+  const failed = merges.length - passed - waiting - denied.length;
+  const others = [
+    ...(waiting > 0 ? [`${waiting} would wait for an approval`] : []),
+    ...(failed > 0 ? [`${failed} would fail`] : []),
+    ...(denied.length > 0 ? [`${denied.length} would be denied`] : []),
+  ];
+  const first = [`of the last ${amount(merges.length, 'merge')}, ${passed} would pass`, ...others].join(', ');
+  const rest = denied.length - NAMED;
+  return [
+    `past merges: ${merges.length === 0 ? 'none was checked' : first}`,
+    ...denied.slice(0, NAMED).map((merge) => `  ${mergeText(merge)}`),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+    ...(others.length > 0
+      ? ['  to see why, and what to write into the policy where it is intended: portolan rehearse']
+      : []),
+    ...unchecked.slice(0, NAMED).map(({ what, why }) => `  not checked: ${what}: ${why}`),
+    ...(unchecked.length > NAMED ? [`  and ${unchecked.length - NAMED} more not checked`] : []),
+  ];
+}
+
+function mergeText({ commit, date, subject, headline }: RehearsedMerge): string {
+  return `${date} ${commit.slice(0, 12)} ${subject}: ${headline}`;
+}
+
 export function rehearsalText(rehearsal: Rehearsal): string {
   const { rules, people, stranded, intended, unchecked } = rehearsal;
   const stopped = stoppedOf(rehearsal.merges);
@@ -23,12 +55,7 @@ export function rehearsalText(rehearsal: Rehearsal): string {
   const unknown = rehearsal.merges.filter(({ author }) => author === undefined).length;
   const parts = [
     [rehearsalHeadline(rehearsal)],
-    titled(
-      'Stopped:',
-      stopped.map(
-        ({ commit, date, subject, headline }) => `${date} ${commit.slice(0, 12)} ${subject}: ${headline}`,
-      ),
-    ),
+    titled('Stopped:', stopped.map(mergeText)),
     titled(
       'Asked for approval:',
       people.map(({ login, merges }) => `${login}: ${amount(merges, 'merge')}`),

@@ -1,14 +1,24 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
-import { openRepository } from '../../git/repository.ts';
+import { openRepository, type Repository } from '../../git/repository.ts';
+import { entryAt } from '../../git/tree.ts';
 import { parseIdentity } from '../../policy/identity.ts';
+import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { type Setup, setup } from '../../policy/setup/setup.ts';
-import { searchPath } from '../../terminal.ts';
+import { rehearsalSummary } from '../../report/rehearsal-text.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { numberOption } from '../number-option.ts';
+import { progressLine } from '../progress-line.ts';
+
+/** How many past merges are checked with the policy if nobody says it. */
+const MERGES = 20;
 
 export const command: Command = {
   words: 'setup',
@@ -28,15 +38,22 @@ export const command: Command = {
       value: 'EVENT',
       description: 'what starts the check: pull_request_target (default) or workflow_run',
     },
+    last: {
+      value: 'N',
+      description: `number of past merges to check with the policy; 0 checks none (default: ${MERGES})`,
+    },
     'dry-run': { description: 'print the files without writing them' },
   },
-  details: 'Existing files are not changed.',
+  details:
+    'Existing files are not changed. Then checks the last merges with the policy, as portolan rehearse does.',
   examples: [
     'portolan setup --admin alice,@my-org/catalog-admins',
     'portolan setup --repo ../catalogs --dry-run',
   ],
   run: async (invocation, terminal) => {
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const last = numberOption(command, invocation, 'last') ?? MERGES;
+    if (last < 0) throw usageError(command, `--last must be 0 or more, not ${last}`);
     const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
     const wrong = admins.find((text) => parseIdentity(text) === undefined);
     if (wrong !== undefined)
@@ -74,12 +91,50 @@ export const command: Command = {
           : []),
       ];
       await terminal.out(`${lines.map(plain).join('\n')}\n`);
+      const policy = await policyIn(repository, { directory, made, commit: request.commit });
+      if (policy && last > 0) {
+        const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
+        await terminal.out(`${proof.map(plain).join('\n')}\n`);
+      }
       return 0;
     } finally {
       await repository.close();
     }
   },
 };
+
+/** The policy that the repository has now: the file in the work tree, else that of the commit, else the new one. */
+async function policyIn(
+  { objects, resolve: find }: Repository,
+  { directory, made, commit }: { readonly directory: string; readonly made: Setup; readonly commit: string },
+): Promise<RehearsalRequest['policy'] | undefined> {
+  const file = join(directory, POLICY_PATH);
+  if (existsSync(file)) return { path: POLICY_PATH, bytes: readFileSync(file) };
+  const text = made.files.get(POLICY_PATH);
+  if (text !== undefined) return { path: POLICY_PATH, bytes: Buffer.from(text) };
+  const [id = ''] = await find([commit]);
+  const entry = await entryAt(objects, id, POLICY_PATH);
+  return entry && { path: POLICY_PATH, bytes: (await objects.read(entry.id)).bytes };
+}
+
+/** What the last merges would have met under a policy, in lines. */
+async function pastMerges(
+  repository: Repository,
+  request: Omit<RehearsalRequest, 'progress'>,
+  terminal: Terminal,
+): Promise<string[]> {
+  const { tell, clear } = progressLine(terminal);
+  try {
+    const progress = ({ done, merges }: { readonly done: number; readonly merges: number }) =>
+      tell(() => `${done} of ${merges} past merges checked`);
+    return rehearsalSummary(await rehearse(repository, { ...request, progress }));
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return [`past merges: could not be checked: ${error.message}`];
+  } finally {
+    clear();
+  }
+}
 
 function triggerOf(invocation: Invocation): Trigger | undefined {
   const text = invocation.text('trigger');

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import type { Files } from '../../../fakes/repository.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -55,4 +56,42 @@ test('writes a policy that holds, and workflows that name one action by its comm
   const again = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'mallory');
   expect([again.exit, again.out]).toEqual([0, expect.stringContaining('kept .github/portolan.yaml')]);
   expect(written('.github/portolan.yaml')).not.toContain('mallory');
+});
+
+/** A repository of which the last merges changed docs, changed the gate together with docs, and stranded clusters. */
+function withMerges() {
+  const repository = sampleRepository({ '.github/portolan.yaml': null });
+  onTestFinished(repository.remove);
+  const merge = (files: Files, message: string, parent: string): string =>
+    repository.commit(files, { parents: [parent], author: 'alice', message });
+  const docs = merge({ 'docs/index.md': 'x' }, 'docs', repository.stranding);
+  const mixed = { '.github/workflows/portolan.yml': 'on: push\n', 'docs/other.md': 'x' };
+  return { repository, docs, head: merge(mixed, 'gate and docs', docs) };
+}
+
+test('checks the last merges with the policy that it wrote, and names those that are denied', async () => {
+  const { repository, head } = withMerges();
+  const options = ['--commit', head, '--admin', 'alice'];
+  const { exit, out } = await portolan(repository.directory, 'setup', ...options);
+  expect(exit).toBe(0);
+  expect(out).toContain('past merges: of the last 3 merges, 1 would pass, 1 would fail, 1 would be denied\n');
+  expect(out).toMatch(
+    new RegExp(`\n {2}\\S+ ${head.slice(0, 12)} gate and docs: .*policy changes need their own pull request`),
+  );
+  expect(out).toContain('portolan rehearse\n');
+});
+
+test('checks as many merges as it is asked to, with the policy that is there', async () => {
+  const { repository, docs, head } = withMerges();
+  const options = ['setup', '--admin', 'alice', '--commit'];
+  const one = await portolan(repository.directory, ...options, docs, '--last', '1', '--dry-run');
+  expect(one.out).toContain('past merges: of the last 1 merge, 1 would pass\n');
+  expect(one.out).not.toContain('portolan rehearse');
+  const none = await portolan(repository.directory, ...options, head, '--last', '0', '--dry-run');
+  expect(none.out).not.toContain('past merges');
+  const wrong = await portolan(repository.directory, ...options, head, '--last=-1');
+  expect([wrong.exit, wrong.err]).toEqual([2, expect.stringContaining('--last must be 0 or more')]);
+  const broken = repository.commit({ '.github/portolan.yaml': 'kind: x\n' }, { parents: [docs] });
+  const kept = await portolan(repository.directory, ...options, broken);
+  expect(kept.out).toContain('past merges: could not be checked: the policy cannot be read');
 });
