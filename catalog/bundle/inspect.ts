@@ -7,12 +7,21 @@ import { type Cel, loadCel } from '../fbc/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
 import type { Path } from '../go/path.ts';
-import { fitStruct, isObject, type Misfit, type Shape, type StructShape } from '../go/shape.ts';
+import {
+  fitStruct,
+  isObject,
+  type Misfit,
+  mapOf,
+  type Shape,
+  type StructShape,
+  struct,
+  text as textShape,
+} from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { CSV } from './csv-shape.ts';
 import { firstValue, type ManifestFile } from './manifest.ts';
 import { type BundleFiles, isDirect, readBundleFiles } from './read.ts';
-import { type BundleObject, foldedMember, objectIn, objectsIn } from './registry-bundle.ts';
+import { type BundleObject, foldedMember, objectIn, objectsIn, readInto } from './registry-bundle.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -49,6 +58,18 @@ export interface TypedCsv {
   at(...path: Path): Location;
 }
 
+/** A file of `metadata/` with annotations. */
+export interface AnnotationsFile {
+  /** As Go reads them from YAML: numbers, true and false are text, null is empty. */
+  readonly values: Fields;
+  readonly document: SourceDocument;
+  /** The key of the annotations, in the case in which it is written. */
+  readonly key: string;
+  /** Keys of annotations that are lists or mappings: for these, opm and operator-sdk cannot read the file. */
+  readonly misfits: readonly string[];
+  readonly path: string;
+}
+
 export interface Inspected {
   readonly files: BundleFiles;
   /** Files of `manifests/` itself. */
@@ -60,10 +81,8 @@ export interface Inspected {
   readonly csv: TypedCsv | undefined;
   /** CRDs of `apiextensions.k8s.io`, v1 and v1beta1. */
   readonly crds: readonly BundleObject[];
-  /** The first file of `metadata/` with annotations. */
-  readonly annotations:
-    | { readonly values: Fields; readonly document: SourceDocument; readonly key: string }
-    | undefined;
+  /** The first file of `metadata/` with annotations that are all text; without one, the first with annotations. */
+  readonly annotations: AnnotationsFile | undefined;
   /** As annotated; may be empty. */
   readonly package: string;
   readonly channels: readonly string[];
@@ -102,16 +121,26 @@ export async function inspectedBundle(
 
 export const PREFIX = 'operators.operatorframework.io.bundle.';
 
-function annotationsOf(files: BundleFiles): Inspected['annotations'] {
-  for (const file of files.metadata.filter(isDirect)) {
+const ANNOTATIONS = struct('bundle.AnnotationMetadata', { annotations: mapOf(textShape) });
+
+/** The files of `metadata/` with annotations, by name. */
+export function annotationsFiles(files: BundleFiles): AnnotationsFile[] {
+  return files.metadata.filter(isDirect).flatMap((file) => {
     const first = firstValue(file);
-    if (!first || !isObject(first.value)) continue;
-    const values = foldedMember(first.value, 'annotations');
-    const key =
-      Object.keys(first.value).find((member) => member.toLowerCase() === 'annotations') ?? 'annotations';
-    if (isObject(values)) return { values, document: first.document, key };
-  }
-  return undefined;
+    const read = first && readInto(ANNOTATIONS, first);
+    if (!first || !isObject(read)) return [];
+    const found = foldedMember(read, 'annotations');
+    if (!isObject(found)) return [];
+    const values = mapValues(found, (value) => value ?? '');
+    const misfits = Object.keys(values).filter((name) => typeof values[name] !== 'string');
+    const key = Object.keys(read).find((name) => name.toLowerCase() === 'annotations') ?? 'annotations';
+    return { values, document: first.document, key, misfits, path: file.path };
+  });
+}
+
+function annotationsOf(files: BundleFiles): AnnotationsFile | undefined {
+  const found = annotationsFiles(files);
+  return found.find(({ misfits }) => misfits.length === 0) ?? found[0];
 }
 
 function textOf(value: unknown): string {

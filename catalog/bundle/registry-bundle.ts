@@ -243,7 +243,7 @@ export function packageNamedIn(
 }
 
 /** A document's value as Go reads it into a type: of YAML, scalars become the text that is wanted. */
-function readInto(shape: StructShape, { value, tree }: ReadValue): unknown {
+export function readInto(shape: StructShape, { value, tree }: ReadValue): unknown {
   return fitStruct(value, shape).misfits.length > 0 && tree() ? asText(value, shape) : value;
 }
 

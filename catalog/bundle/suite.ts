@@ -76,7 +76,6 @@ const TOOLS: Readonly<Record<View, Tool>> = {
     blind: [
       'annotations/default-channel',
       'annotations/package',
-      'annotations/text',
       'crd/owned-group',
       'crd/scale-status',
       'csv/annotations',
@@ -104,7 +103,6 @@ const TOOLS: Readonly<Record<View, Tool>> = {
     warns: false,
     blind: [
       'annotations/default-channel',
-      'annotations/text',
       'annotations/folder',
       'annotations/package',
       'annotations/unreadable',

@@ -15,9 +15,9 @@ const MAX = 2n ** 64n - 1n;
 export function asText(value: unknown, shape: Shape): unknown {
   if (shape.kind === 'string') return scalarText(value);
   if (Array.isArray(value) && shape.kind === 'list') return value.map((item) => asText(item, shape.items));
-  if (!isObject(value) || shape.kind !== 'struct') return value;
+  if (!isObject(value) || (shape.kind !== 'struct' && shape.kind !== 'map')) return value;
   const members = Object.entries(value).map(([key, item]) => {
-    const field = fieldOf(shape, key);
+    const field = shape.kind === 'map' ? shape.values : fieldOf(shape, key);
     return [key, field ? asText(item, field) : item];
   });
   return Object.fromEntries(members);

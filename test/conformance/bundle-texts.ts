@@ -208,6 +208,5 @@ export const OURS: ReadonlySet<string> = new Set([
   'csv/field-case',
   'crd/owned-group',
   'crd/scale-status',
-  'annotations/text',
   'annotations/folder',
 ]);

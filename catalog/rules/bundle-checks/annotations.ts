@@ -1,6 +1,6 @@
 /** What `metadata/` must say: the annotations of the bundle and what it depends on. */
 
-import { type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
+import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
@@ -56,13 +56,19 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
   }
 }
 
-export function checkAnnotationTypes({ annotations }: Inspected, report: Report): void {
-  for (const [key, value] of Object.entries(annotations?.values ?? {})) {
-    if (typeof value === 'string' || !annotations) continue;
-    const place = annotations.document.locate([annotations.key, key]);
-    report(`the annotation ${JSON.stringify(key)} must be text, found ${JSON.stringify(value)}`, place, {
-      hint: `${key}: "${String(value)}"`,
-    });
+/** Where the operator-sdk looks for annotations first, whatever other files have some. */
+const USUAL_PATH = 'metadata/annotations.yaml';
+
+export function checkAnnotationTypes({ annotations, files }: Inspected, report: Report): void {
+  const read = annotationsFiles(files).filter(
+    ({ path }) => path === annotations?.path || path === USUAL_PATH,
+  );
+  for (const { values, misfits, document, key } of read) {
+    for (const name of misfits) {
+      const found = JSON.stringify(values[name]);
+      const message = `the annotation ${JSON.stringify(name)} must be text, found ${found}: opm and operator-sdk cannot read the annotations`;
+      report(message, document.locate([key, name]), { hint: `${name}: '${found.replaceAll("'", "''")}'` });
+    }
   }
 }
 

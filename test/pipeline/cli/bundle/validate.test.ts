@@ -48,6 +48,33 @@ describe('portolan bundle validate', () => {
     expect((await portolan(directory, 'bundle', 'validate', '.', '--compat', 'opm')).out).toBe('');
   });
 
+  test('annotations that are not quoted are text in every view; lists and mappings fail in every view', async () => {
+    const directory = folder();
+    cpSync(SAMPLE, directory, { recursive: true });
+    const path = join(directory, 'metadata/annotations.yaml');
+    const sound = readFileSync(path, 'utf8');
+    const verdicts = async (line: string): Promise<number[]> => {
+      writeFileSync(path, `${sound}  ${line}\n`);
+      const views = [[], ['--compat', 'sdk'], ['--compat', 'opm']];
+      const runs = views.map((view) => portolan(directory, 'bundle', 'validate', '.', ...view));
+      return (await Promise.all(runs)).map(({ exit }) => exit);
+    };
+    expect(await verdicts('com.redhat.delivery.operator.bundle: true')).toEqual([0, 0, 0]);
+    expect(await verdicts('com.redhat.openshift.versions: 4.12')).toEqual([0, 0, 0]);
+    expect(await verdicts('com.example.none:')).toEqual([0, 0, 0]);
+    expect(await verdicts('com.example.list: [a]')).toEqual([1, 1, 1]);
+    expect(await verdicts('com.example.map: {a: b}')).toEqual([1, 1, 1]);
+  });
+
+  test('annotations are read from the first file in which all of them are text', async () => {
+    const directory = folder();
+    cpSync(SAMPLE, directory, { recursive: true });
+    writeFileSync(join(directory, 'metadata/a.yaml'), 'annotations: {com.example: [a]}\n');
+    expect(await portolan(directory, 'bundle', 'validate', '.')).toMatchObject({ exit: 0, out: '' });
+    writeFileSync(join(directory, 'metadata/annotations.yaml'), 'annotations: {com.example: [a]}\n');
+    expect((await portolan(directory, 'bundle', 'validate', '.')).out).toContain('annotations/text');
+  });
+
   test('the severity of a rule is the policy’s; SARIF names the place', async () => {
     const directory = changed(/^ +minKubeVersion: .*\n/m, '');
     writeFileSync(
