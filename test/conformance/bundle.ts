@@ -11,6 +11,7 @@ import { RULES } from '../../catalog/rules/index.ts';
 import { runInspection } from '../../catalog/rules/rule.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { OURS, TEXTS } from './bundle-texts.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 export async function* cases(golden: string): AsyncIterable<CaseResult> {
@@ -18,8 +19,10 @@ export async function* cases(golden: string): AsyncIterable<CaseResult> {
   for (const name of readdirSync(root).sort()) {
     if (name.startsWith('_')) continue;
     const folder = join(root, name);
-    const bundle = await inspectedBundle(directorySource(join(folder, 'input')), optionsOf(folder));
-    yield compare(name, recordedAt(join(folder, 'expect.json')), bundle);
+    yield await isolated(name, async () => {
+      const bundle = await inspectedBundle(directorySource(join(folder, 'input')), optionsOf(folder));
+      return compare(name, recordedAt(join(folder, 'expect.json')), bundle);
+    });
   }
 }
 
@@ -282,7 +285,9 @@ function optionsOf(root: string): InspectOptions {
 }
 
 function dockerfileAt(file: string, path: string): { path: string; text?: string } {
-  return statSync(file).isFile() ? { path, text: readFileSync(file, 'utf8') } : { path };
+  return statSync(file, { throwIfNoEntry: false })?.isFile()
+    ? { path, text: readFileSync(file, 'utf8') }
+    : { path };
 }
 
 function platformsIn(file: string): Map<string, readonly string[]> {

@@ -5,6 +5,7 @@ import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { OLM_OPTIONS, STRICT_OPTIONS, type UnsafeChange, unsafeChanges } from '../../catalog/crd/safety.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 export async function* cases(golden: string, fallback: string): AsyncIterable<CaseResult> {
@@ -15,14 +16,14 @@ export async function* cases(golden: string, fallback: string): AsyncIterable<Ca
   const decided = decidedIn ? JSON.parse(readFileSync(join(decidedIn, 'DECIDED.json'), 'utf8')) : {};
   const entries = readdirSync(root, { withFileTypes: true });
   for (const { name } of entries.filter((entry) => entry.isDirectory())) {
-    yield await comparePair(name, join(root, name), decided[name]);
+    yield await isolated(name, () => comparePair(name, join(root, name), decided[name]));
   }
   const edges = join(
     [golden, fallback].find((folder) => existsSync(join(folder, 'graph/_crd'))) ?? '',
     'graph/_crd',
   );
   for (const name of existsSync(edges) ? readdirSync(edges).sort() : []) {
-    yield await compareEdge(`_crd/${name}`, join(edges, name));
+    yield await isolated(`_crd/${name}`, () => compareEdge(`_crd/${name}`, join(edges, name)));
   }
 }
 

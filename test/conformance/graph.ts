@@ -24,6 +24,7 @@ import {
   VersionError,
 } from '../../catalog/version/version.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 /** Answers of OLM v0's step resolver, of OLM v1's catalog resolver, of `opm serve`, and of the two range libraries. */
@@ -34,15 +35,17 @@ export async function* cases(folder: string, fallback: string): AsyncGenerator<C
     const compare = Object.entries(COMPARISONS).find(([prefix]) => name.startsWith(prefix))?.[1];
     if (!compare) continue;
     const path = join(root, name);
-    const query = json(join(path, 'query.json'));
-    const differences = await compare({
-      query,
-      expected: json(join(path, 'expect.json')),
-      scope: await scopeOf(path, query, cel),
+    yield await isolated(name, async () => {
+      const query = json(join(path, 'query.json'));
+      const differences = await compare({
+        query,
+        expected: json(join(path, 'expect.json')),
+        scope: await scopeOf(path, query, cel),
+      });
+      return differences.length === 0
+        ? { name, outcome: 'agree' }
+        : { name, outcome: 'differ', detail: differences.join('; ') };
     });
-    yield differences.length === 0
-      ? { name, outcome: 'agree' }
-      : { name, outcome: 'differ', detail: differences.join('; ') };
   }
   const own = join(root, '_ranges');
   yield* ranges(existsSync(own) ? own : join(fallback, 'graph', '_ranges'));

@@ -4,6 +4,7 @@ import { serveCatalog } from '../../pipeline/catalogs/serve/serve.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { type Answer, registryApi } from '../fakes/registry-api.ts';
 import { saysWhy } from './graph.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON, whose shape its README gives
@@ -15,12 +16,14 @@ export async function* cases(folder: string): AsyncGenerator<CaseResult> {
   for (const name of readdirSync(root).sort()) {
     if (!name.startsWith('grpc-')) continue;
     const read = (file: string): Recorded => JSON.parse(readFileSync(join(root, name, file), 'utf8'));
-    const { queries, catalogs } = read('query.json');
-    const input = join(root, name, 'input', catalogs[0].name);
-    const differences = await compare(input, queries, read('expect.json'));
-    yield differences.length === 0
-      ? { name, outcome: 'agree' }
-      : { name, outcome: 'differ', detail: differences.join('; ') };
+    yield await isolated(name, async () => {
+      const { queries, catalogs } = read('query.json');
+      const input = join(root, name, 'input', catalogs[0].name);
+      const differences = await compare(input, queries, read('expect.json'));
+      return differences.length === 0
+        ? { name, outcome: 'agree' }
+        : { name, outcome: 'differ', detail: differences.join('; ') };
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalogImages } from '../../catalog/mirror/images.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 import { comparePlans, type RecordedPlan } from './mirror-compare.ts';
 import { comparePulls } from './mirror-pulls.ts';
@@ -25,7 +26,8 @@ export async function* cases(folder: string, fallback: string): AsyncGenerator<C
     [folder, fallback].map((golden) => join(golden, '../data/catalogs/v4.20')).find(existsSync) ?? '';
   const names = readdirSync(set, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of names.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (!name.startsWith('_')) yield { name, ...(await judge(join(set, name), real)) };
+    if (name.startsWith('_')) continue;
+    yield await isolated(name, async () => ({ name, ...(await judge(join(set, name), real)) }));
   }
 }
 

@@ -12,12 +12,13 @@ import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
 import { type PackageFolder, readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 export async function* cases(golden: string): AsyncIterable<CaseResult> {
   const root = join(golden, 'pkgman');
   for (const name of readdirSync(root).sort()) {
-    if (!name.startsWith('_')) yield await compare(name, join(root, name));
+    if (!name.startsWith('_')) yield await isolated(name, () => compare(name, join(root, name)));
   }
 }
 

@@ -6,13 +6,14 @@ import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
 import { renderBlob } from '../../catalog/fbc/render.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
 export async function* cases(golden: string): AsyncIterable<CaseResult> {
   const root = join(golden, 'render');
   for (const name of readdirSync(root).sort()) {
     if (name.startsWith('_')) continue;
-    yield await compare(name, join(root, name));
+    yield await isolated(name, () => compare(name, join(root, name)));
   }
 }
 

@@ -16,6 +16,7 @@ import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { DNS_LABEL, DNS_SUBDOMAIN, type Form, formedOption, NAME, RANGE } from '../formed-option.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
 
@@ -71,6 +72,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const [name = ''] = invocation.operands;
     const olm = invocation.word('olm', ['v1', 'v0']) ?? 'v1';
+    checkForms(invocation, olm);
     return withBundle(name, renderingOf(invocation, terminal), async ({ source }) => {
       const bundle = await inspectedBundle(source);
       const documents = olm === 'v1' ? ofV1(bundle, invocation, terminal) : ofV0(bundle, invocation);
@@ -78,6 +80,20 @@ export const command: Command = {
     });
   },
 };
+
+/** @throws PipelineError `usage` for a value that OLM or Kubernetes would refuse */
+function checkForms(invocation: Invocation, olm: 'v1' | 'v0'): void {
+  minorOf(invocation.text('release'));
+  const forms: readonly (readonly [option: string, form: Form])[] = [
+    ['namespace', DNS_LABEL],
+    ['name', DNS_SUBDOMAIN],
+    ['version', RANGE],
+    ['channel', olm === 'v1' ? DNS_SUBDOMAIN : NAME],
+    ['catalog', DNS_SUBDOMAIN],
+    ['catalog-namespace', DNS_LABEL],
+  ];
+  for (const [option, form] of forms) formedOption(command, invocation, { option, form });
+}
 
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;

@@ -15,6 +15,7 @@ import { sarifReport } from '../../report/sarif.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amount, countText, findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { formedOption, KUBERNETES_VERSION } from '../formed-option.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
@@ -149,8 +150,10 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-function optionsOf({ text }: Invocation, { directory }: Terminal): InspectOptions {
-  const version = text('kubernetes-version');
+function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOptions {
+  const { text } = invocation;
+  const form = KUBERNETES_VERSION;
+  const version = formedOption(command, invocation, { option: 'kubernetes-version', form });
   const categories = text('categories');
   const dockerfile = text('dockerfile');
   return {

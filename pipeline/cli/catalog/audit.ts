@@ -16,6 +16,7 @@ import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-t
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
 import { progressLine } from '../progress-line.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -72,6 +73,7 @@ export const command: Command = {
     const { operands, text, word, flag } = invocation;
     const format = text('format') ?? 'text';
     const olm = word('olm', ['v0', 'v1']);
+    formedOption(command, invocation, { option: 'platform', form: OPENSHIFT_VERSION });
     const past = askedPast(invocation);
     // Who asks about the past reads the first answers while the others are found out.
     if (past && format === 'text') await reportPast(past, invocation, terminal);

@@ -59,6 +59,8 @@ export const command: Command = {
     const format = FORMATS[word('format', FORMAT_WORDS) ?? 'html'];
     const catalogs = await readOperands(operands, invocation, terminal);
     const name = text('package');
+    if (name !== undefined && !catalogs.some(({ catalog }) => catalog.packages.has(name)))
+      throw noPackage(name);
     const packages = name === undefined ? undefined : new Set([name]);
     const worlds = await worldsOf({
       catalogs,
@@ -76,15 +78,17 @@ function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
   return olm === undefined ? ['v0', 'v1'] : [olm];
 }
 
+function noPackage(name: string): PipelineError {
+  return new PipelineError('usage', `no catalog contains the package ${JSON.stringify(name)}`, {
+    hint: 'run portolan list packages DIR to list the packages',
+  });
+}
+
 function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {
   if (name === undefined) throw usageError(command, '--package is required for a diagram');
   const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
   const ofPackage = world?.catalog.packages.get(name);
-  if (!world || !ofPackage) {
-    throw new PipelineError('usage', `no catalog contains the package ${JSON.stringify(name)}`, {
-      hint: 'run portolan list packages DIR to list the packages',
-    });
-  }
+  if (!world || !ofPackage) throw noPackage(name);
   if (another) throw usageError(command, 'several catalogs contain the package: name one DIR for a diagram');
   return hopGraph(world, ofPackage);
 }

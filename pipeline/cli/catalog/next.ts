@@ -3,6 +3,7 @@ import { type Answer, type AnsweredPath, answerQuestion, type Question } from '.
 import type { Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { formedOption, RANGE } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
@@ -48,8 +49,8 @@ export const command: Command = {
     'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v4.20 --catalog v4.20 --priority catalog=-100',
   ],
   run: async (invocation, terminal) => {
-    const catalogs = await readOperands(invocation.operands, invocation, terminal);
     const question = questionOf(invocation);
+    const catalogs = await readOperands(invocation.operands, invocation, terminal);
     const answer = await answerQuestion(catalogs, question);
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
@@ -67,7 +68,7 @@ function questionOf(invocation: Invocation): Question {
     bundle: text('name'),
     channels: list('channel'),
     olm: olm === undefined ? ['v0', 'v1'] : [olm satisfies Olm],
-    range: text('range') ?? '',
+    range: formedOption(command, invocation, { option: 'range', form: RANGE }) ?? '',
     catalog: text('catalog'),
     priorities: new Map(list('priority').map(priorityOf)),
   };

@@ -104,3 +104,25 @@ test('what a release of OLM v1 cannot install', async () => {
   );
   expect((await portolan(own, 'bundle', 'manifests', '.')).err).toContain('(olmv1/install-mode)');
 });
+
+test('values that OLM or Kubernetes would refuse are usage errors', async () => {
+  const run = (...words: string[]) => portolan(SAMPLE, 'bundle', 'manifests', '.', ...words);
+  const refused: Readonly<Record<string, readonly string[]>> = {
+    '--namespace': ['A b', 'a.b', ''],
+    '--name': ['A b', ''],
+    '--version': ['abc', '', `>=1.0.0 <${'1'.repeat(64)}.0.0`],
+    '--channel': ['A b', ''],
+    '--catalog': ['a b'],
+    '--catalog-namespace': ['??'],
+    '--release': ['abc'],
+  };
+  for (const [option, values] of Object.entries(refused)) {
+    for (const value of values) {
+      const { exit, out, err } = await run(option, value);
+      expect({ exit, out }).toEqual({ exit: 2, out: '' });
+      expect(err).toContain(`${option} must be a`);
+    }
+  }
+  expect((await run('--namespace', 'a-b', '--name', 'a.b', '--version', '1.x || ~2.0')).exit).toBe(0);
+  expect((await run('--olm', 'v0', '--channel', 'Beta_1')).exit).toBe(0);
+});

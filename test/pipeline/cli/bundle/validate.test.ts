@@ -108,6 +108,16 @@ describe('portolan bundle validate', () => {
     const unknown = await portolan(SAMPLE, 'bundle', 'validate', '.', '--suite', 'hub');
     expect(unknown.exit).toBe(2);
     expect(unknown.err).toContain('--suite must be one of default, operatorhub,');
+    for (const version of ['abc', '', '1.x', 'v1.25-beta']) {
+      const typed = await portolan(SAMPLE, 'bundle', 'validate', '.', '--kubernetes-version', version);
+      expect(typed).toMatchObject({ exit: 2, out: '' });
+      const expected = `--kubernetes-version must be a version, for example 1.25, not ${JSON.stringify(version)}`;
+      expect(typed.err).toContain(expected);
+    }
+    for (const version of ['1.25', 'v1.25.0', '1']) {
+      const typed = await portolan(SAMPLE, 'bundle', 'validate', '.', '--kubernetes-version', version);
+      expect(typed.exit).toBe(0);
+    }
     const missing = await portolan(SAMPLE, 'bundle', 'validate', './nothing');
     expect(missing).toMatchObject({ exit: 2 });
     expect(missing.err).toContain('nothing');

@@ -157,6 +157,9 @@ describe('portolan audit of a whole cluster', () => {
     expect(await told(known, '--platform', '4.12')).toContain(
       'portolan: no catalog is for platform version "4.12"',
     );
+    expect(await told(known, '--platform', 'abc')).toContain(
+      'portolan: --platform must be a version, for example 4.19, not "abc"',
+    );
   });
 });
 

@@ -105,6 +105,17 @@ describe('portolan next', () => {
     );
   });
 
+  test('a version range that OLM v1 would refuse is a usage error', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    for (const range of ['abc', '', '>=1.0.0 <']) {
+      const { exit, out, err } = await runCommand(['next', '--package', 'p', '--range', range, 'v4.20'], {
+        directory,
+      });
+      expect({ exit, out }).toEqual({ exit: 2, out: '' });
+      expect(err).toContain('--range must be a version range');
+    }
+  });
+
   test('two catalogs of one cluster: OLM v1 cannot choose, OLM v0 asks which is subscribed to', async () => {
     const directory = catalogs({ one: { p: CHAIN }, two: { p: CHAIN } });
     const asked = ['next', '--package', 'p', '--version', '1.1.0'];

@@ -1,0 +1,21 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { written } from '../../../catalog/olm/universe.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+test('a package that no catalog contains is an error in every format, not an empty page', async () => {
+  const directory = folder();
+  mkdirSync(join(directory, 'v4.20'));
+  const p = { versions: ['1.0.0'], channels: { stable: [{ name: 'p.v1.0.0' }] } };
+  writeFileSync(join(directory, 'v4.20', 'catalog.json'), written({ p }));
+  for (const format of ['html', 'json', 'mermaid']) {
+    const asked = (name: string) =>
+      runCommand(['graph', 'v4.20', '--package', name, '--format', format], { directory });
+    const { exit, out, err } = await asked('q');
+    expect({ exit, out }).toEqual({ exit: 2, out: '' });
+    expect(err).toContain('no catalog contains the package "q"');
+    expect((await asked('p')).exit).toBe(0);
+  }
+});
