@@ -524,7 +524,7 @@ describe('merging', () => {
     expect(stateOf(await judgeGroup())).toBe('failure');
     second.author = 'carol';
     hub.forge.queue.splice(0, 1);
-    expect(await judgeGroup()).toMatchObject({ headline: expect.stringContaining('does not tell') });
+    expect(await judgeGroup()).toMatchObject({ headline: expect.stringContaining('GitHub does not say') });
   });
 });
 

@@ -141,8 +141,8 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 15,
     without: 'looking at whose commits they are',
     file: STANDING,
-    text: 'return authorship.strangers[0];',
-    instead: 'return undefined;',
+    text: 'const [found] = authorship.strangers;',
+    instead: 'const found = undefined as string | undefined;',
     test: GATE,
   },
   {

@@ -9,11 +9,18 @@
  * neither ever turns a refusal into a permission.
  */
 import { type AreaChange, type PackageChange, subjectOf } from '../../change/change.ts';
-import type { Person } from '../../policy/identity.ts';
+import { type Person, samePerson } from '../../policy/identity.ts';
 import { sameOwners } from '../../policy/owners/owners.ts';
 import type { AllowableClass } from '../../policy/policy.ts';
 import { type AuthorityFacts, type AuthorityInput, factsOf, includes, peopleOf } from './authority-facts.ts';
-import { loginsBut, mergeNeeds, type Need, needsFor, needText } from './missing-approvals.ts';
+import {
+  type Candidates,
+  loginsBut,
+  mergeNeeds,
+  type Need,
+  needsFor,
+  needText,
+} from './missing-approvals.ts';
 import {
   type Demand,
   demandsOnArea,
@@ -22,8 +29,9 @@ import {
   isFree,
   isMet,
   missingFor,
+  type Supporter,
 } from './required-approvals.ts';
-import { isOutdated, mayAlone, mayAloneInArea, supportersOf } from './supporters.ts';
+import { commitDoubt, isOutdated, mayAlone, mayAloneInArea, supportersOf } from './supporters.ts';
 
 export type { AuthorityInput } from './authority-facts.ts';
 
@@ -167,7 +175,7 @@ function decideArea(given: AuthorityFacts, change: AreaChange): Decided {
     };
     return { decision, needs: [] };
   }
-  const demands = demandsOnArea(change, given.policy);
+  const demands = demandsOnArea(change, given);
   return decideDemands(given, { subject: subjectOf(change), classes: [change.area], owners: [], demands });
 }
 
@@ -189,15 +197,57 @@ function decideDemands(given: AuthorityFacts, { subject, classes, owners, demand
   const why = [
     ...new Set(demands.filter((demand) => !isMet(demand, supporters)).map((demand) => demand.why)),
   ].join(', ');
-  const needs = needsFor(missing, {
+  const candidates = {
     admins: loginsBut(given.admins, silent),
     owners: loginsBut(owners, silent),
     subject,
     why,
-  });
+  };
+  const asked = needsFor(missing, candidates);
+  const stuck = asked.some(({ from, count }) => from.length < count);
+  const own = stuck ? ownCommitNeed(given, { subject, owners, demands, supporters, candidates }) : undefined;
+  const needs = own ? [own] : asked;
   if (needs.length > 0 && isOutdated(given, subject)) needs.unshift(updateNeed(given, subject));
   const authority = needs.length === 0 ? 'allow' : 'needs';
   return { decision: { subject, classes, authority, reasons }, needs };
+}
+
+interface Stuck extends Pick<Subject, 'subject' | 'owners' | 'demands'> {
+  readonly supporters: readonly Supporter[];
+  readonly candidates: Candidates;
+}
+
+/**
+ * What the author must do where nobody is left who could approve, although somebody could if the head were pushed and
+ * its commits were written by other people; undefined where that would not help.
+ */
+function ownCommitNeed(given: AuthorityFacts, stuck: Stuck): Need | undefined {
+  const { author, pusher, admins } = given;
+  const { subject, owners, demands, supporters, candidates } = stuck;
+  const need = (why: string): Need => ({
+    who: 'author',
+    count: 1,
+    from: [author.login],
+    subjects: [subject],
+    why,
+  });
+  const isEnough = (more: readonly Supporter[]): boolean =>
+    needsFor(missingFor(demands, [...supporters, ...more]), candidates).every(
+      ({ from, count }) => from.length >= count,
+    );
+  const hasSpoken = supporters.some((one) => one.author);
+  if (!hasSpoken && (includes(admins, author) || includes(owners, author))) {
+    const doubt = commitDoubt(given, owners);
+    const own = { person: author, admin: includes(admins, author), author: true };
+    if (doubt && isEnough([own])) return need(`${doubt.found}, and nobody else can approve: ${doubt.remedy}`);
+  }
+  if (!pusher || pusher.bot === true || samePerson(pusher, author)) return undefined;
+  const isHeard = includes(admins, pusher) || includes(owners, pusher);
+  const other = { person: pusher, admin: includes(admins, pusher), author: false };
+  if (!isHeard || !isEnough([other])) return undefined;
+  return need(
+    `@${pusher.login} pushed the head, and nobody else can approve: @${author.login} must push a new commit, so that @${pusher.login} can approve it`,
+  );
 }
 
 /** The base branch must come into the pull request before anybody can approve what it changes. */

@@ -76,7 +76,7 @@ export function needText(needs: readonly Need[]): string {
   const times = first.count > 1 ? `${first.count} approvals` : 'approval';
   const from =
     first.from.length === 0
-      ? `${role}, but the policy names nobody who can give it`
+      ? `${role}, but the policy names nobody else who can give it`
       : `${listText(
           first.from.map((login) => `@${login}`),
           4,

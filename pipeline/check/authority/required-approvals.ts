@@ -70,7 +70,7 @@ export interface DemandContext {
 /** What a change of a package demands. */
 export function demandsOnPackage(change: PackageChange, context: DemandContext): Demand[] {
   const classes = [...change.classes];
-  const demands = classes.map((one) => forOwned(demandOf(one, context.policy), context.owned));
+  const demands = classes.map((one) => forOwned(demandOf(one, context), context.owned));
   // Whatever the class asks for, an owner stands behind it; a new package has none, so that is an admin.
   demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
@@ -90,8 +90,11 @@ function forOwned(demand: Demand, owned: boolean): Demand {
 }
 
 /** What a change of the repository as a whole demands. */
-export function demandsOnArea({ area }: AreaChange, policy: Policy): Demand[] {
-  return [demandOf(area, policy)];
+export function demandsOnArea(
+  { area }: AreaChange,
+  context: Pick<DemandContext, 'policy' | 'author'>,
+): Demand[] {
+  return [demandOf(area, context)];
 }
 
 /** The class's word in a sentence. */
@@ -99,11 +102,19 @@ export function classText(one: AllowableClass): string {
   return WORDS[one];
 }
 
-function demandOf(one: AllowableClass, policy: Policy): Demand {
+function demandOf(one: AllowableClass, { policy, author }: Pick<DemandContext, 'policy' | 'author'>): Demand {
   const { owners, admins } = policy.approval.required.get(one) ?? { owners: 0, admins: 1 };
   const isOnly = hasOnlyAdmin(policy);
-  const required = { owners, admins: isOnly ? Math.min(admins, 1) : admins };
-  return { anyOf: [required], otherAdmin: OTHER_ADMIN.has(one) && !isOnly, why: WORDS[one] };
+  const otherAdmin = OTHER_ADMIN.has(one) && !isOnly;
+  const most = isOnly ? 1 : otherAdmin ? othersOf(policy, author) : Infinity;
+  return { anyOf: [{ owners, admins: Math.min(admins, most) }], otherAdmin, why: WORDS[one] };
+}
+
+/** How many admins the policy names besides the author, at least one; of an author who is not an admin, any number. */
+function othersOf({ owners: { admins } }: Policy, author: Person): number {
+  const others = admins.filter((identity) => !isAuthor(identity, author)).length;
+  const isAdmin = others < admins.length && admins.every(({ kind }) => kind === 'account');
+  return isAdmin ? Math.max(1, others) : Infinity;
 }
 
 /**

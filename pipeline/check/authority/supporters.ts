@@ -48,16 +48,31 @@ export function isOutdated({ content, headContent }: AuthorityFacts, subject: st
 
 /** Why the word of an author who is an owner or admin is not enough here; undefined when it is. */
 function doubtOf(given: AuthorityFacts, owners: readonly Person[]): string | undefined {
-  const { author, pusher, admins, policy, automation, authorship } = given;
+  const { author, policy, automation } = given;
   if (automation) return `the policy limits what @${author.login} may change`;
   if (!policy.approval.ownerSelfApproval) return 'someone other than the author must approve';
+  return commitDoubt(given, owners)?.found;
+}
+
+/** What is odd about the head or its commits, and what the author can do; undefined when an author's word counts in any case. */
+export function commitDoubt(
+  given: AuthorityFacts,
+  owners: readonly Person[],
+): { readonly found: string; readonly remedy: string } | undefined {
+  const { author, pusher, admins, policy, automation, authorship } = given;
+  const remedy = `@${author.login} must push a new commit`;
+  if (automation || !policy.approval.ownerSelfApproval) return undefined;
   if (policy.approval.pusherMustBeOwner) {
-    if (!pusher) return 'it is unknown who pushed the head';
-    if (!samePerson(pusher, author) && !includes(admins, pusher) && !includes(owners, pusher)) {
-      return `@${pusher.login}, who pushed the head, is neither an owner nor an admin`;
-    }
+    if (!pusher) return { found: 'it is unknown who pushed the head', remedy };
+    if (!samePerson(pusher, author) && !includes(admins, pusher) && !includes(owners, pusher))
+      return {
+        found: `@${pusher.login}, who pushed the head, is neither an owner nor an admin`,
+        remedy,
+      };
   }
-  return authorship.strangers[0];
+  const [found] = authorship.strangers;
+  const rewrite = `@${author.login} must rewrite it (git commit --amend --reset-author), or its author must open the pull request`;
+  return found === undefined ? undefined : { found, remedy: rewrite };
 }
 
 /** Whether the author is a program's account whose scope covers the whole change of a package. */

@@ -158,7 +158,7 @@ describe('needs', () => {
       '@a, @b, @c, @d or @e (an owner)',
     );
     expect(needText([need({ who: 'admin', from: [] })])).toBe(
-      'needs approval from an admin, but the policy names nobody who can give it for package etcd: it adds versions',
+      'needs approval from an admin, but the policy names nobody else who can give it for package etcd: it adds versions',
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   type AuthorityInput,
   decideAuthority,
 } from '../../../../pipeline/check/authority/authority.ts';
+import type { CommitFacts } from '../../../../pipeline/check/authority/authorship.ts';
 import { EMPTY_DIRECTORY, type Person } from '../../../../pipeline/policy/identity.ts';
 import type { PackageOwners } from '../../../../pipeline/policy/owners/owners.ts';
 import { type AllowableClass, CHANGE_CLASSES } from '../../../../pipeline/policy/policy.ts';
@@ -39,6 +40,19 @@ const DELETE: Files = {
 const NEW: Files = { 'catalogs/v4.20/new/catalog.yaml': catalogOf('new', ['1.0.0']) };
 const GATE: Files = { '.github/workflows/portolan.yml': 'x' };
 
+function commitBy(who: keyof typeof PEOPLE): CommitFacts {
+  const person = { name: who, email: `${who}@example.com`, account: PEOPLE[who] };
+  return {
+    id: 'a'.repeat(40),
+    parents: 1,
+    author: person,
+    committer: person,
+    coAuthors: [],
+    signedOffBy: [],
+    verified: true,
+  };
+}
+
 describe('the table', () => {
   test('1: what is unsafe is refused, whoever wrote it and whoever approves', async () => {
     const link: Files = { ...ADD, 'catalogs/v4.20/etcd/link.yaml': { mode: '120000', text: '/etc/passwd' } };
@@ -61,11 +75,22 @@ describe('the table', () => {
     });
   });
 
-  test('3: the gate itself takes two admins besides the author, and comes alone', async () => {
-    expect(await decide({ head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
+  test('3: the gate itself takes two admins besides the author, or all there are, and comes alone', async () => {
+    expect(await decide({ head: GATE, author: 'alice' })).toMatchObject({
       authority: 'needs',
+      needs: [{ who: 'admin', count: 1, from: ['amy'] }],
+    });
+    expect(await decide({ head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
+      authority: 'allow',
+    });
+    const three = { [POLICY_PATH]: POLICY.replace("['alice#1', amy]", "['alice#1', amy, dan]") };
+    expect(await decide({ base: three, head: GATE, author: 'alice', approvals: ['amy'] })).toMatchObject({
+      needs: [{ who: 'admin', count: 1, from: ['dan'] }],
+    });
+    const none = { [POLICY_PATH]: POLICY.replace("['alice#1', amy]", '[]') };
+    expect(await decide({ base: none, head: GATE, author: 'bob' })).toMatchObject({
       headline:
-        'needs approval from an admin, but the policy names nobody who can give it for gate: it changes the policy or the gate',
+        'needs 2 approvals from an admin, but the policy names nobody else who can give it for gate: it changes the policy or the gate',
     });
     expect(await decide({ head: GATE, author: 'bob', approvals: ['amy'] })).toMatchObject({
       authority: 'needs',
@@ -114,6 +139,40 @@ describe('the table', () => {
       expect(await decide({ base: own, head: DELETE, author: 'alice' })).toMatchObject({
         authority: 'allow',
       });
+    });
+
+    test.each<[string, Omit<PullRequest, 'head'>, string]>([
+      [
+        'somebody else pushed the head',
+        { author: 'alice', pusher: 'mallory' },
+        '@mallory, who pushed the head, is neither an owner nor an admin, and nobody else can approve: @alice must push a new commit',
+      ],
+      [
+        'nobody knows who pushed the head',
+        { author: 'alice', pusher: undefined },
+        'it is unknown who pushed the head, and nobody else can approve: @alice must push a new commit',
+      ],
+      [
+        'a stranger wrote a commit',
+        { author: 'alice', input: { commits: [commitBy('mallory')] } },
+        `commit ${'a'.repeat(12)} is from @mallory, and nobody else can approve: @alice must rewrite it (git commit --amend --reset-author), or its author must open the pull request`,
+      ],
+      [
+        'that admin pushed to the pull request of another person',
+        { author: 'mallory', pusher: 'alice' },
+        '@alice pushed the head, and nobody else can approve: @mallory must push a new commit, so that @alice can approve it',
+      ],
+    ])('and %s, the author hears what to do', async (_, pullRequest, why) => {
+      for (const head of [GATE, { 'docs/x': 'x' }]) {
+        expect(await decide({ base, head, ...pullRequest })).toMatchObject({
+          authority: 'needs',
+          headline: `needs a new commit: ${why}`,
+          needs: [{ who: 'author', count: 1, from: [pullRequest.author] }],
+        });
+      }
+      // Where somebody else can approve, that is who is asked.
+      const { needs } = await decide({ head: { 'docs/x': 'x' }, ...pullRequest });
+      expect(needs).toMatchObject([{ who: 'admin', count: 1, from: ['amy'] }]);
     });
 
     test('nobody else does, and one approval of the admin is enough', async () => {
