@@ -4,7 +4,7 @@ import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
-import { type PostRequest, postCheck, postComment, postStatus, tellAnswer } from '../github/post-report.ts';
+import { type PostRequest, postCheck, postComment, postStatus, postAnswer } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
 import type { Forge } from './forge.ts';
@@ -65,7 +65,7 @@ async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): P
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
   if (question) {
     const text = answerText(report, question);
-    await attempt('the answer', () => tellAnswer(request, { number, text }));
+    await attempt('the answer', () => postAnswer(request, { number, text }));
   }
   if (isCurrent) await involve(request, { number, report }, { attempt, info, warning });
 }

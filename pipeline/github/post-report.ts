@@ -141,7 +141,7 @@ export async function postComment(
 }
 
 /** Writes the answer to a question in a comment of its own, or over the last answer. @throws PipelineError as the client */
-export async function tellAnswer(
+export async function postAnswer(
   request: PostRequest,
   { number, text }: { readonly number: number; readonly text: string },
 ): Promise<void> {

@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RULES } from '../../catalog/rules/index.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import { rulePage } from '../../pipeline/report/rule-help.ts';
 import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
 import { example, pullPayload } from '../fakes/github/payload.ts';
@@ -12,6 +14,9 @@ import { type Hub, openHub } from '../fakes/hub.ts';
 import { registry } from '../fakes/registry.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
+
+/** Links to the pages of rules, which no pull request can write. */
+const RULE_PAGES: ReadonlySet<string | undefined> = new Set(RULES.map(({ id }) => rulePage(id)));
 
 beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
 
@@ -148,7 +153,10 @@ describe('a pull request', () => {
       inputs: { mode: 'report', result: outputs['result'] ?? '' },
       environment: { GITHUB_REPOSITORY: 'example/other', GITHUB_EVENT_NAME: 'label' },
     });
-    expect([elsewhere.status, elsewhere.log]).toEqual([1, expect.stringContaining('of another repository')]);
+    expect([elsewhere.status, elsewhere.log]).toEqual([
+      1,
+      expect.stringContaining('from another repository'),
+    ]);
     expect(hub.forge.statuses).toEqual([]);
   });
 
@@ -428,7 +436,9 @@ describe('hostile text', () => {
       expect(fences).not.toMatch(/<img/);
       const links = [...fences.matchAll(/(?<!\\)\]\(([^)\s]*)\)/g)].map(([, url = '']) => url);
       const pages = `${hub.forge.url}/example/catalogs/blob/${pull.head}/catalogs/`;
-      expect(links.filter((url) => !(url.startsWith(pages) && /^[\w%.:/#-]+$/.test(url)))).toEqual([]);
+      const isOurs = (url: string) =>
+        (url.startsWith(pages) && /^[\w%.:/#-]+$/.test(url)) || RULE_PAGES.has(url);
+      expect(links.filter((url) => !isOurs(url))).toEqual([]);
       expect(links.length).toBeGreaterThan(0);
       expect(fences).not.toMatch(/@everyone/);
       for (const [diagram] of text.matchAll(/^```mermaid\n[\s\S]*?^```$/gm))

@@ -1,46 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../../pipeline/cli/commands.ts';
-import { folder } from '../../fakes/folder.ts';
+import { expect, test } from 'vitest';
 import { runCommand } from '../../fakes/terminal.ts';
 
 const scriptFor = async (shell: string): Promise<string> => (await runCommand(['completion', shell])).out;
-
-describe('bash', () => {
-  let file: string;
-  beforeEach(async () => {
-    file = join(folder(), 'portolan.bash');
-    writeFileSync(file, await scriptFor('bash'));
-  });
-
-  /** What bash offers for the last of some words. */
-  const offered = (...words: string[]): string[] => {
-    const line = ['portolan', ...words].map((word) => `'${word}'`).join(' ');
-    const script = `source ${file}; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _portolan; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
-  };
-
-  test('offers every command by its words', () => {
-    const all = new Set(['help', ...COMMANDS.map(({ words }) => words.split(' ')[0])]);
-    expect(new Set(offered(''))).toEqual(all);
-    expect(offered('che')).toEqual(['check']);
-    expect(offered('mirror', 'p').sort()).toEqual(['plan', 'prune']);
-    expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-    expect(offered('help', 'reh')).toEqual(['rehearse']);
-  });
-
-  test('offers the options of the command that was typed, and the words that they take', () => {
-    expect(offered('check', '--fo')).toEqual(['--format']);
-    expect(offered('check', '--j')).toEqual(['--json']);
-    expect(offered('check', '--format', '')).toEqual(['text', 'json', 'markdown', 'sarif']);
-    expect(offered('diff', 'a', 'b', '--format', 'm')).toEqual(['markdown']);
-    expect(offered('mirror', 'plan', '--he')).toEqual(['--help']);
-    expect(offered('convert', 'package-manifests', '--he')).toEqual(['--help']);
-    expect(offered('check', '--nothing-like-it')).toEqual(['']);
-  });
-});
 
 test('zsh gets the same through its support for bash', async () => {
   const [bash, zsh] = [await scriptFor('bash'), await scriptFor('zsh')];
@@ -56,7 +17,6 @@ test('fish gets each option with its description, quoted', async () => {
   // Every quote within a description is escaped.
   for (const line of lines.filter((one) => one.includes(' -d ')))
     expect(line).toMatch(/ -d '(?:[^'\\]|\\.)*'$/);
-  expect(spawnSync('bash', ['-n', '-c', await scriptFor('bash')]).status).toBe(0);
 });
 
 test('another shell is refused', async () => {
