@@ -4,7 +4,7 @@ import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
-import { type PostRequest, postCheck, postComment, postStatus, postAnswer } from '../github/post-report.ts';
+import { type PostRequest, postAnswer, postCheck, postComment, postStatus } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
 import type { Forge } from './forge.ts';

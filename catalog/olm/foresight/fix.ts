@@ -253,7 +253,7 @@ function withoutOwnSkips(channel: Channel): Edit[] {
     .map((entry) => {
       const skips = entry.skips.filter((name) => name !== entry.replaces);
       const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
-      return edited(channel, { ...entry, skips }, `${untrapText(entry)}, because it is replaced${rest}`);
+      return edited(channel, { ...entry, skips }, `${untrapText(entry)} (it is already in replaces)${rest}`);
     });
 }
 

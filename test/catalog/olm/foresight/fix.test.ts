@@ -46,7 +46,7 @@ describe('fixFor', () => {
       },
     };
     const fix = fixFor(await world(written), stuckAt('1.0.0'));
-    expect(fix?.text).toBe('in the entry of p.v1.2.0 remove p.v1.1.0 from skips, because it is replaced');
+    expect(fix?.text).toBe('in the entry of p.v1.2.0 remove p.v1.1.0 from skips (it is already in replaces)');
     expect(fix?.index).toBe(0);
   });
 
