@@ -21,19 +21,29 @@ const NAMED = 5;
 
 /** A rehearsal in a few lines: how many merges pass, which are denied, and what could not be checked. */
 export function rehearsalSummary({ merges, unchecked }: Rehearsal): string[] {
-  const passed = merges.filter(({ state }) => state === 'success').length;
   const denied = merges.filter((merge) => merge.denied);
-  const waiting = merges.filter(({ state }) => state === 'pending').length;
-  const failed = merges.length - passed - waiting - denied.length;
+  const failed = merges.filter(({ state, denied: isDenied }) => state === 'failure' && !isDenied).length;
+  const open = merges.filter(({ state }) => state === 'pending');
+  const approvable = open.filter(({ asked }) => asked.length > 0).length;
+  const orphans = orphansOf(merges).length;
+  const unfinished = open.length - approvable - orphans;
+  const passed = merges.length - denied.length - failed - open.length + approvable;
   const others = [
-    ...(waiting > 0 ? [`${waiting} would wait for an approval`] : []),
+    ...(orphans > 0 ? [`${orphans} would need an approval that nobody in the policy can give`] : []),
+    ...(unfinished > 0 ? [`${unfinished} could not be checked completely`] : []),
     ...(failed > 0 ? [`${failed} would fail`] : []),
     ...(denied.length > 0 ? [`${denied.length} would be denied`] : []),
   ];
-  const first = [`of the last ${amount(merges.length, 'merge')}, ${passed} would pass`, ...others].join(', ');
+  const approved = approvable > 0 ? ` (${approvable} of them after an approval)` : '';
+  const first = [
+    `of the last ${amount(merges.length, 'merge')}, ${passed} would pass${approved}`,
+    ...others,
+  ].join(', ');
+  const hasCatalog = merges.length === 0 || merges.some(({ packages }) => packages.length > 0);
   const rest = denied.length - NAMED;
   return [
     `past merges: ${merges.length === 0 ? 'none was checked' : first}`,
+    ...(hasCatalog ? [] : ['  none of them changes a package, so no catalog was checked']),
     ...denied.slice(0, NAMED).map((merge) => `  ${mergeText(merge)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
     ...(others.length > 0

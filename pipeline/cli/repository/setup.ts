@@ -12,7 +12,7 @@ import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
@@ -163,7 +163,7 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
 }
 
 /** What was found of owners, and what to write where nothing was. */
-function ownersLines({ owners, templates, found }: Setup): string[] {
+function ownersLines({ owners, templates, found, bundlePackages }: Setup): string[] {
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0 ? [] : [`owners: found for ${owned} of ${packages} packages`]),
@@ -172,6 +172,11 @@ function ownersLines({ owners, templates, found }: Setup): string[] {
       : [
           `${certified} packages have a cert_project_id and no reviewers; the repository does not say whose project it is: add reviewers to their ci.yaml, or owners.packages to the policy`,
         ]),
+    ...(found.patterns.length === 0 && bundlePackages > 0
+      ? [
+          `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; Portolan checks the bundles. If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}`,
+        ]
+      : []),
     ...(found.patterns.length === 0 && templates.length > 0
       ? [
           `templates without a rendered catalog: ${templates.slice(0, 5).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,

@@ -27,6 +27,8 @@ export interface Setup {
   /** The admins of the policy: those that were asked for, and the repository's maintainers. */
   readonly admins: readonly string[];
   readonly owners: OwnersFound;
+  /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
+  readonly bundlePackages: number;
   /** Templates of which no catalog was found. */
   readonly templates: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
@@ -72,11 +74,14 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     found,
     admins,
     owners: policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS,
+    bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),
   };
 }
+
+const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
 
 const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: 0 };
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
-import type { Files } from '../../../fakes/repository.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -94,4 +94,41 @@ test('checks as many merges as it is asked to, with the policy that is there', a
   const broken = repository.commit({ '.github/portolan.yaml': 'kind: x\n' }, { parents: [docs] });
   const kept = await portolan(repository.directory, ...options, broken);
   expect(kept.out).toContain('past merges: could not be checked: the policy cannot be read');
+});
+
+test('says that no catalog was checked, and what bundles need, where there is no catalog', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const manifests = 'operators/etcd/1.0.0/manifests/';
+  const base = repository.commit({ [`${manifests}csv.yaml`]: 'kind: x\n', 'README.md': 'a' });
+  const head = repository.commit({ 'README.md': 'b' }, { parents: [base], author: 'alice' });
+  const options = ['setup', '--commit', head, '--admin', 'alice', '--dry-run'];
+  const { out } = await portolan(repository.directory, ...options);
+  expect(out).toContain(
+    'bundles: 1 package in operators/ and no catalog; Portolan checks the bundles. If a pipeline',
+  );
+  expect(out).toContain('1 would pass\n  none of them changes a package, so no catalog was checked\n');
+  const { repository: other, head: last } = withMerges();
+  const catalogs = await portolan(
+    other.directory,
+    'setup',
+    '--commit',
+    last,
+    '--admin',
+    'alice',
+    '--dry-run',
+  );
+  expect(catalogs.out).not.toContain('no catalog');
+});
+
+test('counts merges that pass once somebody approved, and those for which nobody is named', async () => {
+  const repository = sampleRepository({ '.github/portolan.yaml': null });
+  onTestFinished(repository.remove);
+  const { base } = repository;
+  const head = repository.commit({ '.github/dependabot.yml': 'x' }, { parents: [base], author: 'mallory' });
+  const options = ['setup', '--commit', head, '--dry-run'];
+  const { out } = await portolan(repository.directory, ...options, '--admin', 'alice');
+  expect(out).toContain('of the last 1 merge, 1 would pass (1 of them after an approval)\n');
+  const nobody = await portolan(repository.directory, ...options);
+  expect(nobody.out).toContain('0 would pass, 1 would need an approval that nobody in the policy can give\n');
 });
