@@ -31,7 +31,10 @@ function parsed(goName: string, expected: string, parse: (text: string) => unkno
     kind: 'checked',
     goName,
     expected,
-    refusal: (value) => {
+    readsNull: true,
+    refusal: (written) => {
+      // Go reads null as the empty text.
+      const value = written ?? '';
       if (typeof value !== 'string') return `json: cannot unmarshal value into Go value of type string`;
       try {
         parse(value);
@@ -42,6 +45,15 @@ function parsed(goName: string, expected: string, parse: (text: string) => unkno
       }
     },
   };
+}
+
+const RELEASE =
+  'text such as "1": letters, digits and -, separated by dots, without leading zeros, at most 20 characters';
+
+/** @throws VersionError */
+function filledRelease(text: string): void {
+  if (text === '') throw new VersionError('Prerelease is empty');
+  parseRelease(text);
 }
 
 const PERMISSIONS = listOf(
@@ -91,8 +103,8 @@ const SPEC = struct('v1alpha1.ClusterServiceVersionSpec', {
       clusterPermissions: PERMISSIONS,
     }),
   }),
-  version: parsed('version.OperatorVersion', 'a version', parseTolerant),
-  release: parsed('release.OperatorRelease', 'a release', parseRelease),
+  version: parsed('version.OperatorVersion', 'a semantic version such as "1.0.0"', parseTolerant),
+  release: parsed('release.OperatorRelease', RELEASE, filledRelease),
   maturity: text,
   customresourcedefinitions: CRD_DESCRIPTIONS,
   apiservicedefinitions: API_SERVICE_DESCRIPTIONS,

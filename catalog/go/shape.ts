@@ -31,6 +31,8 @@ export interface CheckedShape {
   readonly expected: string;
   /** What Go says of a value that is not null; undefined when it is accepted. */
   readonly refusal: (value: unknown) => string | undefined;
+  /** Set when Go's reader of the type gets null, too, and may refuse it. */
+  readonly readsNull?: true;
 }
 
 export interface StructShape {
@@ -62,8 +64,10 @@ export function struct(name: string, fields: Readonly<Record<string, Shape>>): S
 /** A place where a value does not fit. */
 export interface Misfit {
   readonly path: Path;
-  /** What stands there: `string`, `number`, `bool`, `array`, `object`. */
+  /** What stands there: `string`, `number`, `bool`, `array`, `object`, `null`. */
   readonly found: string;
+  /** The text that stands there, where text of another form is expected. */
+  readonly text?: string;
   /** What the shape expects, in words. */
   readonly expected: string;
   /** What Go's json package says of it. */
@@ -137,7 +141,8 @@ interface Context {
 }
 
 function fitValue(value: unknown, shape: Shape, context: Context): unknown {
-  if (value === null || value === undefined || shape.kind === 'any') return value;
+  if (value === undefined || shape.kind === 'any') return value;
+  if (value === null) return readsNull(shape) ? fitChecked(value, shape, context) : value;
   switch (shape.kind) {
     case 'string':
       return typeof value === 'string' ? value : misfit(value, goName(shape), 'a string', context);
@@ -162,6 +167,10 @@ function fitValue(value: unknown, shape: Shape, context: Context): unknown {
   }
 }
 
+function readsNull(shape: Shape): shape is CheckedShape {
+  return shape.kind === 'checked' && shape.readsNull === true;
+}
+
 function misfit(value: unknown, goType: string, expected: string, context: Context): undefined {
   const found = typeName(value);
   const field =
@@ -174,6 +183,7 @@ function misfit(value: unknown, goType: string, expected: string, context: Conte
 }
 
 function typeName(value: unknown): string {
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
   return typeof value === 'bigint' ? 'number' : typeof value;
@@ -183,7 +193,8 @@ function fitChecked(value: unknown, shape: CheckedShape, context: Context): unkn
   const go = shape.refusal(value);
   if (go === undefined) return value;
   const found = typeName(value);
-  context.misfits.push({ path: context.path, found, expected: shape.expected, go });
+  const written = typeof value === 'string' ? { text: value } : {};
+  context.misfits.push({ path: context.path, found, expected: shape.expected, go, ...written });
   return undefined;
 }
 
@@ -304,7 +315,7 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
     }
     const field = shape.fields[name];
     const item = value[key];
-    if (!field || (item === null && field.kind !== 'any')) {
+    if (!field || (item === null && field.kind !== 'any' && !readsNull(field))) {
       proper = false;
       continue;
     }

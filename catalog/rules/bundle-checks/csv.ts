@@ -33,8 +33,9 @@ export function called({ name }: TypedCsv): string {
 }
 
 export const checkCsvType: Check = ofCsv((csv, report) => {
-  for (const { path, found, expected } of csv.misfits) {
-    report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${found}`, csv.at(...path));
+  for (const { path, found, expected, text: written } of csv.misfits) {
+    const what = written === undefined ? found : JSON.stringify(written);
+    report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
   }
 });
 
