@@ -48,11 +48,44 @@ export interface ManifestFile {
 
 /** Reads all documents of a file. A file without any text has none. */
 export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile {
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const text = decoded(bytes);
   const documents = [
     ...(startsLikeJson(text, SNIFF) ? jsonDocuments(path, text) : yamlDocuments(path, text)),
   ];
   return { path, bytes, documents };
+}
+
+/** Stands for bytes that are not UTF-8: half of a surrogate pair, which no UTF-8 decodes to. */
+const INVALID = '\udc00';
+const LONE = /\p{Surrogate}/gu;
+
+/** The text of a file, with `INVALID` for what is not UTF-8. */
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return decodedLines(bytes);
+  }
+}
+
+function decodedLines(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let from = 0; from <= bytes.length; ) {
+    const found = bytes.indexOf(10, from);
+    const to = found < 0 ? bytes.length : found;
+    lines.push(decodedLine(bytes.subarray(from, to)));
+    from = to + 1;
+  }
+  return lines.join('\n');
+}
+
+function decodedLine(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    return text.replaceAll('\ufffd', INVALID);
+  }
 }
 
 /** A document that was read. */
@@ -64,7 +97,9 @@ export function firstValue(file: ManifestFile): ReadValue | undefined {
   return first?.kind === 'value' ? first : undefined;
 }
 
-function* jsonDocuments(path: string, text: string): Generator<FileDocument> {
+function* jsonDocuments(path: string, written: string): Generator<FileDocument> {
+  // Go's reader of JSON accepts bytes that are not UTF-8 in texts.
+  const text = written.includes(INVALID) ? written.replaceAll(LONE, '\ufffd') : written;
   const reader = new JsonReader(text, DEPTH);
   for (let count = 0; ; count++) {
     try {
@@ -81,7 +116,7 @@ function* jsonDocuments(path: string, text: string): Generator<FileDocument> {
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       // With nothing read, the readers try the text as YAML.
-      const asYaml = count === 0 ? [...yamlDocuments(path, text)] : [];
+      const asYaml = count === 0 ? [...yamlDocuments(path, written)] : [];
       if (asYaml[0]?.kind === 'value') yield* asYaml;
       else yield jsonUnread(path, text, error);
       return;
@@ -96,12 +131,18 @@ function jsonUnread(path: string, text: string, error: JsonError): FileDocument 
 
 function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
   const normal = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+  const hasInvalid = normal.includes(INVALID);
   for (const piece of splitDocuments(normal)) {
     if ('rest' in piece) {
       const message = `a line that starts with --- separates documents, but contains "${piece.rest}"`;
       const location = { file: path, line: piece.line, column: piece.column };
       yield { kind: 'unread', message, go: `invalid Yaml document separator: ${piece.rest}`, location };
       return;
+    }
+    const broken = hasInvalid ? notUtf8(path, normal.slice(piece.from, piece.to), piece.line) : undefined;
+    if (broken) {
+      yield broken;
+      continue;
     }
     const fast = readFast(normal, piece.from, piece.to, piece.line);
     if (fast && !hasRoundedInteger(fast.value)) {
@@ -110,6 +151,15 @@ function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
       yield { kind: 'value', value: fast.value, document, tree: () => treeOf(source) };
     } else yield readYaml(path, normal.slice(piece.from, piece.to), piece.line);
   }
+}
+
+/** What Go says of a document with bytes that are not UTF-8; undefined for a document without such bytes. */
+function notUtf8(path: string, text: string, line: number): FileDocument | undefined {
+  const offset = text.search(LONE);
+  if (offset < 0) return undefined;
+  const location = new OffsetDocument(path, text, line, () => offset).locate([]);
+  const go = 'error converting YAML to JSON: yaml: invalid leading UTF-8 octet';
+  return { kind: 'unread', message: 'the text is not UTF-8', go, location };
 }
 
 function treeOf(text: string): YamlNode | undefined {

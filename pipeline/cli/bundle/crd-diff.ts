@@ -5,7 +5,7 @@ import { safeChange } from '../../../catalog/crd/advice.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
-import { directorySource, fileError, readText } from '../../directory.ts';
+import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { amount } from '../../text.ts';
 import type { Command } from '../command.ts';
@@ -81,7 +81,7 @@ async function crdsAt(path: string, shown: string): Promise<Crd[]> {
 }
 
 async function filesAt(path: string): Promise<ManifestFile[]> {
-  if (isFile(path)) return [readManifestFile(path, new TextEncoder().encode(readText(path)))];
+  if (isFile(path)) return [readManifestFile(path, readFileBytes(path))];
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
   return Promise.all(files.map(async (file) => readManifestFile(file.path, await file.read())));
 }

@@ -75,6 +75,26 @@ describe('portolan bundle validate', () => {
     expect((await portolan(directory, 'bundle', 'validate', '.')).out).toContain('annotations/text');
   });
 
+  test('manifests and annotations that are not UTF-8 fail in every view', async () => {
+    for (const file of [CSV, 'metadata/annotations.yaml']) {
+      const directory = folder();
+      cpSync(SAMPLE, directory, { recursive: true });
+      const path = join(directory, file);
+      for (const [comment, exit] of [
+        [[0xc3, 0xa9], 0],
+        [[0xe9], 1],
+      ] as const) {
+        writeFileSync(
+          path,
+          Buffer.concat([readFileSync(join(SAMPLE, file)), Buffer.from([0x23, ...comment, 0x0a])]),
+        );
+        for (const view of [[], ['--compat', 'sdk'], ['--compat', 'opm']]) {
+          expect((await portolan(directory, 'bundle', 'validate', '.', ...view)).exit).toBe(exit);
+        }
+      }
+    }
+  });
+
   test('the severity of a rule is the policy’s; SARIF names the place', async () => {
     const directory = changed(/^ +minKubeVersion: .*\n/m, '');
     writeFileSync(

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
+
+/** Bytes of a text in which `?` stands for a byte that is not UTF-8. */
+function latin1(text: string): Uint8Array {
+  return Uint8Array.from(new TextEncoder().encode(text), (byte) => (byte === 0x3f ? 0xe9 : byte));
+}
+
+function read(bytes: Uint8Array): unknown[] {
+  return readManifestFile('manifests/a.yaml', bytes).documents.map((document) =>
+    document.kind === 'value'
+      ? document.value
+      : `${document.location.line}:${document.location.column} ${document.message}`,
+  );
+}
+
+describe('bytes that are not UTF-8', () => {
+  test('YAML cannot be read, and the place of the byte is known', () => {
+    expect(read(latin1('kind: A\nname: caf?\n'))).toEqual(['2:10 the text is not UTF-8']);
+    expect(read(latin1('# caf?\nkind: A\n'))).toEqual(['1:6 the text is not UTF-8']);
+    expect(read(latin1('kind: A\r\nname: caf?\r\n'))).toEqual(['2:10 the text is not UTF-8']);
+  });
+
+  test('the other documents of the file are read', () => {
+    expect(read(latin1('kind: A\n---\nkind: ?\n---\nkind: C\n'))).toEqual([
+      { kind: 'A' },
+      '3:7 the text is not UTF-8',
+      { kind: 'C' },
+    ]);
+  });
+
+  test('JSON is read with U+FFFD in their place, as Go does', () => {
+    expect(read(latin1('{"kind": "caf?"}'))).toEqual([{ kind: 'caf\ufffd' }]);
+    expect(read(latin1('{"kind": ?}'))).toEqual([
+      "1:10 not JSON: invalid character '\ufffd' looking for beginning of value",
+    ]);
+  });
+
+  test('text beyond ASCII, also U+FFFD itself, is sound', () => {
+    const text = 'é \u{10000} \u{1f600} \ufffd \u{10ffff}';
+    expect(read(new TextEncoder().encode(`kind: ${text}\n`))).toEqual([{ kind: text }]);
+    expect(read(new TextEncoder().encode(`{"kind": "${text}"}`))).toEqual([{ kind: text }]);
+  });
+});
