@@ -63,10 +63,10 @@ export interface OwnersPolicy {
   readonly allowTeams: boolean;
 }
 
-/** A file that names owners: at a path with `{package}`, or in the folders above a changed file (`{dir}/NAME`). */
+/** A file that names owners: at a path with `{package}`, in the folders above a changed file (`{dir}/NAME`), or `CODEOWNERS`. */
 export interface OwnersSource {
   readonly path: string;
-  readonly format: 'ci.yaml' | 'prow';
+  readonly format: 'ci.yaml' | 'prow' | 'codeowners';
 }
 
 /** The account of a program, and what it may change by itself. */

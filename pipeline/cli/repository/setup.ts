@@ -163,10 +163,14 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
 }
 
 /** What was found of owners, and what to write where nothing was. */
-function ownersLines({ owners, templates, found, bundlePackages }: Setup): string[] {
+function ownersLines({ owners, templates, found, bundlePackages, codeOwners }: Setup): string[] {
   const { packages, owned, certified } = owners;
   return [
-    ...(packages === 0 ? [] : [`owners: found for ${owned} of ${packages} packages`]),
+    ...(packages === 0
+      ? []
+      : [
+          `owners: found for ${owned} of ${packages} packages${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
+        ]),
     ...(certified === 0
       ? []
       : [

@@ -1,6 +1,6 @@
 /**
- * GitHub's `CODEOWNERS`. It decides nothing here: it is read to say where it names others than those who may change a
- * package, for GitHub asks those whom it names.
+ * GitHub's `CODEOWNERS`. It decides only where the policy names it as a source of owners. Otherwise it is read to say where
+ * it names others than those who may change a package, for GitHub asks those whom it names.
  *
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */

@@ -40,7 +40,13 @@ const FILE_BYTES = 1024 * 1024;
 
 export function ownersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
   const files = settingsFiles(objects, tree);
-  return { of: (name, paths) => ownersOf(files, policy, { name, paths }) };
+  const kept = new Map<string, ReturnType<typeof codeOwnersAt>>();
+  const codeOwners: CodeOwnersFiles = (path) => {
+    const found = kept.get(path) ?? codeOwnersAt(objects, tree, path);
+    kept.set(path, found);
+    return found;
+  };
+  return { of: (name, paths) => ownersOf({ ...files, codeOwners }, policy, { name, paths }) };
 }
 
 /** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
@@ -57,7 +63,7 @@ export function comparedOwnersReader(objects: ObjectReader, tree: string, policy
   };
 }
 
-async function ownersOf(files: SettingsFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
+async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
     const named = await fromSource(files, source, asked);
@@ -82,7 +88,8 @@ interface Asked {
   readonly paths: readonly string[];
 }
 
-async function fromSource(files: SettingsFiles, source: OwnersSource, asked: Asked): Promise<PackageOwners> {
+async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked): Promise<PackageOwners> {
+  if (source.format === 'codeowners') return byCodeOwners(files, source.path, asked.paths);
   if (!source.path.startsWith('{dir}/')) {
     const path = source.path.replaceAll('{package}', () => asked.name);
     const { settings, findings } = await files.read(path);
@@ -154,6 +161,36 @@ async function byFolder(
   return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
 }
 
+/** Code owners of all of the paths, each by the last line that matches it, as GitHub reads the file. */
+async function byCodeOwners(
+  { codeOwners }: OwnersFiles,
+  path: string,
+  paths: readonly string[],
+): Promise<PackageOwners> {
+  const { lines = [], unreadable } = await codeOwners(path);
+  if (unreadable !== undefined) return { identities: [], source: undefined, findings: [unreadable] };
+  const found = paths.map((one) => lineFor(lines, one));
+  const [first, ...rest] = found.map((line) => line?.owners ?? []);
+  const names = rest.map((owners) => new Set(owners.map(identityKey)));
+  const identities = (first ?? []).filter((one) => names.every((some) => some.has(identityKey(one))));
+  const findings = [...new Set(found.flatMap((line) => (line?.hasOthers ? [line] : [])))].map(
+    ({ line, pattern }): Finding => {
+      const message = `${path}:${line}: an owner of ${pattern} is neither @LOGIN nor @ORGANIZATION/TEAM, so Portolan ignores it`;
+      return {
+        rule: 'owners/entry',
+        severity: 'warning',
+        message,
+        location: { file: path, line, column: 1 },
+      };
+    },
+  );
+  return { identities, source: identities.length > 0 ? path : undefined, findings };
+}
+
+function identityKey(identity: Identity): string {
+  return formatIdentity(identity).toLowerCase();
+}
+
 function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
   return unread.map((source) => {
     const location = settings.locateKey(['filters', source]);
@@ -189,6 +226,27 @@ async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOw
     return { path, lines: bytes && readCodeOwners(bytes.toString('utf8')) };
   }
   return undefined;
+}
+
+/** Reads a `CODEOWNERS` file once; what cannot be read is a finding. */
+type CodeOwnersFiles = (path: string) => Promise<{
+  readonly lines?: readonly CodeOwnersLine[];
+  readonly unreadable?: Finding;
+}>;
+
+interface OwnersFiles extends SettingsFiles {
+  readonly codeOwners: CodeOwnersFiles;
+}
+
+async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): ReturnType<CodeOwnersFiles> {
+  const entry = await entryAt(objects, tree, path);
+  if (!entry) return {};
+  const why = whyUnreadable(entry.mode);
+  const bytes = why === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
+  if (bytes) return { lines: readCodeOwners(bytes.toString('utf8')) };
+  const message = `cannot read the owners in ${path}: it is ${why ?? TOO_LARGE}`;
+  const location = { file: path, line: 1, column: 1 };
+  return { unreadable: { rule: 'owners/file', severity: 'error', message, location } };
 }
 
 /** Where `CODEOWNERS` names others than a package's owners, once for each line. */

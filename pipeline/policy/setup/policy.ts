@@ -11,11 +11,18 @@ const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog
 /** For editors, which then check the file as it is typed. */
 const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/docs/policy.schema.json';
 
+export interface FirstPolicyFacts {
+  /** Patterns of registries that may be contacted. */
+  readonly registries?: readonly string[];
+  /** Path of a `CODEOWNERS` file that names owners of packages. */
+  readonly codeOwners?: string | undefined;
+}
+
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
   { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
-  registries: readonly string[] = [],
+  { registries = [], codeOwners }: FirstPolicyFacts = {},
 ): string {
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
@@ -29,6 +36,15 @@ export function firstPolicy(
       : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),
     'owners:',
     `  admins: [${admins.map(quoted).join(', ')}]`,
+    ...(codeOwners === undefined
+      ? []
+      : [
+          '  # The first source that names an owner counts.',
+          '  sources:',
+          "  - {path: 'operators/{package}/ci.yaml', format: ci.yaml}",
+          "  - {path: '{dir}/OWNERS', format: prow}",
+          `  - {path: ${codeOwners}, format: codeowners}`,
+        ]),
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',

@@ -3,6 +3,7 @@
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
 import { listFiles } from '../../git/tree.ts';
+import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { type CatalogFile, lookAt } from './catalog-files.ts';
@@ -27,6 +28,8 @@ export interface Setup {
   /** The admins of the policy: those that were asked for, and the repository's maintainers. */
   readonly admins: readonly string[];
   readonly owners: OwnersFound;
+  /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
+  readonly codeOwners: { readonly path: string; readonly packages: number } | undefined;
   /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
   readonly bundlePackages: number;
   /** Templates of which no catalog was found. */
@@ -56,10 +59,19 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const found = layoutOf(catalogs, paths, read);
   const config = await pipelineConfig(objects, tree);
   const admins = [...new Set([...request.admins, ...config.maintainers])];
-  const text = firstPolicy(found, admins, config.registries);
-  const wanted = new Map([[POLICY_PATH, text]]);
   const places = packagePlaces(catalogs, paths);
-  const { policy } = readPolicy(Buffer.from(text));
+  const ownersUnder = async (text: string): Promise<OwnersFound> => {
+    const { policy } = readPolicy(Buffer.from(text));
+    return policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS;
+  };
+  const { registries } = config;
+  const plain = firstPolicy(found, admins, { registries });
+  const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
+  const fuller = codeOwners === undefined ? plain : firstPolicy(found, admins, { registries, codeOwners });
+  const [without, withThem] = [await ownersUnder(plain), await ownersUnder(fuller)];
+  const isNeeded = withThem.owned > without.owned;
+  const text = isNeeded ? fuller : plain;
+  const wanted = new Map([[POLICY_PATH, text]]);
   const wishes = {
     action,
     branch: request.branch ?? 'main',
@@ -73,7 +85,8 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   return {
     found,
     admins,
-    owners: policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS,
+    owners: isNeeded ? withThem : without,
+    codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),

@@ -185,6 +185,55 @@ test('lists are the same when they name the same people, and somebody', () => {
   expect(sameOwners(list(), list())).toBe(false);
 });
 
+describe('CODEOWNERS as a source', () => {
+  const policy =
+    "owners: {sources: [{path: 'operators/{package}/ci.yaml', format: ci.yaml}, {path: CODEOWNERS, format: codeowners}], packages: {etcd: [dan]}}\n";
+  const lines = '* @root\n/catalogs/*/etcd/ @bob @Org/Team\n/catalogs/v5/etcd/ @bob\n/operators/free/\n';
+  const files = { CODEOWNERS: lines };
+
+  test.each<[string, string[], string]>([
+    ['the last line that matches counts', ['catalogs/v4/etcd/a'], 'bob @org/team'],
+    ['of several files, who owns all of them', ['catalogs/v4/etcd/a', 'catalogs/v5/etcd/a'], 'bob'],
+    [
+      'files with different owners have none in common, and the policy counts',
+      ['catalogs/v4/etcd/a', 'x'],
+      'dan',
+    ],
+    ['a line without owners takes them away', ['operators/free/a'], 'dan'],
+    ['a line for everything counts as on GitHub', ['x'], 'root'],
+    ['no file, no owner', [], 'dan'],
+  ])('%s', async (_, paths, expected) => {
+    expect(await owners(files, paths, policy)).toBe(expected);
+  });
+
+  test('comes after the sources before it, and is not read unless the policy names it', async () => {
+    const paths = ['catalogs/v5/etcd/a'];
+    const both = { ...files, 'operators/etcd/ci.yaml': 'reviewers: [carol]\n' };
+    expect(await owners(both, paths, policy)).toBe('carol');
+    expect(await owners(files, paths)).toBe('');
+  });
+
+  test('an address of mail is left out, and a file that cannot be read makes nobody an owner', async () => {
+    const mail = await read({ CODEOWNERS: 'etcd/ @bob bob@example.com\n' }, ['etcd/a'], policy);
+    expect(mail.identities.map(formatIdentity)).toEqual(['bob']);
+    expect(mail.findings).toMatchObject([
+      { rule: 'owners/entry', severity: 'warning', location: { line: 1 } },
+    ]);
+    const link = await read({ CODEOWNERS: { mode: '120000', text: 'x' } }, ['etcd/a'], policy);
+    expect(link).toMatchObject({ identities: [], findings: [{ rule: 'owners/file', severity: 'error' }] });
+  });
+
+  test('no other file is read as one, nor this one as another', () => {
+    for (const wrong of [
+      "{path: 'operators/{package}/ci.yaml', format: codeowners}",
+      '{path: CODEOWNERS, format: prow}',
+    ]) {
+      const written = `${HEAD}owners: {sources: [${wrong}]}\n`;
+      expect(readPolicy(new TextEncoder().encode(written)).policy).toBeUndefined();
+    }
+  });
+});
+
 describe('CODEOWNERS', () => {
   const files = {
     'operators/etcd/ci.yaml': 'reviewers: [bob]\n',

@@ -278,6 +278,19 @@ describe('what a repository says already', () => {
     expect(all.owners).toEqual({ packages: 3, owned: 3, certified: 0 });
   });
 
+  test('CODEOWNERS becomes a source where it names owners whom no other file names', async () => {
+    const lines = '* @root\n/catalogs/*/etcd/ @carol\n/operators/kafka/ @dan\n';
+    const made = await written({ ...community, '.github/CODEOWNERS': '/operators/kafka/ @dan\n' });
+    expect(made).toMatchObject({
+      owners: { packages: 3, owned: 2, certified: 1 },
+      codeOwners: { path: '.github/CODEOWNERS', packages: 1 },
+    });
+    expect(made.policy?.owners.sources.at(-1)).toEqual({ path: '.github/CODEOWNERS', format: 'codeowners' });
+    const owned = await written({ ...community, OWNERS: 'approvers: [root]\n', CODEOWNERS: lines });
+    expect(owned.codeOwners).toBeUndefined();
+    expect(owned.policy?.owners.sources.map(({ format }) => format)).toEqual(['ci.yaml', 'prow']);
+  });
+
   test('templates without a catalog are named', async () => {
     const template = { 'v4.19/catalog-template.json': '{"schema": "olm.template.basic", "entries": []}' };
     expect(await written(template)).toMatchObject({ templates: ['v4.19/catalog-template.json'] });
