@@ -91,7 +91,7 @@ test('of drift', async () => {
   written = [];
   const { summary, outputs } = await dryRun('schedule', { schedule: '23 * * * *' }, { mode: 'drift' });
   expect(Number(outputs['drift'])).toBeGreaterThan(0);
-  expect(summary).toContain('run it without dry-run to propose the new pins');
+  expect(summary).toContain('run it without dry\\-run to propose the new pins');
   expect(outputs['proposed']).toBe('{}');
 });
 
