@@ -7,6 +7,7 @@
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson } from '../go/json-text.ts';
 import { compareText } from '../go/text.ts';
+import { formatG } from '../yaml/scalar.ts';
 import { sameJson } from './schema.ts';
 
 /** A way in which a node has changed. */
@@ -35,8 +36,8 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
   ['default', compareDefault],
   ['description', compareDescription],
   ['enum', compareEnum],
-  ...BOUNDS.map((of): [string, Comparison] => [`max${of}`, (a, b) => compareBound('maximum', a, b)]),
-  ...BOUNDS.map((of): [string, Comparison] => [`min${of}`, (a, b) => compareBound('minimum', a, b)]),
+  ...BOUNDS.map((of): [string, Comparison] => [`max${of}`, compareBound('maximum', numberText(`max${of}`))]),
+  ...BOUNDS.map((of): [string, Comparison] => [`min${of}`, compareBound('minimum', numberText(`min${of}`))]),
   ['nullable', compareNullable],
   ['oneOf', compareOneOf],
   ['pattern', comparePattern],
@@ -102,11 +103,19 @@ function compareEnum(a: unknown, b: unknown, options: CompareOptions): string | 
     : undefined;
 }
 
-function compareBound(word: 'maximum' | 'minimum', a: unknown, b: unknown): string | undefined {
-  if (b === undefined) return undefined;
-  if (a === undefined) return `${word} constraint added when there was none previously : ${b}`;
-  if (word === 'maximum') return Number(b) < Number(a) ? `maximum decreased : ${a} -> ${b}` : undefined;
-  return Number(b) > Number(a) ? `minimum increased : ${a} -> ${b}` : undefined;
+/** Prints the value of a bound as Go does: `maximum` and `minimum` are floats there, all others integers. */
+export function numberText(keyword: string): (value: unknown) => string {
+  return /^m(?:ax|in)imum$/.test(keyword) ? (value) => formatG(Number(value)) : String;
+}
+
+function compareBound(word: 'maximum' | 'minimum', print: (value: unknown) => string): Comparison {
+  return (a, b) => {
+    if (b === undefined) return undefined;
+    if (a === undefined) return `${word} constraint added when there was none previously : ${print(b)}`;
+    const change = `${print(a)} -> ${print(b)}`;
+    if (word === 'maximum') return Number(b) < Number(a) ? `maximum decreased : ${change}` : undefined;
+    return Number(b) > Number(a) ? `minimum increased : ${change}` : undefined;
+  };
 }
 
 function compareNullable(a: unknown, b: unknown): string | undefined {

@@ -6,7 +6,7 @@
  * @see https://github.com/operator-framework/operator-controller/tree/v1.3.0/internal/operator-controller/rukpak/preflights/crdupgradesafety
  */
 import { compareText } from '../go/text.ts';
-import { missing, quote, rawJson } from './compare.ts';
+import { missing, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
 import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';
 
@@ -187,17 +187,18 @@ const KAPP_BOUNDS: ReadonlyMap<string, string> = new Map([
 
 function bound(keyword: string): Comparison {
   const isMaximum = keyword.startsWith('max');
+  const print = numberText(keyword);
   return (a, b, release) => {
     if (b === undefined) return undefined;
     const name = release === 'v1.3' ? `${keyword}:` : (KAPP_BOUNDS.get(keyword) ?? keyword);
     if (a === undefined) {
       return release === 'v1.3'
-        ? `${name} constraint ${b} added when there were no restrictions previously`
-        : `${name} constraint added when one did not exist previously: ${b}`;
+        ? `${name} constraint ${print(b)} added when there were no restrictions previously`
+        : `${name} constraint added when one did not exist previously: ${print(b)}`;
     }
     const worse = isMaximum ? Number(b) < Number(a) : Number(b) > Number(a);
     return worse
-      ? `${name} constraint ${isMaximum ? 'decreased' : 'increased'} from ${a} to ${b}`
+      ? `${name} constraint ${isMaximum ? 'decreased' : 'increased'} from ${print(a)} to ${print(b)}`
       : undefined;
   };
 }
