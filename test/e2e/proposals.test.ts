@@ -188,7 +188,7 @@ test('a catalog is held back as long as a refused bundle is nowhere, and no long
   const made = await madeOf(bad);
   hub.moveBase({ ...bad, ...naming(made.digest) });
   const first = await pushed(before);
-  expect(first.log).toContain(`v4.20 is held back: it names ${made.reference}`);
+  expect(first.log).toContain(`v4.20 is held back: it references ${made.reference}`);
   const missing = () =>
     hub.forge.deployments.filter(({ environment }) => environment === 'bundles').at(-1)?.payload;
   expect(missing()).toMatchObject({ missing: [`${host}/org/etcd-bundle:v1.1.0`, made.reference] });
@@ -214,7 +214,7 @@ test('a catalog that names a refused bundle is held back until both are correcte
   const first = await pushed(before);
   expect(first.status).toBe(1);
   expect(first.log).toContain('csv/install-modes');
-  expect(first.log).toContain(`v4.20 is held back: it names ${host}/org/etcd-bundle@${refused}`);
+  expect(first.log).toContain(`v4.20 is held back: it references ${host}/org/etcd-bundle@${refused}`);
   expect([first.outputs['published'], await tagged()]).toEqual(['{}', undefined]);
   // The directory was there before: it is built all the same. The catalog names what nobody has.
   let parent = hub.base();

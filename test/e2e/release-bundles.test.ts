@@ -251,8 +251,8 @@ test('what cannot be released is told apart, and the others go on', async () => 
     image: undefined,
     findings: [
       {
-        message: expect.stringContaining('etcd-bundle:v1.1.0 is sha256:'),
-        hint: expect.stringContaining('another version'),
+        message: expect.stringContaining('etcd-bundle:v1.1.0 already is sha256:'),
+        hint: expect.stringContaining('use a new version'),
       },
     ],
   });
