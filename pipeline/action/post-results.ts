@@ -82,10 +82,13 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
   }
 }
 
-/** Where nothing is enforced, nothing is merged either: the state says nothing of the pull request. */
+/**
+ * Where nothing is enforced, nothing is merged either: the state says nothing of the pull request. What nobody was asked
+ * about is left to people.
+ */
 function mergeable({ says }: RunInputs, report: CheckReport): boolean {
-  const isObserved = report.enforce === 'off';
-  return !isObserved && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
+  const isLeft = report.enforce === 'off' || (report.byHand ?? []).length > 0;
+  return !isLeft && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
 }
 
 /** @returns whether the base branch or the head has moved, so that it must be checked again */

@@ -151,6 +151,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: joinedDiffs(results.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
+    ...(authority && authority.byHand.length > 0 ? { byHand: authority.byHand } : {}),
     waitsFor: [],
     disconnected: outcome.disconnected,
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
@@ -237,7 +238,9 @@ function firstLine({ verdict, findings, authority, unchecked, incomplete, uncoun
       : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
   if (!authority) return `${passed}; permissions were not checked (no --author)`;
   const [hold] = authority.holds;
-  return `allowed, and ${passed}${hold === undefined ? '' : `, but on hold: ${hold}`}`;
+  const [byHand] = authority.byHand;
+  if (hold !== undefined) return `allowed, and ${passed}, but on hold: ${hold}`;
+  return `allowed, and ${passed}${byHand === undefined ? '' : `; ${byHand}`}`;
 }
 
 /** A report of a pull request on GitHub, with the checks that it waits for. */

@@ -40,6 +40,8 @@ export interface CheckReport {
   readonly diffs: readonly PlacedDiff[];
   /** Why it is not merged although nothing is wrong with it. */
   readonly holds: readonly string[];
+  /** Why Portolan does not merge what is allowed; people may. */
+  readonly byHand?: readonly string[];
   /** Checks of others that the policy asks for and that have not passed. */
   readonly waitsFor: readonly string[];
   /** The pull request on GitHub; absent for what was checked elsewhere. */

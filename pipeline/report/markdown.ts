@@ -61,13 +61,14 @@ function verdictSign(report: CheckReport): string {
 }
 
 function authorityText(report: CheckReport): string {
-  const { authority, policy, holds, waitsFor } = report;
+  const { authority, policy, holds, waitsFor, byHand = [] } = report;
   const lines = [
     `Permissions: **${escaped(permissionText(authority))}**. Policy: ${escaped(policy.source)}.`,
   ];
   for (const line of notEnforcedLines(report)) lines.push(`- ${escaped(line)}`);
   for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
   for (const hold of holds) lines.push(`- on hold: ${escaped(hold)}`);
+  for (const why of byHand) lines.push(`- not merged by Portolan: ${escaped(why)}`);
   for (const wait of waitsFor) lines.push(`- waiting: ${escaped(wait)}`);
   for (const warning of authority.warnings) lines.push(`- ${escaped(warning)}`);
   return lines.join('\n');

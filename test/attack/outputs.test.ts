@@ -170,6 +170,20 @@ describe('a pull request', () => {
     expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'rebase' }]);
   });
 
+  test('of other files only passes where the policy asks nobody about them, and is left to people to merge', async () => {
+    const none = 'approval: {required: {root: none, unknown: none}}';
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\n${none}\n` });
+    const docs = await stepOn(hub.open({ 'docs/index.md': 'x' }, { author: 'mallory' }));
+    expect(docs.outputs).toMatchObject({ authority: 'allow', state: 'success' });
+    expect(docs.outputs['headline']).toContain('merge it by hand');
+    expect(hub.forge.statuses).toMatchObject([{ state: 'success' }]);
+    const both = await stepOn(hub.open({ ...etcd('1.2.0'), 'docs/index.md': 'x' }));
+    expect(both.outputs).toMatchObject({ state: 'success' });
+    expect(hub.forge.merges).toEqual([]);
+    // Without the other file it is merged.
+    expect((await stepOn(hub.open(etcd('1.2.0')))).outputs).toMatchObject({ merged: 'merged' });
+  });
+
   test('is observed only where the base branch says so: a success, no merge, no review requests', async () => {
     hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\nenforce: off\n` });
     const stranger = hub.open(etcd('1.2.0'), { author: 'mallory' });

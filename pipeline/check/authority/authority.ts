@@ -45,6 +45,8 @@ export interface AuthorityDecision {
   readonly needs: readonly Need[];
   /** Why nothing is merged although it is allowed. */
   readonly holds: readonly string[];
+  /** Why Portolan leaves the merge of what is allowed to people; the status does not wait for it. */
+  readonly byHand: readonly string[];
   /** Owners' entries that do not count, and what is odd about the commits. */
   readonly warnings: readonly string[];
 }
@@ -76,7 +78,8 @@ export function decideAuthority(input: AuthorityInput): AuthorityDecision {
     headline: needs.length === 0 ? allowText(subjects) : needText(needs),
     subjects,
     needs,
-    holds: [...input.holds, ...objections(given), ...unreviewed(given)],
+    holds: [...input.holds, ...objections(given)],
+    byHand: unreviewed(given),
     warnings: [...new Set(given.warnings)],
   };
 }
@@ -92,6 +95,7 @@ export function bothOf(one: AuthorityDecision, other: AuthorityDecision): Author
     subjects: joinedSubjects([...one.subjects, ...other.subjects]),
     needs,
     holds: [...new Set([...one.holds, ...other.holds])],
+    byHand: [...new Set([...one.byHand, ...other.byHand])],
     warnings: [...new Set([...one.warnings, ...other.warnings])],
   };
 }
@@ -111,7 +115,15 @@ function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
 }
 
 function refusal(reason: string, warnings: readonly string[] = []): AuthorityDecision {
-  return { authority: 'deny', headline: `denied: ${reason}`, subjects: [], needs: [], holds: [], warnings };
+  return {
+    authority: 'deny',
+    headline: `denied: ${reason}`,
+    subjects: [],
+    needs: [],
+    holds: [],
+    byHand: [],
+    warnings,
+  };
 }
 
 /** Why nobody's approval helps; undefined when it does. */

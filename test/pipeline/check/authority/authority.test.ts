@@ -202,10 +202,13 @@ describe('the table', () => {
         expect(await decide({ base, head, author: 'mallory' })).toMatchObject({
           authority: 'allow',
           headline: 'allowed: the policy lets anybody change files outside the catalogs',
-          holds: [expect.stringContaining('merge it by hand')],
+          holds: [],
+          byHand: [expect.stringContaining('merge it by hand')],
         });
       // An admin has been asked.
-      expect(await decide({ base, head: { 'docs/x': 'x' }, author: 'alice' })).toMatchObject({ holds: [] });
+      expect(await decide({ base, head: { 'docs/x': 'x' }, author: 'alice' })).toMatchObject({
+        byHand: [],
+      });
     });
 
     test.each<[string, Files]>([

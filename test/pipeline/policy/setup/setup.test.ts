@@ -2,7 +2,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { check } from '../../../../pipeline/check/check.ts';
-import type { CheckReport } from '../../../../pipeline/check/report.ts';
+import { type CheckReport, stateOf } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { POLICY_PATH, readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { type SetupRequest, setup } from '../../../../pipeline/policy/setup/setup.ts';
@@ -219,6 +219,10 @@ describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
         expect.any(String),
       ]);
     }
+
+    // The status does not wait for anybody: a person merges it.
+    const docs = await judge({ 'docs/index.md': 'x' }, 'mallory');
+    expect([stateOf(docs), docs.byHand]).toEqual(['success', [expect.stringContaining('merge it by hand')]]);
 
     const added = await judge(files([...BEFORE, '1.2.0']), asked);
     expect(errorsOf(added)).toEqual([]);
