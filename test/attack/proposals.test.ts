@@ -113,7 +113,7 @@ test('when nothing is left it is closed, and its branch is gone; later it is a n
   await proposed({ 'a/b': '1\n' });
   hub.moveBase({ 'a/b': '1\n' });
   expect(await proposed({ 'a/b': '1\n' })).toMatchObject({ kind: 'closed', number: 7 });
-  expect(hub.forge.comments.get(7)?.[0]?.body).toContain('Nothing is left');
+  expect(hub.forge.comments.get(7)?.[0]?.body).toContain('Nothing left to change');
   expect(hub.repository.git('branch', '--list', 'portolan/*')).toBe('');
   expect(await proposed({ 'a/b': '2\n' })).toMatchObject({ kind: 'opened', number: 8 });
 });
