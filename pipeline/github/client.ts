@@ -61,6 +61,8 @@ export function openGitHub({ url, identity, log, patience = PATIENCE }: GitHubOp
     request: { fetch: timely },
     retry: { retries: TRIES },
     throttle: {
+      // GitHub counts requests by account, so clients of one account share a pace, and others do not wait for them.
+      id: accountOf(url, identity),
       onRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
       onSecondaryRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
     },
@@ -70,6 +72,11 @@ export function openGitHub({ url, identity, log, patience = PATIENCE }: GitHubOp
 interface Asked {
   readonly method: string;
   readonly url: string;
+}
+
+function accountOf(url: string, identity: GitHubIdentity): string {
+  const account = identity.kind === 'token' ? identity.token : `${identity.app}/${identity.installation}`;
+  return `${url} ${account}`;
 }
 
 function authOf(identity: GitHubIdentity): object {

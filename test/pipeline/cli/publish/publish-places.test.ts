@@ -128,7 +128,8 @@ test('what is in the image and where it comes from, signed, and verified', async
 
 test('what the policy asks for is put beside the image', async () => {
   const { host, client } = await target();
-  const name = `${host}/sea/catalog:v4.20`;
+  // The sample remembers what was published by name, and a port may come again.
+  const name = `${host}/attested/catalog:v4.20`;
   const policy = sampleFiles()['.github/portolan.yaml'] ?? '';
   const text = `${policy.split('publish:')[0]}publish: {catalogs: {'v*': {image: '${name}', attest: [sbom, provenance]}}}\n`;
   const commit = sample.commit(
