@@ -11,6 +11,7 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**', 'test/mutations/**'],
     globalSetup: ['test/fakes/memory-disk.ts'],
     isolate: false,
+    experimental: { fsModuleCache: true },
     // Starting git copies the page tables of the process that starts it: a thread's would be those of all workers.
     pool: 'forks',
     // One more than there are cores: some tests wait for others' time, for retries and for what never answers.
