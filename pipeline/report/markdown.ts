@@ -185,9 +185,7 @@ function escapedByte(character: string): string {
 
 function footer(report: CheckReport): string {
   const { known, waived, unchecked, base, head, context } = report;
-  const lines = [
-    `Reproduce: ${code(`npx portolan check --base ${base} --head ${head}${authorText(report)}`)}`,
-  ];
+  const lines = [`Reproduce: ${code(`portolan check --base ${base} --head ${head}${authorText(report)}`)}`];
   if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} already on the base branch.`);
   for (const { finding, until, reason } of waived) {
     lines.push(

@@ -19,10 +19,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 /** One workflow, adapted. */
 export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes): string {
   const { action, branch, trigger } = wishes;
-  const named =
-    action === undefined
-      ? text
-      : text.replaceAll(/uses: portolan\/portolan@[0-9a-f]{40} # \S+/g, () => `uses: ${action}`);
+  const named = action === undefined ? text : fromAction(text, action);
   const placed = named
     .replace('branches: [main]', () => `branches: [${quoted(branch)}]`)
     .replace(
@@ -30,6 +27,14 @@ export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes
       () => `paths: [${pathFilters(wishes).map(quoted).join(', ')}]`,
     );
   return trigger === 'workflow_run' ? unprivileged(name, placed) : placed;
+}
+
+/** Portolan from another repository or commit, where it is an action and where it is cloned. */
+function fromAction(text: string, action: string): string {
+  const clone = `https://github.com/${action.replace('@', ' ')}`;
+  return text
+    .replaceAll(/uses: portolan\/portolan@[0-9a-f]{40} # \S+/g, () => `uses: ${action}`)
+    .replaceAll(/https:\/\/github\.com\/portolan\/portolan [0-9a-f]{40}/g, () => clone);
 }
 
 const TARGET = / {2}pull_request_target:\n( {4}types: \[[^\]]*\]\n)/;

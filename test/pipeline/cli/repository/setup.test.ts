@@ -51,6 +51,8 @@ test('writes a policy that holds, and workflows that name one action by its comm
   expect(policy?.owners.admins).toMatchObject([{ login: 'alice' }, { team: 'acme/admins' }]);
   expect(written('.github/portolan.yaml')).toMatch(/^# yaml-language-server: \$schema=/);
   expect(written('.github/workflows/portolan.yml')).toContain(`uses: ${pin}\n`);
+  const installs = written('.github/workflows/install-test.yml');
+  expect(installs).toContain(`https://github.com/acme/portolan ${'a'.repeat(40)}\n`);
   expect(existsSync(join(repository.directory, '.github/workflows/portolan-drift.yml'))).toBe(false);
   // Said again before anything is committed, it leaves what it wrote.
   const again = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'mallory');
