@@ -30,24 +30,42 @@ export type ErrorCode =
   /** Somebody else was first: a tag that moved on, an immutable tag, a lost claim. */
   | 'conflict';
 
+/** A setting that the program which ran would need, as a host or a file of certificates. */
+export interface Remedy {
+  readonly kind: 'plain-http' | 'internal' | 'authority';
+  readonly host: string;
+}
+
 export interface ErrorOptions {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   readonly cause?: unknown;
   /** What the reader can do about it. */
   readonly hint?: string;
+  /** The same where it is a setting of how registries are reached, which every program names in its own way. */
+  readonly remedy?: Remedy;
 }
 
 export class PipelineError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly hint: string | undefined;
+  readonly remedy: Remedy | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'PipelineError';
     this.code = code;
     this.retryable = options.retryable ?? false;
-    this.hint = options.hint;
+    this.hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
+    this.remedy = options.remedy;
   }
 }
+
+/** Remedies in the words of `portolan` and of its Action; `opm` has flags of its own. */
+const REMEDIES: Readonly<Record<Remedy['kind'], (host: string) => string>> = {
+  'plain-http': (host) => `if ${host} uses plain HTTP: --insecure ${host}, or the Action's input plain-http`,
+  internal: (host) =>
+    `if Portolan may connect to it: --internal ${host}, or registries.internal in the policy`,
+  authority: (host) => `pass the certificate of the CA that signed ${host}'s certificate: --ca FILE`,
+};

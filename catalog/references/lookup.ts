@@ -18,7 +18,12 @@ export type Lookup =
   /** The policy does not allow to ask there; nobody did. */
   | { readonly kind: 'not-allowed' }
   /** It could not be found out. */
-  | { readonly kind: 'unknown'; readonly why: string };
+  | {
+      readonly kind: 'unknown';
+      readonly why: string;
+      /** What to do about it. */
+      readonly hint?: string;
+    };
 
 /** The references of a catalog with all that is known of them. */
 export interface ResolvedReferences {

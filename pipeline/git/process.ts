@@ -168,9 +168,16 @@ export function startGit(run: GitRun, parameters: readonly string[]): ChildProce
     env: environmentOf(run),
     stdio: 'pipe',
     windowsHide: true,
-    ...(run.timeout === undefined ? {} : { timeout: run.timeout }),
   };
-  return spawn('git', run.bare ? parameters : ['-C', run.directory, ...parameters], options);
+  const child = spawn('git', run.bare ? parameters : ['-C', run.directory, ...parameters], options);
+  if (run.timeout !== undefined) endAfter(child, run.timeout);
+  return child;
+}
+
+/** Ends a child that takes too long. The timer of `spawn` itself goes on where the program cannot be started. */
+function endAfter(child: ChildProcess, timeout: number): void {
+  const timer = setTimeout(() => child.kill(), timeout);
+  for (const event of ['error', 'exit']) child.once(event, () => clearTimeout(timer));
 }
 
 /** Longest time for one command, in ms: a merge of trees that were made to exhaust us ends here. */

@@ -41,7 +41,7 @@ export async function lookUp(
     wanted.set(key, reference);
     lookups.set(key, UNASKED);
   }
-  const silent = new Map<string, string>();
+  const silent = new Map<string, Unknown>();
   const queue = wanted.entries();
   const worker = async (): Promise<void> => {
     for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
@@ -49,6 +49,8 @@ export async function lookUp(
   await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
   return lookups;
 }
+
+type Unknown = Extract<Lookup, { kind: 'unknown' }>;
 
 const UNASKED: Lookup = { kind: 'unknown', why: 'Portolan did not look it up' };
 
@@ -63,12 +65,12 @@ function isOfTheHost({ code, retryable }: PipelineError): boolean {
 async function ask(
   key: string,
   reference: Reference,
-  options: LookUpOptions & { readonly silent: Map<string, string> },
+  options: LookUpOptions & { readonly silent: Map<string, Unknown> },
 ): Promise<Lookup> {
   const { allows, silent } = options;
   if (allows && !allows(reference)) return { kind: 'not-allowed' };
   const known = silent.get(reference.registry);
-  if (known !== undefined) return { kind: 'unknown', why: known };
+  if (known !== undefined) return known;
   try {
     const found = await answerOf(key, reference, options);
     const trust = options.signed?.(reference);
@@ -77,10 +79,10 @@ async function ask(
       : found;
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    if (error.code === 'not-allowed') return { kind: 'not-allowed' };
     if (error.code === 'not-found') return { kind: 'absent' };
-    if (isOfTheHost(error)) silent.set(reference.registry, error.message);
-    return { kind: 'unknown', why: error.message };
+    const unknown = unknownBecause(error);
+    if (isOfTheHost(error)) silent.set(reference.registry, unknown);
+    return unknown;
   }
 }
 
@@ -102,8 +104,12 @@ async function withSignature(
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     // Whatever became of its signatures: the image is there, and its registry answers.
-    return { kind: 'unknown', why: error.message };
+    return unknownBecause(error);
   }
+}
+
+function unknownBecause({ message, hint }: PipelineError): Unknown {
+  return { kind: 'unknown', why: message, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** A list says it in itself, an image in its configuration. */

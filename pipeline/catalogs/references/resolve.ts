@@ -6,7 +6,7 @@ import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import type { Reference } from '../../../catalog/reference.ts';
 import { tryParseReference } from '../../../catalog/reference.ts';
 import type { ReferenceLock } from '../../../catalog/references/lock.ts';
-import type { ResolvedReferences } from '../../../catalog/references/lookup.ts';
+import type { Lookup, ResolvedReferences } from '../../../catalog/references/lookup.ts';
 import type { ReferenceSite } from '../../../catalog/references/reference-site.ts';
 import { lookupKey, referenceSites } from '../../../catalog/references/site.ts';
 import { runsFor, type Support } from '../../../catalog/references/support.ts';
@@ -41,6 +41,8 @@ export interface ResolveRequest {
 export interface Unanswered {
   readonly registry: string;
   readonly why: string;
+  /** What to do about it. */
+  readonly hint?: string;
   readonly references: number;
 }
 
@@ -105,12 +107,16 @@ function* wantedReferences(
   }
 }
 
+function reasonOf({ why, hint }: Extract<Lookup, { kind: 'unknown' }>): Pick<Unanswered, 'why' | 'hint'> {
+  return { why, ...(hint === undefined ? {} : { hint }) };
+}
+
 function unansweredOf({ lookups }: ResolvedReferences): Unanswered[] {
-  const byRegistry = new Map<string, { registry: string; why: string; references: number }>();
+  const byRegistry = new Map<string, Omit<Unanswered, 'references'> & { references: number }>();
   for (const [key, lookup] of lookups) {
     if (lookup.kind !== 'unknown') continue;
     const registry = key.slice(0, key.indexOf('/'));
-    const known = byRegistry.get(registry) ?? { registry, why: lookup.why, references: 0 };
+    const known = byRegistry.get(registry) ?? { ...reasonOf(lookup), registry, references: 0 };
     known.references++;
     byRegistry.set(registry, known);
   }

@@ -8,6 +8,7 @@ import { type Resolution, resolveReferences } from '../../catalogs/references/re
 import { directorySource, fileError, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
+import { repositoryMatcher } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { signatureDemands } from '../../policy/signatures.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
@@ -63,7 +64,11 @@ export const command: Command = {
         platforms: invocation.flag('platforms'),
         update: invocation.flag('update'),
         ...(policy?.policy
-          ? { severityOf: severitiesOf(policy.policy), signed: signatureDemands(policy.policy) }
+          ? {
+              allows: repositoryMatcher(policy.policy.registries.allow),
+              severityOf: severitiesOf(policy.policy),
+              signed: signatureDemands(policy.policy),
+            }
           : {}),
       });
       const outcome = writeOutcome(resolution, { root, lockPath, pin: invocation.flag('write') });
@@ -166,10 +171,11 @@ async function printText(
 ): Promise<void> {
   const { resolved, unanswered } = resolution;
   await terminal.out(findings.map(findingText).join(''));
-  for (const { registry, why, references } of unanswered) {
+  for (const { registry, why, hint, references } of unanswered) {
     const more =
       references === 1 ? '' : ` (and ${amount(references - 1, 'more reference')} to ${plain(registry)})`;
     terminal.err(`portolan: ${plain(why)}${more}\n`);
+    if (hint !== undefined) terminal.err(`  ${plain(hint)}\n`);
   }
   for (const file of written) terminal.err(`wrote ${plain(file)}\n`);
   const count = (kind: Lookup['kind']): number =>

@@ -15,9 +15,19 @@ export async function opm(words: readonly string[], world: World): Promise<OpmEx
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     world.terminal.err(`opm: ${error.message}\n`);
-    if (error.hint !== undefined) world.terminal.err(`  ${error.hint}\n`);
+    const hint = hintOf(error);
+    if (hint !== undefined) world.terminal.err(`  ${hint}\n`);
     return 1;
   }
+}
+
+/** What opm's own flags can do about an error; whoever names a host here may ask it, internal or not. */
+function hintOf({ remedy, hint }: PipelineError): string | undefined {
+  if (remedy?.kind === 'plain-http') return `if ${remedy.host} uses plain HTTP: --use-http`;
+  if (remedy?.kind === 'authority') {
+    return `set NODE_EXTRA_CA_CERTS to a file with the certificate of the CA that signed ${remedy.host}'s certificate`;
+  }
+  return remedy === undefined ? hint : undefined;
 }
 
 const HELP = /^(?:-h|--help)(?:=(?:1|t|T|TRUE|true|True))?$/;

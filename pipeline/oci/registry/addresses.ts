@@ -29,6 +29,7 @@ const INTERNAL_V4 = [
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments; 192.0.0.192 is a cloud's metadata service
   '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // relays of 6to4, deprecated
   '192.168.0.0/16', // private
   '198.18.0.0/15', // benchmarks
   '198.51.100.0/24', // documentation
@@ -40,7 +41,11 @@ const INTERNAL_V6 = [
   '::/96', // unspecified, loopback, IPv4-compatible
   '64:ff9b:1::/48', // local translation
   '100::/64', // discard
+  '100:0:0:1::/64', // dummy prefix
+  '2001::/23', // protocol assignments; 2001::/32 is Teredo, which carries any IPv4 address
   '2001:db8::/32', // documentation
+  '3fff::/20', // documentation
+  '5f00::/16', // segment routing
   'fc00::/7', // unique local; fd00:ec2::254 is a metadata service
   'fe80::/10', // link-local
   'fec0::/10', // site-local, deprecated and still routed by some
@@ -133,7 +138,7 @@ export function checkLiteral(rule: AddressRule, url: URL): void {
 /** The error for a host that resolves to nothing but refused addresses. */
 export function refused(host: string): PipelineError {
   return new PipelineError('not-allowed', `${host} is on an internal network`, {
-    hint: `add ${host} to the internal hosts if Portolan should contact it`,
+    remedy: { kind: 'internal', host },
   });
 }
 

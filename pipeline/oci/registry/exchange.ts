@@ -239,11 +239,9 @@ function connectionError({ url, method, signal }: Outgoing, error: Error): Pipel
   return new PipelineError('unreachable', `${method} to ${url.host}: ${text}`, {
     retryable: !final,
     cause: error,
-    ...(isUntrusted(code)
-      ? { hint: `pass the certificate of the CA that signed ${url.host}'s certificate: --ca FILE` }
-      : {}),
+    ...(isUntrusted(code) ? { remedy: { kind: 'authority', host: url.host } } : {}),
     ...(code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
-      ? { hint: `if ${url.host} uses plain HTTP: --insecure ${url.host}, or the Action's input plain-http` }
+      ? { remedy: { kind: 'plain-http', host: url.host } }
       : {}),
   });
 }

@@ -103,9 +103,8 @@ export function createTransport(options: TransportOptions): Transport {
     throw new PipelineError(
       'not-allowed',
       `${url.protocol}//${url.host} is not contacted because it does not use HTTPS`,
-      {
-        hint: `if ${url.host} has no TLS, allow plain HTTP for it`,
-      },
+      // No setting reaches a protocol that is not HTTP at all.
+      url.protocol === 'http:' ? { remedy: { kind: 'plain-http', host: url.host } } : {},
     );
   };
   const hop = async (request: TransportRequest, budget: Budget): Promise<Timed> => {

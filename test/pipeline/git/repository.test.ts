@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { load } from '../../../catalog/fbc/load.ts';
 import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
 import { commitsBetween, isAncestor, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
+import { runGit } from '../../../pipeline/git/process.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { treeSource } from '../../../pipeline/git/source.ts';
 import { diffTrees, entryAt, listFiles } from '../../../pipeline/git/tree.ts';
@@ -155,6 +156,15 @@ describe('revisions', () => {
       code: 'git',
       message: 'git is not on the PATH',
     });
+  });
+
+  test('a git that is not there leaves nothing behind that would keep the program running', async () => {
+    const { directory } = make();
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const run = { settings: { searchPath: '/nowhere' }, directory };
+    await expect(runGit(run, ['status'])).rejects.toMatchObject({ code: 'git' });
+    expect(timers()).toBe(before);
   });
 });
 

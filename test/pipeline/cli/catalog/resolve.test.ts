@@ -5,6 +5,7 @@ import type { Reference } from '../../../../catalog/reference.ts';
 import { createRegistryClient } from '../../../../pipeline/oci/registry/client.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
+import { reply, startHost } from '../../../fakes/host.ts';
 import { sampleImage } from '../../../fakes/image.ts';
 import { registry, type TestRegistry } from '../../../fakes/registry.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -138,9 +139,52 @@ test('an internal address is not asked unless it was named', async () => {
   const before = far.seen.length;
   const root = catalog(bundle(`${far.host}/org/etcd:v1`, `${far.host}/org/etcd:v1`));
   const ran = await portolan(root, 'resolve', '.');
-  expect(ran.exit).toBe(1);
-  expect(ran.out).toContain('(image/registry)');
+  expect(ran).toMatchObject({ exit: 2, out: '' });
+  expect(ran.err).toContain(
+    `portolan: ${far.host} is on an internal network\n  if Portolan may connect to it: --internal ${far.host}, or`,
+  );
   expect(far.seen).toHaveLength(before);
+});
+
+test.each([
+  [
+    'on an internal network',
+    'https://10.0.0.1/token',
+    '10.0.0.1 is on an internal network',
+    '--internal 10.0.0.1',
+  ],
+  [
+    'without TLS',
+    'http://127.0.0.1:1/token',
+    'http://127.0.0.1:1 is not contacted because it does not use HTTPS',
+    '--insecure 127.0.0.1:1',
+  ],
+])('a token service %s is reported once for its registry', async (_, realm, cause, option) => {
+  const { host } = await startHost((_request, response) =>
+    reply(response, 401, '', { 'www-authenticate': `Bearer realm="${realm}",service="x"` }),
+  );
+  const related = Array.from({ length: 9 }, (__, i) => bundle(`${host}/org/a:v${i}`, `${host}/org/b:v${i}`));
+  const root = catalog(related.map((text, i) => text.replaceAll('etcd.v1', `etcd.v${i}`)).join('---\n'));
+  const ran = await portolan(root, 'resolve', '.', '--insecure', host);
+  expect(ran).toMatchObject({ exit: 2, out: '' });
+  expect(ran.err.split(cause)).toHaveLength(2);
+  expect(ran.err).toContain(`(and 17 more references to ${host})\n`);
+  expect(ran.err).toContain(option);
+});
+
+test('what a policy does not allow is a finding, and what it allows but cannot be reached is not', async () => {
+  const far = await registry();
+  const root = catalog(bundle(`${far.host}/org/etcd:v1`, 'quay.example/org/etcd:v1'));
+  const policy = join(folder(), 'policy.yaml');
+  writeFileSync(
+    policy,
+    `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {allow: ['${far.host}']}\n`,
+  );
+  const ran = await portolan(root, 'resolve', '.', '--policy', policy);
+  expect(ran.exit).toBe(2);
+  expect(ran.out.match(/image\/registry/g)).toHaveLength(1);
+  expect(ran.out).toContain('allow: [quay.example]');
+  expect(ran.err).toContain(`${far.host} is on an internal network`);
 });
 
 test('digests are looked up when that is wanted', async () => {

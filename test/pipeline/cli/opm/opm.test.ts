@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
 import { opm } from '../../../../pipeline/cli/opm/main.ts';
+import { PipelineError, type Remedy } from '../../../../pipeline/error.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
 
 let work = '';
@@ -185,5 +186,38 @@ describe('init', () => {
     expect(JSON.parse(out)).toMatchObject({ name: 'foo', icon: { mediatype: 'image/svg+xml' } });
     write('icon.svg', 'text');
     expect((await run('init foo -i icon.svg')).err).toContain('icon.svg is not an image');
+  });
+});
+
+describe('what can be done about a registry is said in flags that opm has', () => {
+  const failing =
+    (remedy: Remedy) =>
+    async (line: string): Promise<string> => {
+      const { terminal, complaints } = capture(work, '');
+      const refuse = (): never => {
+        throw new PipelineError('unreachable', 'no answer', { remedy });
+      };
+      expect(await opm(line.split(' '), { terminal, registry: refuse })).toBe(1);
+      return complaints();
+    };
+
+  test('plain HTTP', async () => {
+    const told = await failing({ kind: 'plain-http', host: 'quay.example:5000' })(
+      'render quay.example:5000/a:v1',
+    );
+    expect(told).toBe('opm: no answer\n  if quay.example:5000 uses plain HTTP: --use-http\n');
+    const [flag] = /--\S+/.exec(told) ?? [];
+    write('etcd/catalog.yaml', ferry);
+    expect((await run(`render ${flag} etcd`)).code).toBe(0);
+    expect((await run('render --insecure etcd')).code).toBe(1);
+  });
+
+  test('a private certificate authority, and an internal network', async () => {
+    expect(await failing({ kind: 'authority', host: 'quay.example' })('render quay.example/a:v1')).toContain(
+      'NODE_EXTRA_CA_CERTS',
+    );
+    expect(await failing({ kind: 'internal', host: 'quay.example' })('render quay.example/a:v1')).toBe(
+      'opm: no answer\n',
+    );
   });
 });

@@ -38,6 +38,14 @@ describe('internal addresses', () => {
     ['::ffff:0:10.0.0.1'],
     ['2001:db8::1'],
     ['100::1'],
+    ['100:0:0:1::1'],
+    ['192.88.99.1'],
+    ['2001::1'],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+    ['2001:1ff:ffff::1'],
+    ['3fff::1'],
+    ['3fff:fff:ffff::1'],
+    ['5f00::1'],
     ['not an address'],
     [''],
   ])('%s is', (address) => expect(isInternal(address)).toBe(true));
@@ -54,6 +62,14 @@ describe('internal addresses', () => {
     ['::ffff:8.8.8.8'],
     ['64:ff9b::8.8.8.8'],
     ['2002:808:808::1'],
+    ['192.88.98.1'],
+    ['192.88.100.1'],
+    ['2001:200::1'],
+    ['2001:4860:4860::8888'],
+    ['3ffe::1'],
+    ['3fff:1000::1'],
+    ['5eff::1'],
+    ['5f01::1'],
   ])('%s is not', (address) => expect(isInternal(address)).toBe(false));
 
   test('an IPv4 address is judged alike however IPv6 carries it', () => {
