@@ -24,8 +24,8 @@ export function tryParseMinor(text: string): Minor | undefined {
     : { major: Number(major), minor: Number(minor) };
 }
 
-/** A version of OpenShift at the end of a longer name: `stage-v4.20`, `catalog-4-20`. */
-const AT_END = /^(.*?[-_.])(v?[4-9][.-][0-9]{1,3})$/;
+/** A version of OpenShift at the end of a longer name: `stage-v4.20`, `catalog-4-20`; none in `etcd.v1.6.1`. */
+const AT_END = /^(.*?(?:[-_]|(?<![0-9])\.))(v?[4-9][.-][0-9]{1,3})$/;
 
 /** A name such as `stage-v4.20` in two: `stage-` and `v4.20`; undefined for a name that ends with no version. */
 export function splitAtMinor(name: string): { readonly before: string; readonly minor: string } | undefined {

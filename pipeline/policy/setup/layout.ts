@@ -30,8 +30,11 @@ export function layoutOf(
   const isOther = (path: string): boolean => !FORMAT.test(path) || (read.has(path) && !isCatalog.has(path));
   const byFolder = filesByFolder(paths);
   const found = new Map<string, Found>();
-  for (const shape of withCatalogNames(withoutOddNames(shapes))) {
-    const pattern = patternOf(shape, { isOther, byFolder });
+  const repository = { isOther, byFolder };
+  for (const shape of withCatalogNames(withoutOddNames(shapes)).flatMap((one) =>
+    withFileNames(one, repository),
+  )) {
+    const pattern = patternOf(shape, repository);
     const known = found.get(pattern);
     found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }
@@ -66,26 +69,39 @@ const FORMAT = /\.(?:ya?ml|json)$/;
 
 function shapesOf(files: readonly CatalogFile[]): Shape[] {
   const shapes = new Map<string, Shape>();
+  const isVersionHere = versionTest(files);
   for (const file of files) {
-    const { folders, stem } = partsOf(file);
+    const { folders, stem } = partsOf(file, isVersionHere);
     const key = JSON.stringify([folders, stem]);
     shapes.set(key, { folders, stem, files: [...(shapes.get(key)?.files ?? []), file] });
   }
   return [...shapes.values()];
 }
 
-function partsOf({ path, packages }: CatalogFile): Pick<Shape, 'folders' | 'stem'> {
+function partsOf(
+  { path, packages, defines }: CatalogFile,
+  isVersionHere: (name: string) => boolean,
+): Pick<Shape, 'folders' | 'stem'> {
   const names = path.split('/');
   const folders = names.slice(0, -1);
   const packageAt = folders.findLastIndex((folder) => packages.includes(folder));
-  const versionAt = folders.findIndex((folder, i) => i !== packageAt && isVersion(folder));
+  const versionAt = folders.findIndex((folder, i) => i !== packageAt && isVersionHere(folder));
   const parts = folders.map((folder, i): Part => {
     if (i === packageAt) return { kind: 'package' };
     return i === versionAt ? versionPart(folder, i === 0) : { kind: 'name', text: folder };
   });
   const stem = (names.at(-1) ?? '').replace(ENDING, '');
-  const isNamed = versionAt < 0 && isVersion(stem);
+  // A file with a part of a package may be called after a version of the operator.
+  const isNamed = versionAt < 0 && isVersion(stem) && defines.length > 0;
   return { folders: parts, stem: isNamed ? versionPart(stem, folders.length === 0) : undefined };
+}
+
+/** Which folders are called after versions: those of OpenShift, or of the operator if several are and none is OpenShift's. */
+function versionTest(files: readonly CatalogFile[]): (name: string) => boolean {
+  const folders = new Set(files.flatMap(({ path }) => path.split('/').slice(0, -1)));
+  if ([...folders].some(isVersion)) return isVersion;
+  const isOwn = (name: string): boolean => /^v[0-9]{1,3}\.[0-9]{1,3}$/.test(name);
+  return [...folders].filter(isOwn).length > 1 ? isOwn : () => false;
 }
 
 function isVersion(name: string): boolean {
@@ -145,6 +161,33 @@ function withCatalogNames(shapes: readonly Shape[]): Shape[] {
     const folders = first.folders.with(at, { kind: 'catalog', before: '', glob: '' });
     return [{ ...first, folders, files: group.flatMap(({ files }) => files) }];
   });
+}
+
+/** The file's name is the catalog's where several files of one folder each have a whole package of the same name. */
+function withFileNames(shape: Shape, { isOther, byFolder }: Repository): Shape[] {
+  const { folders, files, stem } = shape;
+  if (stem || !files.some((file, i) => files.slice(0, i).some((other) => isAlternative(file, other))))
+    return [shape];
+  const named = groupedBy(files, ({ path }) => path.split('/').at(-1) ?? '');
+  const isStrange = [...new Set(files.map(({ path }) => folderOf(path)))].some((folder) =>
+    (byFolder.get(folder) ?? []).some(
+      (name) =>
+        !name.includes('/') && FORMAT.test(name) && isOther(folder === '' ? name : `${folder}/${name}`),
+    ),
+  );
+  const endings = new Set([...named.keys()].map((name) => ENDING.exec(name)?.[0]));
+  if (folders.some(({ kind }) => kind === 'catalog') || folders.length === 0 || isStrange || endings.size > 1)
+    return [...named].map(([name, own]) => ({
+      folders,
+      stem: { kind: 'name', text: name.replace(ENDING, '') },
+      files: own,
+    }));
+  return [{ ...shape, stem: { kind: 'catalog', before: '', glob: '' } }];
+}
+
+function isAlternative(a: CatalogFile, b: CatalogFile): boolean {
+  if (!a.isWhole || !b.isWhole || folderOf(a.path) !== folderOf(b.path)) return false;
+  return a.defines.some((name) => b.defines.includes(name));
 }
 
 function isText(part: Part | undefined, text: string): boolean {
@@ -270,8 +313,7 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
   );
   return real.map(({ pattern, shape, files }) => {
     const others = real.filter((other) => other.pattern !== pattern && isClash(files, pattern, other));
-    if (others.length === 0)
-      return /[{*]/.test(pattern) ? pattern : { path: pattern, name: literalName(pattern) };
+    if (others.length === 0) return withOwnName(pattern);
     return {
       path: pattern,
       name: nameIn(
@@ -313,6 +355,10 @@ function folderOf(path: string): string {
   return path.split('/').slice(0, -1).join('/');
 }
 
+function withOwnName(pattern: string): WrittenPattern {
+  return /[{*]/.test(pattern) ? pattern : { path: pattern, name: literalName(pattern) };
+}
+
 /** A name for the catalog in one file: its folder's, or its own at the top. */
 function literalName(path: string): string {
   const names = path.split('/');
@@ -330,7 +376,7 @@ function isClash(
 }
 
 function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> {
-  const nameOf = catalogNamer([pattern]);
+  const nameOf = catalogNamer([withOwnName(pattern)]);
   return new Set(
     files.flatMap(({ path, defines }) => defines.map((name) => JSON.stringify([nameOf(path), name]))),
   );

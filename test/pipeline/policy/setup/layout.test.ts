@@ -156,6 +156,47 @@ describe('the layout of a repository', () => {
       ['catalogs/{catalog}/{package}/catalog.yaml'],
       ['dev', 'live'],
     ],
+    [
+      'a file for each alternative of one catalog',
+      etcd('made/catalog/released.yaml', 'made/catalog/y-stream.yaml'),
+      ['templates/released.yaml'],
+      ['made/catalog/{catalog}.yaml'],
+      ['released', 'y-stream'],
+    ],
+    [
+      'such files beside others',
+      etcd('fbc/prod.yaml', 'fbc/stage.yaml'),
+      ['fbc/values.yaml'],
+      [
+        { path: 'fbc/prod.yaml', name: 'prod' },
+        { path: 'fbc/stage.yaml', name: 'stage' },
+      ],
+      ['prod', 'stage'],
+    ],
+    [
+      'such files for each version',
+      etcd('v4.18/prod.yaml', 'v4.18/stage.yaml', 'v4.19/prod.yaml', 'v4.19/stage.yaml'),
+      [],
+      [
+        { path: '{catalog:v*.*}/prod.yaml', name: '{catalog}-prod' },
+        { path: '{catalog:v*.*}/stage.yaml', name: '{catalog}-stage' },
+      ],
+      ['v4.18-prod', 'v4.18-stage', 'v4.19-prod', 'v4.19-stage'],
+    ],
+    [
+      'versions of the operator',
+      etcd('v10.16/catalog/etcd/catalog.json', 'v11.0/catalog/etcd/catalog.json'),
+      [],
+      ['{catalog:v*.*}/catalog/{package}/catalog.json'],
+      ['v10.16', 'v11.0'],
+    ],
+    [
+      'files that are called after versions of the operator',
+      etcd('catalog/etcd/etcd.yaml', 'catalog/etcd/bundles.v1.6.1.yaml', 'catalog/etcd/bundles-4.5.yaml'),
+      [],
+      ['catalog/{package}/**'],
+      ['catalog'],
+    ],
     ['nothing', {}, ['README.md'], [], []],
   ])('%s', (_, holds, others, patterns, catalogs) => {
     expect(found(holds, others)).toEqual({ patterns, catalogs, others: [] });
