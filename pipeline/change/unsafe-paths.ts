@@ -29,7 +29,7 @@ export async function unsafePaths(objects: ObjectReader, input: SafetyInput): Pr
     ...(diff.complete ? [] : [tooMany(policy.limits)]),
     ...kept.flatMap((change) => [
       ...modeFindings(change, policy.layout),
-      ...nameFindings(change.path, places.get(change.path)),
+      ...nameFindings(change.path, places.get(change.path), policy.layout),
     ]),
     ...(await collisionFindings(objects, merged, added)),
     ...(await sizeFindings(objects, kept, policy.limits)),
@@ -59,8 +59,8 @@ function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   return [unsafe('path/mode', message, path, 'commit the file itself')];
 }
 
-function nameFindings(path: string, placed: PlacedPath | undefined): Finding[] {
-  const defect = pathDefect(path) ?? placedDefect(placed);
+function nameFindings(path: string, placed: PlacedPath | undefined, layout: Layout): Finding[] {
+  const defect = pathDefect(path) ?? edgeDefect(path, layout) ?? placedDefect(placed);
   if (defect === undefined) return [];
   return [unsafe('path/name', `${JSON.stringify(path)}: ${defect}`, path, 'rename it')];
 }
@@ -87,11 +87,27 @@ export function pathDefect(path: string): string | undefined {
   for (const name of path.split('/')) {
     if (name === '' || name === '.' || name === '..') return `it has the segment ${JSON.stringify(name)}`;
     if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it is a git directory';
-    if (/^[- ]|[ .]$/.test(name))
-      return 'a name starts with a dash or a space, or ends with a space or a dot';
     if (encoder.encode(name).length > 255) return 'a name is longer than 255 bytes';
   }
   return undefined;
+}
+
+/**
+ * Why shells, or systems that drop what a name begins or ends with, would read a path as another one among catalogs
+ * or of the gate. Elsewhere such a name is only odd.
+ */
+function edgeDefect(path: string, layout: Layout): string | undefined {
+  const names = path.split('/');
+  const plain = names.map((name) => name.replace(/^[- ]+/, '').replace(/[ .]+$/, ''));
+  if (plain.join('/') === path) return undefined;
+  const paths = [path, plain.join('/')];
+  if (
+    !paths.some(
+      (one) => layout.governs(one) || /^(?:\.github|CODEOWNERS|docs\/CODEOWNERS)(?:\/|$)/i.test(one),
+    )
+  )
+    return undefined;
+  return 'a name starts with a dash or a space, or ends with a space or a dot';
 }
 
 /** Added paths that are one with others where upper and lower case are not told apart. */

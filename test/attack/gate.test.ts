@@ -416,6 +416,20 @@ describe('what a tree may hold', () => {
     }
   });
 
+  test('18: a name with a space or a dot at its end is odd among catalogs and the gate, and harmless elsewhere', async () => {
+    const decisionOf = async (name: string) =>
+      (await judge({ author: 'alice', head: { [name]: 'x' } })).change.unsafe.map(({ rule }) => rule);
+    for (const name of [
+      '.github /CODEOWNERS',
+      '.github/CODEOWNERS ',
+      'CODEOWNERS.',
+      'catalogs /v4.20/etcd/a.yaml',
+    ])
+      expect([name, await decisionOf(name)]).toEqual([name, ['path/name']]);
+    for (const name of ['.tekton/test.yaml ', 'docs/-notes.md', 'docs/etc.'])
+      expect([name, await decisionOf(name)]).toEqual([name, []]);
+  });
+
   test('20: names that git would refuse to check out', async () => {
     const { source } = gate;
     const blob = source.feed('x', 'hash-object', '-w', '--stdin');
