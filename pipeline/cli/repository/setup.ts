@@ -163,7 +163,7 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
 }
 
 /** What was found of owners, and what to write where nothing was. */
-function ownersLines({ owners, templates, found, bundlePackages, codeOwners }: Setup): string[] {
+function ownersLines({ owners, templates, found, bundlePackages, codeOwners, rebuilt }: Setup): string[] {
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0
@@ -181,6 +181,11 @@ function ownersLines({ owners, templates, found, bundlePackages, codeOwners }: S
           `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; Portolan checks the bundles. If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}`,
         ]
       : []),
+    ...(rebuilt.merges === 0
+      ? []
+      : [
+          `bundles: ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it: the policy only warns of that (graph/bundle-mutated). If merges are published, remove the line; better, name what is: graph.released`,
+        ]),
     ...(found.patterns.length === 0 && templates.length > 0
       ? [
           `templates without a rendered catalog: ${templates.slice(0, 5).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,

@@ -4,6 +4,7 @@ import { dump } from 'js-yaml';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { FoundLayout } from './layout.ts';
+import type { RebuiltBundles } from './rebuilt-bundles.ts';
 
 /** Patterns of which the default one holds without a word. */
 const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog|index)\.(?:ya?ml|json))$/;
@@ -16,13 +17,15 @@ export interface FirstPolicyFacts {
   readonly registries?: readonly string[];
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
+  /** How often the images of merged bundles were replaced. */
+  readonly rebuilt?: RebuiltBundles;
 }
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
   { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
-  { registries = [], codeOwners }: FirstPolicyFacts = {},
+  { registries = [], codeOwners, rebuilt }: FirstPolicyFacts = {},
 ): string {
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
@@ -48,7 +51,7 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
-    ...otherLines(others),
+    ...ruleLines(others, rebuilt),
     ...orderLines(catalogs),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
@@ -72,6 +75,12 @@ function patternText(pattern: WrittenPattern): string {
     : `{path: ${quoted(pattern.path)}, name: ${quoted(pattern.name)}}`;
 }
 
+/** Rules that would stop what this repository does every week. */
+function ruleLines(others: readonly string[], rebuilt: RebuiltBundles | undefined): string[] {
+  const lines = [...otherLines(others), ...rebuiltLines(rebuilt)];
+  return lines.length === 0 ? [] : ['rules:', ...lines.map((line) => `  ${line}`)];
+}
+
 /** Changes of sources must pass, although they look like catalogs that nobody checks. */
 function otherLines(others: readonly string[]): string[] {
   const [first] = others;
@@ -79,7 +88,17 @@ function otherLines(others: readonly string[]): string[] {
   const more = others.length > 1 ? ` and ${others.length - 1} more` : '';
   return [
     `# ${JSON.stringify(first)}${more}: blobs that a catalog has as well. They are not checked; remove the line if they are published.`,
-    'rules: {layout/unmatched: warning}',
+    'layout/unmatched: warning',
+  ];
+}
+
+/** A bundle that nobody has yet may change. */
+function rebuiltLines(rebuilt: RebuiltBundles | undefined): string[] {
+  if (!rebuilt || rebuilt.merges === 0) return [];
+  return [
+    `# ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a bundle, which another pipeline releases later.`,
+    '# Remove the line if merges are published, or if graph.released (below) names what is.',
+    'graph/bundle-mutated: warning',
   ];
 }
 

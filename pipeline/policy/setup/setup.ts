@@ -10,6 +10,7 @@ import { type CatalogFile, lookAt } from './catalog-files.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type OwnersFound, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy } from './policy.ts';
+import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
 import { WORKFLOWS } from './workflows.ts';
 
 export interface SetupRequest {
@@ -30,6 +31,8 @@ export interface Setup {
   readonly owners: OwnersFound;
   /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
   readonly codeOwners: { readonly path: string; readonly packages: number } | undefined;
+  /** How often merges replaced the image of a bundle; the policy then only warns of it. */
+  readonly rebuilt: RebuiltBundles;
   /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
   readonly bundlePackages: number;
   /** Templates of which no catalog was found. */
@@ -65,9 +68,11 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     return policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS;
   };
   const { registries } = config;
-  const plain = firstPolicy(found, admins, { registries });
+  const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
+  const facts = { registries, rebuilt };
+  const plain = firstPolicy(found, admins, facts);
   const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
-  const fuller = codeOwners === undefined ? plain : firstPolicy(found, admins, { registries, codeOwners });
+  const fuller = codeOwners === undefined ? plain : firstPolicy(found, admins, { ...facts, codeOwners });
   const [without, withThem] = [await ownersUnder(plain), await ownersUnder(fuller)];
   const isNeeded = withThem.owned > without.owned;
   const text = isNeeded ? fuller : plain;
@@ -87,6 +92,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     admins,
     owners: isNeeded ? withThem : without,
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
+    rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),

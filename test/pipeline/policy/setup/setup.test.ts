@@ -314,4 +314,32 @@ describe('what a repository says already', () => {
     expect(privileged.workflow('portolan.yml')).toContain('pull_request_target:');
     expect(privileged.workflow('install-test.yml')).toContain("'operators/**'");
   });
+
+  test('where merges replace the images of bundles that another pipeline releases, the policy warns of it', async () => {
+    const at = 'v4.19/catalog/etcd/catalog.json';
+    const catalogs = [BEFORE, [...BEFORE, '1.2.0']].map((versions) => catalogOf('etcd', versions));
+    const rebuilt = (text = ''): string => text.replace('/etcd@sha256:', '/etcd-rebuilt@sha256:');
+    const history = async (pipeline: string, texts: readonly string[]) => {
+      const source = makeRepository();
+      onTestFinished(source.remove);
+      let commit = source.commit({ [pipeline]: 'kind: PipelineRun\n' });
+      for (const text of texts) commit = source.commit({ [at]: text }, { parents: [commit] });
+      const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+      onTestFinished(repository.close);
+      const { rebuilt, files } = await setup(repository, { commit, admins: ['alice'] });
+      const { policy } = readPolicy(Buffer.from(files.get(POLICY_PATH) ?? ''));
+      return { ...rebuilt, rule: policy?.rules.get('graph/bundle-mutated')?.severity };
+    };
+    const [before = '', after = ''] = catalogs;
+    expect(rebuilt(after)).not.toBe(after);
+    const merges = [before, after, rebuilt(after)];
+    expect(await history('.tekton/push.yaml', merges)).toEqual({ merges: 1, of: 3, rule: 'warning' });
+    expect(await history('.tekton/push.yaml', [before, after])).toEqual({
+      merges: 0,
+      of: 2,
+      rule: undefined,
+    });
+    // Without such a pipeline, a merge publishes.
+    expect(await history('build/push.yaml', merges)).toEqual({ merges: 0, of: 0, rule: undefined });
+  });
 });
