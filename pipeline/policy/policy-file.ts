@@ -108,6 +108,7 @@ export interface WrittenTarget {
   readonly compression?: 'gzip' | 'zstd';
   readonly labels?: Readonly<Record<string, string>>;
   readonly attest?: readonly ('sbom' | 'provenance' | 'keyless')[];
+  readonly immutableTags?: boolean;
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
 }

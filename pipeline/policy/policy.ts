@@ -214,12 +214,15 @@ export interface PublishTarget {
   /** Where the image for OLM v1 alone goes, written as `image` is. */
   readonly slim: string | undefined;
   readonly base: string | undefined;
-  readonly platforms: readonly string[];
+  /** Of an image without a base; undefined for all that clusters run on. */
+  readonly platforms: readonly string[] | undefined;
   readonly cache: 'json' | 'none';
   readonly compression: 'gzip' | 'zstd';
   /** Labels of the image. */
   readonly labels: Readonly<Record<string, string>>;
   /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity. */
   readonly attest: readonly ('sbom' | 'provenance' | 'keyless')[];
+  /** Whether every image gets a tag of its own that never moves as well. */
+  readonly immutableTags: boolean;
   readonly mirrorTo: string | undefined;
 }

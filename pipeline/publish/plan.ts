@@ -1,6 +1,7 @@
 /** What a publish is asked, and how it begins: the policy of the commit, the place, and the fence around it. */
 import type { Finding } from '../../catalog/finding.ts';
 import { sharedPlaces } from '../change/shared-places.ts';
+import { readCommit } from '../git/commit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Store } from '../oci/image/build-cache.ts';
@@ -12,6 +13,7 @@ import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import type { Written } from '../write.ts';
 import type { AttestOptions } from './attest/attest.ts';
 import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
+import { versionOf } from './immutable-tag.ts';
 import type { PublishReceipt } from './receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from './target.ts';
 
@@ -77,6 +79,8 @@ export interface PlannedPublish {
   readonly commit: string;
   readonly policy: Policy;
   readonly target: PublishTarget;
+  /** Names the images of the commit in their immutable tags; undefined where there are none. */
+  readonly version: string | undefined;
   readonly guarded: Guarded;
   /** The fence around the first place; undefined where nothing is fenced. */
   readonly guard: Guard | undefined;
@@ -102,7 +106,13 @@ export async function planPublish(
   const guard = guardOf(target, guarded);
   const newer = await guard?.newer(registry);
   if (newer) return { kind: 'superseded', findings: [], by: newer, image: target.name };
-  return { kind: 'planned', ports, request, commit, policy, target, guarded, guard };
+  const version = target.immutableTags ? await versionAt(repository.objects, commit) : undefined;
+  return { kind: 'planned', ports, request, commit, policy, target, version, guarded, guard };
+}
+
+async function versionAt(objects: ObjectReader, commit: string): Promise<string> {
+  const { id, committer } = await readCommit(objects, commit);
+  return versionOf({ id, time: committer.time });
 }
 
 /** Places of the policy that another catalog of the commit is published to as well. */

@@ -86,6 +86,8 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
   );
   const sent = await sendCatalogImages(ports.registry, jobsOf(staged));
   await attestImages(sent.standing, attestedOf(staged));
+  // Before the tag that moves: whatever that one has named can be found again.
+  for (const name of await sent.tagForGood()) ports.progress(`tagged ${name}`);
   const push = summedReport(await sent.tag());
   const won = guard?.winner();
   if (won && won.digest !== receipt.digest) {
@@ -117,7 +119,7 @@ function attestedOf({ request, target, built, receipt }: StagedPublish): Atteste
 }
 
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
-function jobsOf({ target, built, base, guard, guarded, files }: StagedPublish): PushJob[] {
+function jobsOf({ target, version, built, base, guard, guarded, files }: StagedPublish): PushJob[] {
   const { to, also, slim, untagged } = target;
   const elsewhere = { ...guarded, records: undefined };
   const fencedJob = (
@@ -126,7 +128,14 @@ function jobsOf({ target, built, base, guard, guarded, files }: StagedPublish): 
     rest: Pick<PushJob, 'base' | 'plan' | 'page'>,
   ): PushJob => {
     const own = place === to ? guard : guardOf({ to: place, name: formatLocation(place) }, elsewhere);
-    return { image, place, untagged, promote: own?.promote(image.manifestList.digest, files), ...rest };
+    return {
+      image,
+      place,
+      untagged,
+      version,
+      promote: own?.promote(image.manifestList.digest, files),
+      ...rest,
+    };
   };
   const attached = { base, plan: planOf(target.mirrorTo, files), page: files.get(PAGE) };
   const jobs = [to, ...also].map((place) => fencedJob(place, built.image, attached));

@@ -10,6 +10,7 @@ import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
 import { filesArtifact } from './files-artifact.ts';
+import { tagForGood } from './immutable-tag.ts';
 import { PAGE, PAGE_TYPE } from './page.ts';
 import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 
@@ -23,6 +24,8 @@ export interface PushJob {
   readonly untagged: boolean;
   /** Moves the tag once the image is there by its digest; without it the push itself does. */
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
+  /** Names the image in the tag that never moves; there is none without it. */
+  readonly version?: string | undefined;
   /** The plan of a mirror, attached to the image. */
   readonly plan?: AttachedPlan | undefined;
   /** The page of the publish, attached to the image. */
@@ -33,6 +36,8 @@ export interface PushJob {
 export interface SentImages {
   /** Where the images are, of which each place says what it names; without archives. */
   readonly standing: readonly StandingImage[];
+  /** Gives the images their immutable tags. @returns their references */
+  tagForGood(): Promise<string[]>;
   /** Moves the tags, the first job's first. @returns what was sent to each place */
   tag(): Promise<PushReport[]>;
   /** Leaves archives unwritten. */
@@ -59,7 +64,12 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
     await discard();
     throw error;
   }
-  return { standing: sent.flatMap(standingOf), tag: () => tag(sent), discard };
+  return {
+    standing: sent.flatMap(standingOf),
+    tagForGood: () => tagAllForGood(sent),
+    tag: () => tag(sent),
+    discard,
+  };
 }
 
 /** An image in its place, before the tag names it. */
@@ -125,6 +135,16 @@ function attachedTo({ image: { manifestList }, plan, page }: PushJob): ImageCont
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */
 function isByDigest({ place, promote, untagged }: PushJob): boolean {
   return untagged || (promote !== undefined && isFenced(place));
+}
+
+async function tagAllForGood(sent: readonly Sent[]): Promise<string[]> {
+  const tags: string[] = [];
+  for (const { job, to } of sent) {
+    const { place, version, image } = job;
+    if (version === undefined || place.kind !== 'registry' || to.reference.kind !== 'tag') continue;
+    tags.push(await tagForGood(to.registry, to.reference, { manifest: image.manifestList, version }));
+  }
+  return tags;
 }
 
 async function tag(sent: readonly Sent[]): Promise<PushReport[]> {

@@ -36,6 +36,8 @@ export interface PublishTarget {
   readonly also: readonly ImageLocation[];
   readonly slim: ImageLocation | undefined;
   readonly untagged: boolean;
+  /** Whether the image gets a tag of its own that never moves, in every registry. */
+  readonly immutableTags: boolean;
   /** What is put beside the image. */
   readonly attest: WrittenTarget['attest'];
   readonly settings: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'>;
@@ -68,6 +70,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     also,
     slim,
     untagged,
+    // Whoever names the place names all of its tags.
+    immutableTags: !untagged && choices.to === undefined && (written?.immutableTags ?? false),
     attest: written?.attest ?? [],
     settings: settingsOf(written, choices),
     reference,
@@ -119,7 +123,7 @@ function settingsOf(
     cache: cache ?? written?.cache ?? BUILD_DEFAULTS.cache,
     codec: compression ?? written?.compression ?? BUILD_DEFAULTS.codec,
     labels: labels ?? written?.labels ?? BUILD_DEFAULTS.labels,
-    platforms: written?.platforms.map(platformOf) ?? BUILD_DEFAULTS.platforms,
+    platforms: written?.platforms?.map(platformOf) ?? BUILD_DEFAULTS.platforms,
   };
 }
 

@@ -10,6 +10,7 @@ import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Deployment } from '../../pipeline/publish/delivery/ports.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
+import { versionIn } from '../../pipeline/publish/immutable-tag.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from './folder.ts';
 
@@ -156,6 +157,8 @@ async function stateOf(
   const tags: Record<string, string | undefined> = {};
   const of = { registry: 'registry.example.com', repository: 'sea/catalog' };
   for await (const tag of registry.listTags(of)) {
+    // Which commits of a burst have tags of their own depends on who was first.
+    if (versionIn(tag, 'v4.20') !== undefined) continue;
     tags[tag] = (await registry.resolve({ kind: 'tag', ...of, tag }))?.digest;
   }
   return { texts, tags, statuses: [...statuses.values()].map((status) => JSON.stringify(status)).sort() };

@@ -145,3 +145,27 @@ test('what the policy asks for is put beside the image', async () => {
     'application/vnd.in-toto+json',
   ]);
 });
+
+test.each([
+  ['and an immutable one, also of further places', '', 2],
+  ['alone, where the policy says so', ', immutableTags: false', 0],
+])('what the policy publishes gets its tag %s', async (_, written, extra) => {
+  const { host, client } = await target();
+  const name = `${host}/lasting${extra}/catalog`;
+  const policy = sampleFiles()['.github/portolan.yaml'] ?? '';
+  const places = `image: '${name}:{catalog}', also: ['${name}:latest']${written}`;
+  const text = `${policy.split('publish:')[0]}publish: {catalogs: {'v*': {${places}}}}\n`;
+  const branch = `lasting-${extra}`;
+  const commit = sample.commit({ '.github/portolan.yaml': text }, { parents: [sample.base], branch });
+  const words = ['publish', '--commit', commit, '--catalog', 'v4.20', '--insecure', host, '--out', folder()];
+  const ran = await portolan(sample.directory, ...words, '--format', 'json');
+  expect(ran.exit, ran.err).toBe(0);
+  const { digest } = JSON.parse(ran.out).receipt;
+  const digests: Record<string, string | undefined> = {};
+  const of = parseReference(`${name}:x`);
+  for await (const tag of client.listTags(of))
+    digests[tag.replace(/-\d{14}-/, '-TIME-')] = (await client.resolve({ ...of, kind: 'tag', tag }))?.digest;
+  const lasting = ['latest', 'v4.20'].map((tag) => `${tag}-TIME-${commit.slice(0, 12)}`);
+  const expected = ['latest', 'v4.20', ...lasting.slice(0, extra)].map((tag) => [tag, digest]);
+  expect(digests).toEqual(Object.fromEntries(expected));
+});
