@@ -7,8 +7,21 @@ import type { Finding, Location } from '../catalog/finding.ts';
 export function findingText(finding: Finding): string {
   const where = placeText(finding.location);
   const catalogs = finding.catalogs && finding.catalogs.length > 1 ? ` [${finding.catalogs.join(', ')}]` : '';
-  const line = `${where === '' ? '' : `${where}: `}${finding.severity}: ${plain(finding.message)} (${finding.rule})${catalogs}\n`;
-  return finding.hint === undefined ? line : `${line}    fix: ${plain(finding.hint)}\n`;
+  const line = `${where === '' ? '' : `${where}: `}${finding.severity}: ${finding.message} (${finding.rule})${catalogs}`;
+  return linesText(finding.hint === undefined ? [line] : [line, `    fix: ${finding.hint}`]);
+}
+
+/**
+ * Lines of text, each with its end. It takes lines, never a text that is split again: a value that has a line break
+ * stays one line, and no line is a command for the log of a workflow (`::error::`, `##[group]`).
+ */
+export function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${withoutCommand(plain(line))}\n`).join('');
+}
+
+/** @see https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs */
+function withoutCommand(line: string): string {
+  return line.replace(/^(\s*):(?=:)/, '$1\\u003a').replaceAll('##[', '#\\u0023[');
 }
 
 /** `FILE:LINE:COLUMN`, the file alone for a finding about all of it, nothing for one without a file. */

@@ -138,11 +138,11 @@ export function readinessReport({ bundles, ...counts }: Readiness): ReadinessRep
   };
 }
 
-/** How many of the missing references a text names. */
+/** How many of the missing references are named. */
 const NAMED = 20;
 
-/** `Ready for disconnected clusters: 801 of 803 bundles`, and below it what is missing, by reference. */
-export function readinessText(report: ReadinessReport, most: number = NAMED): string {
+/** `Ready for disconnected clusters: 801 of 803 bundles`, and lines below it for what is missing, by reference. */
+export function readinessLines(report: ReadinessReport, most: number = NAMED): string[] {
   const { ready, bundles, missing } = report;
   const lines = [
     `Ready for disconnected clusters: ${ready} of ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}`,
@@ -153,7 +153,7 @@ export function readinessText(report: ReadinessReport, most: number = NAMED): st
     lines.push(`  ${reference}: ${why} (needed by ${first}${more})`);
   }
   if (missing.length > most) lines.push(`  and ${missing.length - most} more references`);
-  return `${lines.join('\n')}\n`;
+  return lines;
 }
 
 /** What is wrong with a plan, for those who show findings. */

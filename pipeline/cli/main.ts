@@ -5,6 +5,7 @@
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
+import { linesText } from '../text.ts';
 import { EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
 
@@ -23,8 +24,8 @@ export async function main(
     return await dispatch(parameters, version, terminal);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    terminal.err(`portolan: ${error.message}\n`);
-    if (error.hint !== undefined) terminal.err(`  ${error.hint}\n`);
+    const hint = error.hint === undefined ? [] : [`  ${error.hint}`];
+    terminal.err(linesText([`portolan: ${error.message}`, ...hint]));
     return 2;
   }
 }

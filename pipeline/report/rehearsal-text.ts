@@ -1,6 +1,6 @@
 /** A rehearsal in a terminal: what would have been stopped and why, who would have been asked, what to write. */
 import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../check/rehearsal.ts';
-import { amount, plain, shortList } from '../text.ts';
+import { amount, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */
 const SHOWN = 15;
@@ -107,7 +107,7 @@ export function rehearsalText(rehearsal: Rehearsal): string {
     ),
   ];
   const filled = parts.filter((lines) => lines.length > 0);
-  return `${filled.map((lines) => lines.map(plain).join('\n')).join('\n\n')}\n`;
+  return filled.map(linesText).join('\n');
 }
 
 export function packageText({

@@ -75,7 +75,12 @@ export async function renderBundleImage(name: string, options: Rendering): Promi
 }
 
 /** A cluster takes a bundle of a hundredth of it; what is larger was made to exhaust whoever reads it. */
-const BUNDLE_LIMITS: TreeLimits = { bytes: 256 * 2 ** 20, entries: 100_000 };
+const BUNDLE_LIMITS: TreeLimits = {
+  bytes: 256 * 2 ** 20,
+  layerBytes: 256 * 2 ** 20,
+  fileBytes: 64 * 2 ** 20,
+  entries: 100_000,
+};
 
 /**
  * Calls `use` with the files of a bundle's image.

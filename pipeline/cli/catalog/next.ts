@@ -1,7 +1,7 @@
 import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import { type Answer, type AnsweredPath, answerQuestion, type Question } from '../../check/next.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amount, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
@@ -108,7 +108,7 @@ function answerText(answer: Answer, question: Question): string {
     ...(assumed ? ['  not in these catalogs: Portolan knows only its name and version'] : []),
     ...answer.roads.flatMap((path) => pathLines(path, question)),
   ];
-  return `${lines.map(plain).join('\n')}\n`;
+  return linesText(lines);
 }
 
 function pathLines(answered: AnsweredPath, question: Question): string[] {

@@ -10,7 +10,7 @@ import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
 import { fileError, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { plain } from '../../text.ts';
+import { linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
 
@@ -79,5 +79,5 @@ function diffText({ add, change, unchanged, prune, keep }: MirrorDiff): string {
     ...keep.map(({ destination }) => `= ${destination}: still needed`),
     `${add.length} to add, ${change.length} to change, ${unchanged.length} unchanged, ${prune.length} can be deleted`,
   ];
-  return `${lines.map(plain).join('\n')}\n`;
+  return linesText(lines);
 }

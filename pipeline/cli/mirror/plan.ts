@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
-import { type ReportedCatalog, readinessText } from '../../../catalog/mirror/report.ts';
+import { type ReportedCatalog, readinessLines } from '../../../catalog/mirror/report.ts';
 import type { Scope } from '../../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../../catalog/mirror/select.ts';
 import { STYLES } from '../../../catalog/mirror/style.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../mirror/prepare.ts';
 import { readPublishReceipt } from '../../publish/receipt.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { findingText, plain } from '../../text.ts';
+import { findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
@@ -181,7 +181,7 @@ async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: T
   }
   if (invocation.text('format') === 'json')
     await terminal.out(`${JSON.stringify(outcome.report, null, 2)}\n`);
-  else await terminal.out(plainLines(readinessText(outcome.report.ready)));
+  else await terminal.out(linesText(readinessLines(outcome.report.ready)));
   const changed = [...written, ...removed.map((name) => `-${name}`)];
   terminal.err(`${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}\n`);
   return errors.length > 0 || outcome.report.ready.ready < outcome.report.ready.bundles ? 1 : 0;
@@ -253,8 +253,4 @@ function writeSelections(out: string, { selections }: MirrorOutcome): void {
     const text = renderOrder(blobs).map(renderJson).join('');
     writeFiles(join(out, isOne ? 'catalog' : `catalog-${i + 1}`), new Map([['catalog.json', text]]));
   }
-}
-
-function plainLines(text: string): string {
-  return text.split('\n').map(plain).join('\n');
 }

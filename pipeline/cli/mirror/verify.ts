@@ -6,12 +6,12 @@ import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.t
 import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
-import { readinessReport, readinessText } from '../../../catalog/mirror/report.ts';
+import { readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
 import { fileError, readText } from '../../directory.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Terminal } from '../../terminal.ts';
-import { findingText, plain } from '../../text.ts';
+import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -55,9 +55,9 @@ export const command: Command = {
     if (text('format') === 'json') {
       await terminal.out(`${JSON.stringify({ ...report, ...(online && { online }) }, null, 2)}\n`);
     } else {
-      const lines = readinessText(report, flag('all') ? report.missing.length : undefined);
+      const lines = readinessLines(report, flag('all') ? report.missing.length : undefined);
       const absent = (online ?? []).flatMap(presenceLines);
-      await terminal.out([...lines.split('\n').slice(0, -1), ...absent, ''].map(plain).join('\n'));
+      await terminal.out(linesText([...lines, ...absent]));
     }
     const failed = findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
     return failed || report.ready < report.bundles ? 1 : 0;

@@ -12,7 +12,7 @@ import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amount, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
@@ -90,11 +90,11 @@ export const command: Command = {
             ]
           : []),
       ];
-      await terminal.out(`${lines.map(plain).join('\n')}\n`);
+      await terminal.out(linesText(lines));
       const policy = await policyIn(repository, { directory, made, commit: request.commit });
       if (policy && last > 0) {
         const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
-        await terminal.out(`${proof.map(plain).join('\n')}\n`);
+        await terminal.out(linesText(proof));
       }
       return 0;
     } finally {

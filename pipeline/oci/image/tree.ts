@@ -38,11 +38,21 @@ export interface ImageEntry {
 export interface TreeLimits {
   /** Bytes of all layers together, decompressed. */
   readonly bytes: number;
+  /** Bytes of one layer, decompressed. */
+  readonly layerBytes: number;
+  /** Bytes of one file that is wanted: each is read whole. */
+  readonly fileBytes: number;
   /** Files, folders and links of all layers together. */
   readonly entries: number;
 }
 
-export const TREE_LIMITS: TreeLimits = { bytes: 4 * 2 ** 30, entries: 1_000_000 };
+export const TREE_LIMITS: TreeLimits = {
+  bytes: 4 * 2 ** 30,
+  layerBytes: 2 * 2 ** 30,
+  // The longest text that the engine holds.
+  fileBytes: 512 * 2 ** 20,
+  entries: 1_000_000,
+};
 
 export interface TreeOptions {
   /** An existing directory for the files' content. */
@@ -138,12 +148,15 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
   try {
     for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
       if (++state.count > state.limits.entries) {
-        throw new PipelineError('too-large', `the image has more than ${state.limits.entries} files`);
+        throw tooLarge('the image has more files', 'per image', `${state.limits.entries} files`);
       }
       const path = cleanPath(header.name);
       const isContent = path !== '' && !whiteout(path, state.stack) && state.wanted(path);
       if (!isContent || !keepHeader(path, header, { added, stack: state.stack })) await body.cancel();
-      else added.set(path, await keepBody(header, state, body));
+      else {
+        checkSize(path, header, state.limits);
+        added.set(path, await keepBody(header, state, body));
+      }
     }
   } catch (error) {
     if (error instanceof PipelineError) throw error;
@@ -154,13 +167,32 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
 }
 
 async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
+  const { limits } = state;
+  let layer = 0;
   for await (const chunk of bytes) {
     state.bytes += chunk.length;
-    if (state.bytes > state.limits.bytes) {
-      throw new PipelineError('too-large', `the image's layers have more than ${state.limits.bytes} bytes`);
-    }
+    layer += chunk.length;
+    if (layer > limits.layerBytes)
+      throw tooLarge('a layer is larger when decompressed', 'per layer', bytesText(limits.layerBytes));
+    if (state.bytes > limits.bytes)
+      throw tooLarge('the layers are larger when decompressed', 'per image', bytesText(limits.bytes));
     yield chunk;
   }
+}
+
+/** The header declares the size; the decoder refuses a file that has another one. */
+function checkSize(path: string, { size }: TarHeader, { fileBytes }: TreeLimits): void {
+  if (size <= fileBytes) return;
+  throw tooLarge(`${JSON.stringify(path)} is larger (${bytesText(size)})`, 'per file', bytesText(fileBytes));
+}
+
+function tooLarge(what: string, scope: string, limit: string): PipelineError {
+  return new PipelineError('too-large', `${what} than Portolan reads: the limit ${scope} is ${limit}`);
+}
+
+/** `512 MiB`, or bytes where they are no whole number of them. */
+function bytesText(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes} bytes`;
 }
 
 /** A path below the tree's root; archives write `./a`, `/a` and `a/` alike. */

@@ -129,10 +129,23 @@ describe('hostile layers', () => {
   test('more than the limit, decompressed', async () => {
     const bomb = gzipSync(await tar({ name: 'zeros', body: '\0'.repeat(1 << 20) }));
     expect(bomb.length).toBeLessThan(4000);
-    const limits = { bytes: 100_000, entries: 10 };
-    await expect(read([bomb], limits)).rejects.toMatchObject({ code: 'too-large' });
+    const whole = { bytes: 2 ** 21, layerBytes: 2 ** 21, fileBytes: 2 ** 21, entries: 10 };
+    expect(Object.keys(await read([bomb], whole))).toEqual(['zeros']);
+    const message = (text: string) => ({ code: 'too-large', message: expect.stringContaining(text) });
+    const reading = (limits: Partial<TreeLimits>) => expect(read([bomb, bomb], { ...whole, ...limits }));
+    await reading({ bytes: 2 ** 20 }).rejects.toMatchObject(message('the limit per image is 1 MiB'));
+    await reading({ layerBytes: 2 ** 20 }).rejects.toMatchObject(message('the limit per layer is 1 MiB'));
+    await reading({ fileBytes: 1000 }).rejects.toMatchObject(
+      message('"zeros" is larger (1 MiB) than Portolan reads: the limit per file is 1000 bytes'),
+    );
     const many = await tar(...Array.from({ length: 11 }, (_, i) => `file-${i}`));
-    await expect(read([many], limits)).rejects.toMatchObject({ code: 'too-large' });
+    await expect(read([many], whole)).rejects.toMatchObject(message('the limit per image is 10 files'));
+  });
+
+  test('a file that nobody wants may be larger than a wanted one', async () => {
+    const limits = { bytes: 2 ** 21, layerBytes: 2 ** 21, fileBytes: 1000, entries: 10 };
+    const layer = await tar({ name: 'unwanted', body: '\0'.repeat(10_000) }, 'a');
+    expect(await read([layer], limits)).toEqual({ a: 'a' });
   });
 
   test.each([

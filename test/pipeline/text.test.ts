@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readinessLines } from '../../catalog/mirror/report.ts';
+import { findingText, linesText } from '../../pipeline/text.ts';
+
+/** What the log of a workflow takes for a command. */
+const COMMAND = /^\s*::|##\[/m;
+
+const hostile = [
+  '::error::x',
+  '  ::add-mask::x',
+  'x\n::error::x',
+  'x\r::error::x',
+  'x\u2028::error::x',
+  '##[group]x',
+  'x ##[error]y',
+];
+
+test.each(hostile)('a value begins no line and is no command: %j', (value) => {
+  const lines = linesText([value, `  ${value}: missing`]);
+  expect(lines.split('\n')).toHaveLength(3);
+  expect(lines).not.toMatch(COMMAND);
+  const finding = { rule: 'a/b', severity: 'error', message: value, hint: value } as const;
+  const text = findingText({ ...finding, location: { file: value, line: 2, column: 1 } });
+  expect(text.split('\n')).toHaveLength(3);
+  expect(text).not.toMatch(COMMAND);
+  const missing = [{ reference: value, reason: 'absent' as never, why: value, bundles: [value] }];
+  const report = { bundles: 1, ready: 0, references: 1, pullable: 0, packages: [], missing };
+  expect(linesText(readinessLines(report)).split('\n')).toHaveLength(3);
+});
+
+test('other text stays as it is', () => {
+  const lines = ['2001:db8::1 is not reachable', 'a :: b', '# one', '  fix: x'];
+  expect(linesText(lines)).toBe(`${lines.join('\n')}\n`);
+});
+
+test('lines are escaped by linesText alone, and before they are joined', () => {
+  const files = readdirSync('pipeline', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const joined = files.filter((file) =>
+    /split\('\\n'\)\.map\(plain\)|map\(plain\)\.join\('\\n'\)|plain\([^()]*\.join\('\\n'\)\)/.test(
+      readFileSync(join('pipeline', file), 'utf8'),
+    ),
+  );
+  // The program's own stack trace, when it fails.
+  expect(joined).toEqual(['cli/bin.ts']);
+});
