@@ -12,7 +12,7 @@ import type { FileReader } from '../change/content.ts';
 import { catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
-import { ContextReader, joinedCatalog, markerOf, packagesOf } from './context.ts';
+import { ContextReader, joinedCatalog, type KeptOutlines, markerOf, packagesOf } from './context.ts';
 import { orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
 
@@ -74,10 +74,18 @@ export interface CheckScene {
 /** How many of the platform's next versions are looked at. */
 const FOLLOWING = 2;
 
-/** Reads what a change touches, catalog by catalog, with all that surrounds it. */
-export async function touchedCatalogs(scene: CheckScene, reader: FileReader): Promise<TouchedCatalogs> {
+/**
+ * Reads what a change touches, catalog by catalog, with all that surrounds it.
+ *
+ * @param kept outlines that stay for other checks of the same repository
+ */
+export async function touchedCatalogs(
+  scene: CheckScene,
+  reader: FileReader,
+  kept?: KeptOutlines,
+): Promise<TouchedCatalogs> {
   const { objects, policy, trees } = scene;
-  const context = new ContextReader(objects, reader, policy.limits);
+  const context = new ContextReader(objects, reader, { limits: policy.limits, kept });
   const packages = packagesByCatalog(scene);
   if (packages.size === 0) return { touched: [], context };
   const base = await catalogUnits(objects, trees.base, policy.layout);

@@ -11,6 +11,7 @@ import type { CatalogFile } from '../change/catalog-files.ts';
 import type { FileReader } from '../change/content.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
 import type { CheckReport, ContextCount } from './report.ts';
 
@@ -31,6 +32,23 @@ export interface Outline {
   readonly packages: ReadonlySet<string>;
 }
 
+/** A file that was read, by its git id. */
+interface ReadOutline extends Outline {
+  /** Whether some of it cannot be read. */
+  readonly isBroken: boolean;
+}
+
+/** Outlines of files for several checks of one repository, weighed by their blobs and entries. */
+export type KeptOutlines = LruCache<ReadOutline>;
+
+/** Most blobs and channel entries of outlines that are kept. */
+const MOST_KEPT = 150_000;
+
+/** Room for outlines. */
+export function keptOutlines(): KeptOutlines {
+  return new LruCache(MOST_KEPT);
+}
+
 /** Packages that are made from bundle directories and read for what surrounds others. */
 const MOST_MADE = 20;
 
@@ -41,6 +59,7 @@ export class ContextReader {
   readonly #objects: ObjectReader;
   readonly #reader: FileReader;
   readonly #limits: Limits;
+  readonly #kept: KeptOutlines | undefined;
   readonly #outlines = new Map<string, Outline | 'left'>();
   /** Catalogs with files that were left out, and with files that cannot be read. */
   readonly left: Set<string> = new Set();
@@ -49,10 +68,16 @@ export class ContextReader {
   #made = 0;
   #count = { files: 0, bytes: 0, fetched: 0, fetchedBytes: 0, requests: 0 };
 
-  constructor(objects: ObjectReader, reader: FileReader, limits: Limits) {
+  /** @param kept outlines that stay for other checks of the same repository */
+  constructor(
+    objects: ObjectReader,
+    reader: FileReader,
+    { limits, kept }: { readonly limits: Limits; readonly kept?: KeptOutlines | undefined },
+  ) {
     this.#objects = objects;
     this.#reader = reader;
     this.#limits = limits;
+    this.#kept = kept;
   }
 
   get count(): ContextCount {
@@ -99,10 +124,18 @@ export class ContextReader {
         this.#count.fetched++;
         this.#count.fetchedBytes += size;
       }
-      const source = sourceFile(this.#objects, { ...file, path: markerOf(file) });
-      const loaded = await load({ files: () => Promise.resolve([source]) }, this.#limits, OUTLINE);
-      this.#keep(file, loaded);
+      this.#keep(file, await this.#readPlain(file));
     }
+  }
+
+  async #readPlain(file: CatalogFile): Promise<ReadOutline> {
+    const key = JSON.stringify([keyOf(file), this.#limits]);
+    const known = this.#kept?.get(key);
+    if (known) return known;
+    const source = sourceFile(this.#objects, { ...file, path: markerOf(file) });
+    const read = outlineOf(await load({ files: () => Promise.resolve([source]) }, this.#limits, OUTLINE));
+    this.#kept?.keep(key, read, weightOf(read));
+    return read;
   }
 
   async #bring(files: readonly CatalogFile[]): Promise<void> {
@@ -120,13 +153,23 @@ export class ContextReader {
       return;
     }
     this.#made++;
-    this.#keep(file, await this.#reader.read(file));
+    this.#keep(file, outlineOf(await this.#reader.read(file)));
   }
 
-  #keep(file: CatalogFile, { blobs, findings }: Loaded): void {
-    if (findings.some(({ severity }) => severity === 'error')) this.unreadable.add(file.unit.catalog);
-    this.#outlines.set(keyOf(file), { catalog: catalogOf(blobs), packages: packagesOf(blobs) });
+  #keep(file: CatalogFile, read: ReadOutline): void {
+    if (read.isBroken) this.unreadable.add(file.unit.catalog);
+    this.#outlines.set(keyOf(file), read);
   }
+}
+
+function outlineOf({ blobs, findings }: Loaded): ReadOutline {
+  const isBroken = findings.some(({ severity }) => severity === 'error');
+  return { catalog: catalogOf(blobs), packages: packagesOf(blobs), isBroken };
+}
+
+function weightOf({ catalog: { blobs } }: Outline): number {
+  const all = Object.values(blobs).reduce((sum, { length }) => sum + length, 1);
+  return blobs.channels.reduce((sum, { entries }) => sum + entries.length, all);
 }
 
 /** What was read of the untouched packages, and what was not. */

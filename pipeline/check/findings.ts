@@ -39,7 +39,7 @@ export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
   const { after, policy } = pull;
   if (after.change.unsafe.length > 0) return { ...pull, touched: [], context: NO_CONTEXT };
   const reader = fileReader(after.objects, policy.limits, pull.files);
-  const { touched, context } = await touchedCatalogs(after, reader);
+  const { touched, context } = await touchedCatalogs(after, reader, pull.request.kept?.outlines);
   return { ...pull, touched, context: contextReport(context, policy) };
 }
 

@@ -5,6 +5,7 @@ import { LruCache } from '../lru-cache.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
+import { type KeptOutlines, keptOutlines } from './context.ts';
 import type { People } from './people.ts';
 import type { HistoryOf } from './publication-history.ts';
 import { type KeptVersions, keptVersions } from './published.ts';
@@ -45,6 +46,7 @@ export interface CheckRequest {
 export interface KeptReadings {
   readonly files: KeptFiles;
   readonly versions: KeptVersions;
+  readonly outlines: KeptOutlines;
 }
 
 /** Most bytes of files that stay parsed. */
@@ -52,7 +54,7 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Room for what checks of one repository have in common. */
 export function keptReadings(): KeptReadings {
-  return { files: keptFiles(), versions: keptVersions() };
+  return { files: keptFiles(), versions: keptVersions(), outlines: keptOutlines() };
 }
 
 /** Room for the contents of files. */

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type HarmfulMerge, history } from '../../../pipeline/check/history.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { bundleName, type WrittenPackage, written } from '../../catalog/olm/universe.ts';
-import { makeRepository } from '../../fakes/repository.ts';
+import { catalogOf } from '../../fakes/gate.ts';
+import { type Files, makeRepository, type TestRepository } from '../../fakes/repository.ts';
 
 const MERGES = 12;
 
@@ -17,10 +18,12 @@ function chain(count: number): WrittenPackage {
 }
 
 /** A repository to which a version was added with each merge, but for two that took versions away. */
-async function past(): Promise<{ directory: string; ids: string[] }> {
+async function past(
+  beside: Files = {},
+): Promise<{ directory: string; ids: string[]; git: TestRepository['git'] }> {
   const git = makeRepository();
   onTestFinished(git.remove);
-  let last = git.commit({ 'README.md': 'a' });
+  let last = git.commit({ 'README.md': 'a', ...beside });
   const ids: string[] = [];
   for (let i = 0; i < MERGES; i++) {
     const count = i === 4 || i === 9 ? 1 : i + 3;
@@ -29,7 +32,7 @@ async function past(): Promise<{ directory: string; ids: string[] }> {
     ids.push(last);
   }
   git.git('reset', '--hard', '--quiet', last);
-  return { directory: git.directory, ids };
+  return { directory: git.directory, ids, git: git.git };
 }
 
 test('the latest merges are judged first, and each that did harm is told before the next is judged', async () => {
@@ -49,8 +52,8 @@ test('the latest merges are judged first, and each that did harm is told before 
   expect(told.indexOf(ids[4] ?? '')).toBe(told.indexOf('8 done, 2 harmful') - 1);
 });
 
-test('each version of a file is read twice: as a catalog, and as the past of later merges', async () => {
-  const { directory } = await past();
+/** How often the audit of a past reads each blob of its files, by id. */
+async function blobReads(directory: string): Promise<Map<string, number>> {
   const repository = await openRepository(directory);
   onTestFinished(() => repository.close());
   const reads = new Map<string, number>();
@@ -62,6 +65,20 @@ test('each version of a file is read twice: as a catalog, and as the past of lat
     return object;
   };
   await history(repository, { head: 'HEAD', paths: ['catalogs'] });
+  return reads;
+}
+
+test('each version of a file is read twice: as a catalog, and as the past of later merges', async () => {
+  const { directory } = await past();
+  const reads = await blobReads(directory);
   expect(reads.size).toBe(MERGES - 1);
   expect(Math.max(...reads.values())).toBe(2);
+});
+
+test('the other packages of a catalog are read once, however many merges there are', async () => {
+  const others = { 'catalogs/v4.20/q/catalog.yaml': catalogOf('q', ['1.0.0']) };
+  const { directory, git } = await past({ ...others, 'catalogs/v4.19/q/catalog.yaml': catalogOf('q', []) });
+  const reads = await blobReads(directory);
+  expect(reads.get(git('rev-parse', 'HEAD:catalogs/v4.20/q/catalog.yaml'))).toBe(1);
+  expect(reads.get(git('rev-parse', 'HEAD:catalogs/v4.19/q/catalog.yaml'))).toBeUndefined();
 });
