@@ -1,8 +1,9 @@
 /**
- * oc-mirror's ImageSetConfiguration (v2alpha1), as far as it speaks of catalogs and of
- * single images.
+ * oc-mirror's ImageSetConfiguration and DeleteImageSetConfiguration: the catalogs and the
+ * single images. What Portolan does not mirror is named, never left out in silence.
  *
  * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/api/v2alpha1/type_config.go
+ * @see https://github.com/openshift/oc-mirror/blob/main/v1/pkg/api/v1alpha2/types_config.go
  */
 import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding } from '../finding.ts';
@@ -27,6 +28,8 @@ import { parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
 export interface ImageSet {
+  /** Whether these images are to be deleted from the mirror. */
+  readonly deletes?: boolean;
   readonly catalogs: readonly CatalogSelection[];
   readonly additional: readonly AdditionalImage[];
   /** Images that stay out: patterns for a reference or a destination. */
@@ -70,54 +73,92 @@ export interface ImageSetRead {
 
 const PLATFORM_FILTER = listOf(struct('InstancePlatformFilter', { os: text, architecture: text }));
 const VERSIONS = { minVersion: text, maxVersion: text };
-const OPERATOR = struct('Operator', {
-  packages: listOf(
-    struct('IncludePackage', {
-      name: text,
-      channels: listOf(struct('IncludeChannel', { name: text, ...VERSIONS })),
-      defaultChannel: text,
-      ...VERSIONS,
-    }),
-  ),
+const OPERATOR = {
   catalog: text,
   targetCatalog: text,
   targetTag: text,
   full: bool,
+  // oc-mirror v2 never adds dependencies, and neither does a selection here.
   skipDependencies: bool,
-  targetCatalogSourceTemplate: text,
-  platforms: PLATFORM_FILTER,
-});
-const IMAGE_SET = struct('ImageSetConfiguration', {
-  kind: text,
-  apiVersion: text,
-  archiveSize: int64,
-  mirror: struct('Mirror', {
-    platform: any,
-    operators: listOf(OPERATOR),
-    additionalImages: listOf(
-      struct('AdditionalImage', {
-        name: text,
-        targetRepo: text,
-        targetTag: text,
-        platforms: PLATFORM_FILTER,
+};
+const PACKAGE = { name: text, defaultChannel: text, ...VERSIONS };
+const CHANNEL = { name: text, ...VERSIONS };
+const OPERATORS = listOf(
+  struct('Operator', {
+    packages: listOf(
+      struct('IncludePackage', { channels: listOf(struct('IncludeChannel', CHANNEL)), ...PACKAGE }),
+    ),
+    ...OPERATOR,
+    targetCatalogSourceTemplate: text,
+    platforms: PLATFORM_FILTER,
+  }),
+);
+const ADDITIONAL_IMAGES = listOf(
+  struct('AdditionalImage', { name: text, targetRepo: text, targetTag: text, platforms: PLATFORM_FILTER }),
+);
+const BLOCKED_IMAGES = listOf(struct('BlockedImage', { name: text }));
+const OTHERS = { platform: any, helm: any, samples: any };
+const TYPE = { kind: text, apiVersion: text };
+/** oc-mirror v1 knew fewer fields, and some that v2 has dropped. */
+const OPERATORS_V1 = listOf(
+  struct('Operator', {
+    packages: listOf(
+      struct('IncludePackage', {
+        channels: listOf(struct('IncludeChannel', { ...CHANNEL, minBundle: text })),
+        ...PACKAGE,
+        minBundle: text,
       }),
     ),
-    helm: any,
-    blockedImages: listOf(struct('BlockedImage', { name: text })),
-    samples: any,
+    ...OPERATOR,
+    targetName: text,
+    originalRef: text,
+  }),
+);
+
+const KIND = 'ImageSetConfiguration';
+const DELETE_KIND = 'DeleteImageSetConfiguration';
+const API_VERSION = 'mirror.openshift.io/v2alpha1';
+const API_VERSION_V1 = 'mirror.openshift.io/v1alpha2';
+
+const IMAGE_SET = struct(KIND, {
+  ...TYPE,
+  archiveSize: int64,
+  mirror: struct('Mirror', {
+    operators: OPERATORS,
+    additionalImages: ADDITIONAL_IMAGES,
+    blockedImages: BLOCKED_IMAGES,
+    ...OTHERS,
   }),
 });
+const IMAGE_SET_V1 = struct(KIND, {
+  ...TYPE,
+  archiveSize: int64,
+  storageConfig: any,
+  mirror: struct('Mirror', {
+    operators: OPERATORS_V1,
+    additionalImages: listOf(struct('Image', { name: text })),
+    blockedImages: BLOCKED_IMAGES,
+    ...OTHERS,
+  }),
+});
+const DELETE_IMAGE_SET = struct(DELETE_KIND, {
+  ...TYPE,
+  delete: struct('Delete', { operators: OPERATORS, additionalImages: ADDITIONAL_IMAGES, ...OTHERS }),
+});
 
-const API_VERSION = 'mirror.openshift.io/v2alpha1';
 const DEPTH = 100;
 
-/** Reads an ImageSetConfiguration; every defect is a finding. */
-export function readImageSet(content: string, file: string): ImageSetRead {
+/**
+ * Reads an ImageSetConfiguration or a DeleteImageSetConfiguration; every defect is a finding.
+ *
+ * @param skipUnsupported what Portolan does not mirror is a warning, not an error
+ */
+export function readImageSet(content: string, file: string, skipUnsupported = false): ImageSetRead {
   const findings: Finding[] = [];
   try {
     const { value, duplicates, locate } = compose(readTree(content, { depth: DEPTH }).root);
     const document = new OffsetDocument(file, content, 1, locate);
-    const reader = new Reader(document, findings);
+    const reader = new Reader(document, findings, skipUnsupported ? 'warning' : 'error');
     for (const { key, again } of duplicates) reader.report(`duplicate key "${key}"`, document.place(again));
     const imageSet = reader.read(value);
     return {
@@ -142,10 +183,13 @@ type Fields = Readonly<Record<string, unknown>>;
 class Reader {
   readonly #document: SourceDocument;
   readonly #findings: Finding[];
+  /** Severity of what is not mirrored. */
+  readonly #unsupported: Finding['severity'];
 
-  constructor(document: SourceDocument, findings: Finding[]) {
+  constructor(document: SourceDocument, findings: Finding[], unsupported: Finding['severity']) {
     this.#document = document;
     this.#findings = findings;
+    this.#unsupported = unsupported;
   }
 
   report(message: string, at: Path | Finding['location'], severity: Finding['severity'] = 'error'): void {
@@ -154,40 +198,85 @@ class Reader {
   }
 
   read(value: unknown): ImageSet {
-    this.#unknownFields(value, IMAGE_SET, []);
-    const { value: fields, misfits } = fitStruct(value, IMAGE_SET);
+    const { shape, section } = shapeOf(value);
+    this.#unknownFields(value, shape, []);
+    const { value: fields, misfits } = fitStruct(value, shape);
     for (const { path, expected, found } of misfits) this.report(`must be ${expected}, found ${found}`, path);
     const { kind, apiVersion } = fields;
-    if (kind !== 'ImageSetConfiguration')
-      this.report(`kind must be ImageSetConfiguration, found ${JSON.stringify(kind)}`, ['kind']);
-    if (apiVersion !== API_VERSION)
+    if (kind !== KIND && kind !== DELETE_KIND)
+      this.report(`kind must be ${KIND} or ${DELETE_KIND}, found ${JSON.stringify(kind)}`, ['kind']);
+    if (apiVersion !== API_VERSION && shape !== IMAGE_SET_V1)
       this.report(`apiVersion must be ${API_VERSION}, found ${JSON.stringify(apiVersion)}`, ['apiVersion']);
-    const mirror = fields['mirror'];
-    if (!isObject(mirror)) this.report('the mirror section is missing', []);
-    return this.#mirror(isObject(mirror) ? mirror : {});
+    if (shape === IMAGE_SET_V1) this.#warnOfV1(fields);
+    if (typeof fields['archiveSize'] === 'number') {
+      const option = `--archive-size ${fields['archiveSize']}GiB`;
+      this.report(
+        `archiveSize is an option of the copy: portolan mirror copy ${option}`,
+        ['archiveSize'],
+        'info',
+      );
+    }
+    const images = fields[section];
+    if (!isObject(images)) this.report(`the ${section} section is missing`, []);
+    const read = this.#images(isObject(images) ? images : {}, section);
+    return section === 'delete' ? { ...read, deletes: true } : read;
   }
 
-  #mirror(mirror: Fields): ImageSet {
-    for (const section of ['platform', 'helm', 'samples']) {
-      if (Object.hasOwn(mirror, section)) {
-        this.report(
-          `mirror.${section} does not belong to a catalog and is not in the plan`,
-          ['mirror', section],
-          'warning',
-        );
-      }
-    }
-    const catalogs = objects(mirror['operators']).map((operator, i) =>
-      this.#catalog(operator, ['mirror', 'operators', i]),
+  /** What reads otherwise in oc-mirror v1. */
+  #warnOfV1(fields: Fields): void {
+    this.report(
+      `${API_VERSION_V1} is read as ${API_VERSION}: dependencies of the selected bundles are not added`,
+      ['apiVersion'],
+      'warning',
     );
-    this.#twice(catalogs.map(uniqueName), (i) => ['mirror', 'operators', i, 'catalog'], 'catalog');
+    if (Object.hasOwn(fields, 'storageConfig'))
+      this.report('storageConfig is not used: the mirror itself is the state', ['storageConfig'], 'info');
+  }
+
+  /** A part of the configuration that is not mirrored. */
+  #refuseUnsupported(what: string, path: Path): void {
+    const result =
+      this.#unsupported === 'error'
+        ? 'Portolan does not support'
+        : 'skipped, because Portolan does not support';
+    this.#findings.push({
+      rule: 'mirror/image-set',
+      severity: this.#unsupported,
+      message: `${result} ${what}`,
+      location: this.#document.locate(path),
+      ...(this.#unsupported === 'error'
+        ? { hint: 'mirror it with oc-mirror, and use --skip-unsupported here' }
+        : {}),
+    });
+  }
+
+  #refusePlatforms(fields: Fields, path: Path): void {
+    if (objects(fields['platforms']).length > 0)
+      this.#refuseUnsupported('platforms: it copies all platforms of an image', [...path, 'platforms']);
+  }
+
+  #images(mirror: Fields, section: string): ImageSet {
+    for (const other of Object.keys(OTHERS)) {
+      if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
+    }
+    const all = this.#selected(mirror, section);
+    if (all.catalogs.length + all.additional.length === 0)
+      this.report('no catalog and no additional image is selected', [section]);
+    return all;
+  }
+
+  #selected(mirror: Fields, section: string): ImageSet {
+    const catalogs = objects(mirror['operators']).map((operator, i) =>
+      this.#catalog(operator, [section, 'operators', i]),
+    );
+    this.#twice(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
     return {
       catalogs,
       additional: objects(mirror['additionalImages']).map((image, i) =>
-        this.#additional(image, ['mirror', 'additionalImages', i]),
+        this.#additional(image, [section, 'additionalImages', i]),
       ),
       blocked: objects(mirror['blockedImages']).flatMap((image, i) =>
-        this.#blocked(image, ['mirror', 'blockedImages', i]),
+        this.#blocked(image, [section, 'blockedImages', i]),
       ),
     };
   }
@@ -195,6 +284,9 @@ class Reader {
   #catalog(operator: Fields, path: Path): CatalogSelection {
     if (string(operator['catalog']) === '') this.report('a catalog has no reference', path);
     this.#checkRepository(operator['targetCatalog'], [...path, 'targetCatalog']);
+    this.#refusePlatforms(operator, path);
+    if (string(operator['targetName']) !== '')
+      this.report('oc-mirror v2 has no targetName; use targetCatalog', [...path, 'targetName']);
     const packages = objects(operator['packages']).map((one, i) =>
       this.#package(one, [...path, 'packages', i]),
     );
@@ -204,7 +296,7 @@ class Reader {
       'package',
     );
     return {
-      catalog: string(operator['catalog']),
+      catalog: withoutTransport(string(operator['catalog'])),
       full: operator['full'] === true,
       ...texts(operator, ['targetCatalog', 'targetTag', 'targetCatalogSourceTemplate']),
       packages,
@@ -243,6 +335,8 @@ class Reader {
   }
 
   #versions(fields: Fields, path: Path): VersionSelection {
+    if (string(fields['minBundle']) !== '')
+      this.report('oc-mirror v2 has no minBundle; use minVersion', [...path, 'minBundle']);
     const chosen = texts(fields, ['minVersion', 'maxVersion']);
     for (const [field, version] of Object.entries(chosen)) {
       if (!parseBound(version))
@@ -252,7 +346,8 @@ class Reader {
   }
 
   #additional(image: Fields, path: Path): AdditionalImage {
-    const reference = string(image['name']);
+    const reference = withoutTransport(string(image['name']));
+    this.#refusePlatforms(image, path);
     if (!/[:@][^/]*$/.test(reference)) {
       this.report(`${JSON.stringify(reference)} has neither a tag nor a digest`, [...path, 'name']);
     }
@@ -300,6 +395,25 @@ class Reader {
       }
     }
   }
+}
+
+/** The shape of a configuration, and the section with its images. */
+function shapeOf(value: unknown): { readonly shape: StructShape; readonly section: 'mirror' | 'delete' } {
+  const { kind, apiVersion } = isObject(value) ? value : {};
+  if (kind === DELETE_KIND) return { shape: DELETE_IMAGE_SET, section: 'delete' };
+  return { shape: apiVersion === API_VERSION_V1 ? IMAGE_SET_V1 : IMAGE_SET, section: 'mirror' };
+}
+
+/** Whether nothing is in it: `helm: {}`, `samples: []`, and lists of nothing within. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isObject(value)) return Object.values(value).every((member) => member === false || isEmpty(member));
+  return value === undefined || value === null || value === '';
+}
+
+/** oc-mirror takes an image with or without the transport of containers/image. */
+function withoutTransport(reference: string): string {
+  return reference.replace(/^docker:\/\//, '');
 }
 
 function uniqueName({ catalog, targetCatalog = '', targetTag = '' }: CatalogSelection): string {

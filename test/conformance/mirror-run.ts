@@ -139,7 +139,7 @@ function lookIntoImage({ printed }: MirrorCase, pattern: string | undefined): vo
 async function runOcMirror(one: MirrorCase): Promise<Run> {
   const { operands, options } = argumentsOf(one.command.slice(1));
   const file = join(one.folder, 'input', basename(options.get('-c') ?? ''));
-  const { imageSet, findings } = readImageSet(readFileSync(file, 'utf8'), file);
+  const { imageSet, findings } = readImageSet(readFileSync(file, 'utf8'), file, true);
   if (!imageSet) throw new Refused(findings.map(({ message }) => message).join('; '));
   const loaded = await Promise.all(imageSet.catalogs.map((selection, i) => selected(one, selection, i)));
   refuseErrors(loaded.map(({ images }) => images));

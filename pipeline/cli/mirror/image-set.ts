@@ -28,9 +28,10 @@ export async function openImageSet(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<OpenImageSet> {
-  const { imageSet, findings } = readImageSet(readText(resolve(terminal.directory, file)), file);
+  const content = readText(resolve(terminal.directory, file));
+  const { imageSet, findings } = readImageSet(content, file, invocation.flag('skip-unsupported'));
   for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));
-  if (!imageSet) throw new PipelineError('usage', `${file} is not a valid ImageSetConfiguration`);
+  if (!imageSet) throw new PipelineError('usage', `Portolan cannot follow the configuration in ${file}`);
   const catalogs: OpenCatalog[] = [];
   const close = async (): Promise<void> => {
     for (const one of catalogs) await one.close();

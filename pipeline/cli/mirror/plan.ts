@@ -1,6 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
+import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
 import { type ReportedCatalog, readinessLines } from '../../../catalog/mirror/report.ts';
 import type { Scope } from '../../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../../catalog/mirror/select.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../mirror/prepare.ts';
 import { readPublishReceipt } from '../../publish/receipt.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { findingText, linesText, plain } from '../../text.ts';
+import { amount, findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
@@ -64,7 +65,11 @@ export const command: Command = {
     'image-set': {
       value: 'FILE',
       description:
-        'plan the mirror for an ImageSetConfiguration of oc-mirror (v2alpha1) instead of a catalog',
+        'plan the mirror for an ImageSetConfiguration or DeleteImageSetConfiguration of oc-mirror instead of a catalog',
+    },
+    'skip-unsupported': {
+      description:
+        'skip parts of an ImageSetConfiguration that Portolan does not support, such as helm and platform',
     },
     only: {
       value: 'PACKAGE[@CHANNEL|RANGE]',
@@ -125,6 +130,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
       documents: documentOptions(command, invocation, terminal),
     };
     const outcome = await prepareImageSet(request);
+    if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
     const chosen = request.catalogs.map((catalog, i) =>
@@ -135,6 +141,27 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     await close();
   }
 }
+
+/** What a DeleteImageSetConfiguration asks for: a list to look at before anything is deleted. */
+async function writeDeleteList(
+  { findings, report }: MirrorOutcome,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));
+  // What is not found could be an image that other packages need.
+  if (findings.some(({ severity }) => severity === 'error')) return 1;
+  const out = invocation.text('out') ?? 'mirror';
+  const file = join(out, DELETE_LIST);
+  writeFiles(resolve(terminal.directory, out), new Map([[DELETE_LIST, deleteImagesText(report.images)]]));
+  await terminal.out(`${amount(report.images.length, 'image')} to delete in ${plain(file)}\n`);
+  terminal.err(
+    `nothing is deleted yet: read the list, then run portolan mirror prune ${plain(file)} --yes\n`,
+  );
+  return 0;
+}
+
+const DELETE_LIST = 'delete-images.yaml';
 
 /** Builds the image of the selection, if that is asked for. */
 async function buildOf(

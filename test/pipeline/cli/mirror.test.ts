@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
@@ -129,9 +129,45 @@ test("oc-mirror's configuration is followed, and written for those who go on wit
   expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
   writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
   expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
+  writeFileSync(
+    join(directory, 'isc.yaml'),
+    `${configuration('    full: true\n')}  helm: {local: [{name: a, path: b}]}\n`,
+  );
+  const refused = await run('plan', '--image-set', 'isc.yaml', ...words, '--out', 'refused');
+  expect(refused).toMatchObject({ exit: 2, err: expect.stringContaining('does not support mirror.helm') });
+  expect(existsSync(join(directory, 'refused'))).toBe(false);
+  expect(
+    await run('plan', '--image-set', 'isc.yaml', '--skip-unsupported', ...words, '--out', 'skipped'),
+  ).toMatchObject({ exit: 0, err: expect.stringContaining('warning: skipped') });
   await run('plan', reference, '--to', mirror.host, '--out', 'ours', ...hosts);
   const written = readFileSync(join(directory, 'ours/imageSetConfiguration.yaml'), 'utf8');
   expect(written).toContain(`  - catalog: ${reference}\n    full: true\n`);
+});
+
+test("oc-mirror's configuration of what to delete becomes a list, and then prune deletes it", async () => {
+  const { mirror, client, hosts, run, directory, source } = await scene();
+  const kept = `${mirror.host}/m/org/other:v1`;
+  await pushImage(client, parseReference(kept), { image: bundle });
+  await pushImage(client, parseReference(`${source.host}/org/extra:v1`), { image: bundle });
+  const copied = parseReference(`${mirror.host}/m/org/extra:v1`);
+  await pushImage(client, copied, { image: bundle });
+  writeFileSync(
+    join(directory, 'disc.yaml'),
+    `kind: DeleteImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\ndelete:\n  additionalImages: [{name: ${source.host}/org/extra:v1}]\n`,
+  );
+  const words = ['--to', `docker://${mirror.host}/m`, '--style', 'oc-mirror', ...hosts];
+  expect(await run('plan', '--image-set', 'disc.yaml', ...words)).toMatchObject({
+    exit: 0,
+    out: '1 image to delete in mirror/delete-images.yaml\n',
+  });
+  expect(readdirSync(join(directory, 'mirror'))).toEqual(['delete-images.yaml']);
+  expect(await client.resolve(copied)).toBeDefined();
+  expect(await run('prune', 'mirror/delete-images.yaml', '--yes', ...hosts)).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('1 deleted'),
+  });
+  expect(await client.resolve(copied)).toBeUndefined();
+  expect(await client.resolve(parseReference(kept))).toBeDefined();
 });
 
 test('the plan that publish attached is found again by digest, with no rebuild', async () => {

@@ -1,0 +1,97 @@
+/** What is read of oc-mirror's configurations, and what is refused by name. */
+import { describe, expect, test } from 'vitest';
+import { readImageSet } from '../../../catalog/mirror/image-set.ts';
+
+const HEAD = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\n';
+const OPERATORS = '  operators:\n  - catalog: quay.io/c:v1\n';
+
+function read(text: string, skipUnsupported = false) {
+  const { imageSet, findings } = readImageSet(text, 'isc.yaml', skipUnsupported);
+  const lines = findings.map(
+    ({ severity, location, message }) => `${location.line}: ${severity}: ${message}`,
+  );
+  return { imageSet, lines };
+}
+
+describe.each([
+  ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform', 4],
+  ['helm', '  helm:\n    local: [{name: podinfo, path: /charts}]\n', 'mirror.helm', 4],
+  ['samples', '  samples: [{name: x}]\n', 'mirror.samples', 4],
+  ['platforms of a catalog', '    platforms: [{os: linux, architecture: amd64}]\n', 'platforms: it', 6],
+])('%s', (name, text, what, line) => {
+  const whole =
+    HEAD + (name.startsWith('platforms') ? `mirror:\n${OPERATORS}${text}` : `mirror:\n${text}${OPERATORS}`);
+
+  test('is refused by name', () => {
+    const { imageSet, lines } = read(whole);
+    expect(imageSet).toBeUndefined();
+    expect(lines).toEqual([expect.stringContaining(`${line}: error: Portolan does not support ${what}`)]);
+  });
+
+  test('is skipped, and named, where that is asked for', () => {
+    const { imageSet, lines } = read(whole, true);
+    expect(imageSet?.catalogs).toHaveLength(1);
+    expect(lines).toEqual([expect.stringContaining(`${line}: warning: skipped, because Portolan does not`)]);
+  });
+});
+
+test('sections without content are no reason to refuse', () => {
+  const empty = '  platform: {graph: false}\n  helm: {repositories: [], local: []}\n  samples: []\n';
+  expect(read(`${HEAD}mirror:\n${OPERATORS}${empty}`)).toMatchObject({ imageSet: {}, lines: [] });
+});
+
+test.each([true, false])('a configuration that selects no image is refused (skip: %s)', (skip) => {
+  const { imageSet, lines } = read(`${HEAD}mirror:\n  helm: {local: [{name: a, path: b}]}\n`, skip);
+  expect(imageSet).toBeUndefined();
+  expect(lines.at(-1)).toBe('3: error: no catalog and no additional image is selected');
+});
+
+test('images may be written with docker://', () => {
+  const additional = '  additionalImages: [{name: "docker://quay.io/x:1"}]\n';
+  const text = `${HEAD}mirror:\n  operators: [{catalog: "docker://quay.io/c:v1"}]\n${additional}`;
+  expect(read(text).imageSet).toMatchObject({
+    catalogs: [{ catalog: 'quay.io/c:v1' }],
+    additional: [{ reference: 'quay.io/x:1' }],
+  });
+});
+
+test('archiveSize is named as the option of the copy', () => {
+  const { imageSet, lines } = read(`${HEAD}archiveSize: 4\nmirror:\n${OPERATORS}`);
+  expect(imageSet).toBeDefined();
+  expect(lines).toEqual([
+    '3: info: archiveSize is an option of the copy: portolan mirror copy --archive-size 4GiB',
+  ]);
+});
+
+describe('a configuration of oc-mirror v1', () => {
+  const head = HEAD.replace('v2alpha1', 'v1alpha2');
+
+  test('is read, and what reads otherwise is said', () => {
+    const storage = 'storageConfig: {local: {path: /x}}\n';
+    const { imageSet, lines } = read(`${head}${storage}mirror:\n${OPERATORS}    full: true\n`);
+    expect(imageSet?.catalogs).toMatchObject([{ catalog: 'quay.io/c:v1', full: true }]);
+    expect(lines).toEqual([
+      expect.stringContaining('2: warning: mirror.openshift.io/v1alpha2 is read as'),
+      expect.stringContaining('3: info: storageConfig is not used'),
+    ]);
+  });
+
+  test('is refused where it uses what v2 has dropped', () => {
+    const { imageSet, lines } = read(`${head}mirror:\n${OPERATORS}    targetName: other\n`);
+    expect(imageSet).toBeUndefined();
+    expect(lines).toContain('6: error: oc-mirror v2 has no targetName; use targetCatalog');
+    // In v2 it is an unknown field.
+    expect(read(`${HEAD}mirror:\n${OPERATORS}    targetName: other\n`).imageSet).toBeUndefined();
+  });
+});
+
+test('a DeleteImageSetConfiguration has its own section', () => {
+  const head = HEAD.replace('ImageSet', 'DeleteImageSet');
+  expect(read(`${head}delete:\n${OPERATORS}`)).toMatchObject({
+    imageSet: { deletes: true, catalogs: [{}] },
+    lines: [],
+  });
+  // Nothing is deleted by a section that says what to mirror.
+  expect(read(`${head}mirror:\n${OPERATORS}`).imageSet).toBeUndefined();
+  expect(read(`${HEAD}delete:\n${OPERATORS}`).imageSet).toBeUndefined();
+});
