@@ -5,6 +5,7 @@
  * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/derive-service-account.md
  */
 
+import { tryReadJson } from '../go/json.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { isDnsLabel } from '../names.ts';
@@ -90,15 +91,8 @@ function nameIn(object: Fields): string {
 function namespaceTemplate({ csv }: Inspected): Fields | undefined {
   const json = csv?.annotations['operatorframework.io/suggested-namespace-template'];
   if (json === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1'
-      ? value
-      : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = tryReadJson(json);
+  return isObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1' ? value : undefined;
 }
 
 function clusterRules({ objects, grants }: Installed, name: string): PolicyRule[] {

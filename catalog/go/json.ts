@@ -340,3 +340,32 @@ function countNodes(value: unknown): number {
   for (const child of Object.values(value)) count += countNodes(child);
   return count;
 }
+
+/** How deep the values of a text of JSON may be nested. */
+const TEXT_DEPTH = 1000;
+
+/**
+ * Reads a text that is one JSON value, as Go's json.Unmarshal does. The engine's own reader is not used: some
+ * of its releases read escaped keys as other keys.
+ *
+ * @returns the value, or what is wrong with the text
+ * @see https://github.com/nodejs/node/issues/63785
+ */
+export function readJson(text: string): { readonly value: unknown } | { readonly defect: string } {
+  const reader = new JsonReader(text, TEXT_DEPTH);
+  try {
+    const first = reader.next();
+    if (!first) return { defect: 'the text is empty' };
+    const { value } = first;
+    return reader.next() === undefined ? { value } : { defect: 'text follows the value' };
+  } catch (error) {
+    if (error instanceof JsonError) return { defect: `${error.message} at character ${error.offset + 1}` };
+    throw error;
+  }
+}
+
+/** The value of a text of JSON; undefined for a text that is none. */
+export function tryReadJson(text: string): unknown {
+  const read = readJson(text);
+  return 'value' in read ? read.value : undefined;
+}

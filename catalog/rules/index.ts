@@ -85,6 +85,7 @@ import { rule as csvInstallModesTwice } from './csv/install-modes-twice.ts';
 import { rule as csvLink } from './csv/link.ts';
 import { rule as csvMaintainer } from './csv/maintainer.ts';
 import { rule as csvMinKubeVersion } from './csv/min-kube-version.ts';
+import { rule as csvMinKubeVersionBlank } from './csv/min-kube-version-blank.ts';
 import { rule as csvMinKubeVersionMissing } from './csv/min-kube-version-missing.ts';
 import { rule as csvName } from './csv/name.ts';
 import { rule as csvPropertiesAnnotation } from './csv/properties-annotation.ts';
@@ -363,6 +364,7 @@ export const RULES: readonly Rule[] = [
   csvInstallModes,
   csvLink,
   csvMaintainer,
+  csvMinKubeVersionBlank,
   csvMinKubeVersionMissing,
   csvMinKubeVersion,
   csvName,

@@ -106,7 +106,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'csv/conversion-modes',
   ],
   [/minKubeVersion is not informed/, 'csv/min-kube-version-missing'],
-  [/unable to use csv\.Spec\.MinKubeVersion/, 'api/min-kube-version'],
+  [/unable to use csv\.Spec\.MinKubeVersion|invalid value informed via the k8s key/, 'api/min-kube-version'],
   [/MinKubeVersion has an invalid value/, 'csv/min-kube-version'],
   [
     /required field missing|^error getting (?:CSV CRDs|bundle CSV version)/,
@@ -184,6 +184,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/invalid target namespaces/, 'olmv1/install-mode'],
   [/has a dependency declared via property/, 'olmv1/dependency'],
   [/Owned CRDs do not have resources/, 'scorecard/resources'],
+  [/^Add CRD validation for (?:spec|status) field/, 'scorecard/example-field'],
   [/does not have a spec descriptor/, 'scorecard/spec-descriptor'],
   [/does not have a status descriptor/, 'scorecard/status-descriptor'],
   [/^not all images specified are providing/, 'platform/unsupported'],
@@ -209,4 +210,6 @@ export const OURS: ReadonlySet<string> = new Set([
   'crd/owned-group',
   'crd/scale-status',
   'annotations/folder',
+  'csv/min-kube-version-blank',
+  'webhook/type',
 ]);

@@ -149,10 +149,10 @@ const UNREAD_CSV =
   /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go/;
 
 /** Errors of ours that no tool has reason for. What follows from a bundle that cannot be loaded is not looked at. */
-function addedErrors({ load }: Recorded, said: readonly string[], findings: readonly Finding[]): string[] {
-  if (load.error) return [];
+function addedErrors(recorded: Recorded, said: readonly string[], findings: readonly Finding[]): string[] {
+  if (recorded.load.error) return [];
   return findings
-    .filter(({ severity, rule }) => severity === 'error' && !OURS.has(rule))
+    .filter(({ severity, rule }) => severity === 'error' && !OURS.has(rule) && isAsked(rule, recorded))
     .filter(
       ({ rule }) =>
         !said.some((text) =>
@@ -162,6 +162,12 @@ function addedErrors({ load }: Recorded, said: readonly string[], findings: read
         ),
     )
     .map(({ rule, message }) => `too much: ${rule}: ${message}`);
+}
+
+/** Whether the tool that a rule follows was asked when the case was recorded. */
+function isAsked(rule: string, { scorecard, olmv0webhooks, olmv1 }: Recorded): boolean {
+  if (rule.startsWith('scorecard/')) return scorecard !== undefined;
+  return !rule.startsWith('webhook/') || olmv0webhooks !== undefined || olmv1 !== undefined;
 }
 
 interface Said {
@@ -183,7 +189,9 @@ export interface Recorded {
   readonly opmValidate?: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | string>>>>;
   readonly sdk?: Readonly<Record<string, { passed?: boolean; outputs?: readonly { message: string }[] }>>;
   readonly olmv1?: Readonly<Record<string, string | readonly string[] | null>>;
-  readonly scorecard?: Readonly<Record<string, { errors?: readonly string[]; error?: string } | string>>;
+  readonly scorecard?: Readonly<
+    Record<string, { errors?: readonly string[]; suggestions?: readonly string[]; error?: string } | string>
+  >;
 }
 
 /** Every error and warning of every tool, one text each. */
@@ -263,7 +271,10 @@ function olmv1Texts({ olmv1 = {} }: Recorded): string[] {
 function scorecardTexts({ scorecard = {} }: Recorded): string[] {
   return Object.values(scorecard).flatMap((result) => {
     if (typeof result === 'string') return [result];
-    return [...(result.errors ?? []), ...loadTexts(result.error ?? null)];
+    const { errors = [], suggestions = [], error = null } = result;
+    // What the CRDs lack are suggestions of a test that fails.
+    const lacking = suggestions.filter((text) => text.startsWith('Add CRD validation for'));
+    return [...errors, ...lacking, ...loadTexts(error)];
   });
 }
 

@@ -4,6 +4,7 @@ import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
+import { tryReadJson } from '../../go/json.ts';
 import { fitStruct, isObject, type StructShape, struct, text as textShape } from '../../go/shape.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
@@ -137,7 +138,7 @@ function dependenciesOf({ files }: Inspected): { dependency: WrittenProperty; fi
 function fieldsOf({ type, json }: WrittenProperty): Fields | undefined {
   const shape = DEPENDENCIES.get(type);
   if (!shape || json === '') return undefined;
-  const value: unknown = JSON.parse(json);
+  const value = tryReadJson(json);
   if (value === null) return {};
   const { value: fields, misfits } = fitStruct(value, shape);
   return misfits.length === 0 ? fields : undefined;
@@ -211,7 +212,7 @@ function constraintDefect(
 ): { text: string; severity: 'error' | 'warning' } | undefined {
   const rule = fields['cel'];
   if (!isObject(rule)) {
-    const value: unknown = JSON.parse(json);
+    const value = tryReadJson(json);
     const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== undefined);
     // OLM resolves these; only opm's check of a bundle does not know them.
     return isCompound

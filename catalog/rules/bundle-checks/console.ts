@@ -6,6 +6,7 @@
 
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
+import { readJson, tryReadJson } from '../../go/json.ts';
 import { isDnsLabel } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv, ownedApis } from './csv.ts';
@@ -36,13 +37,10 @@ function ofAnnotation(key: string, check: (annotation: Annotation) => void): Che
 
 /** The value of JSON text; undefined with a finding where it is none. */
 function jsonOf({ value, say }: Annotation, hint: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    say('is not valid JSON', hint);
-    return undefined;
-  }
+  const read = readJson(value);
+  if ('value' in read) return read.value;
+  say(`is not valid JSON: ${read.defect}`, hint);
+  return undefined;
 }
 
 function textsOf(annotation: Annotation, hint: string): readonly string[] {
@@ -291,11 +289,6 @@ export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
 export function isAnnotated(csv: TypedCsv, feature: string): boolean {
   if (csv.annotations[`${FEATURES}${feature}`] === 'true') return true;
   const old = csv.annotations['operators.openshift.io/infrastructure-features'] ?? '[]';
-  try {
-    const features: unknown = JSON.parse(old);
-    return Array.isArray(features) && features.some((item) => String(item).toLowerCase() === feature);
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
+  const features = tryReadJson(old);
+  return Array.isArray(features) && features.some((item) => String(item).toLowerCase() === feature);
 }

@@ -11,7 +11,7 @@ import {
   texts,
 } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
-import { JsonError, JsonReader } from '../../go/json.ts';
+import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
@@ -84,28 +84,12 @@ function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   if (!key) return undefined;
   const json = csv.annotations[key] ?? '';
   if (json === '') return [];
-  const examples = jsonOf(json);
-  if (typeof examples === 'string') return examples;
+  const examples = readJson(json);
+  if ('defect' in examples) return `not JSON: ${examples.defect}`;
   if (examples.value === null) return [];
   if (!Array.isArray(examples.value)) return 'expected a list of objects';
   const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
   return bad < 0 ? examples.value : `item ${bad} is not an object with a kind`;
-}
-
-/** Deepest nesting of examples. */
-const MAX_DEPTH = 1000;
-
-function jsonOf(json: string): { readonly value: unknown } | string {
-  const reader = new JsonReader(json, MAX_DEPTH);
-  try {
-    const first = reader.next();
-    if (!first) return 'not JSON: the text is empty';
-    const { value } = first;
-    return reader.next() === undefined ? { value } : 'not JSON: text follows the list';
-  } catch (error) {
-    if (error instanceof JsonError) return `not JSON: ${error.message} at character ${error.offset + 1}`;
-    throw error;
-  }
 }
 
 export const checkExamples: Check = ofCsv((csv, report) => {
@@ -225,6 +209,14 @@ export const checkMinKubeVersionPresent: Check = ofCsv((csv, report) => {
   report(`${called(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at('spec'), {
     hint: 'minKubeVersion: 1.28.0',
   });
+});
+
+/** OLM v0 reads blanks as a version that it cannot parse, so no cluster meets the requirement. */
+export const checkMinKubeVersionBlank: Check = ofCsv((csv, report) => {
+  const version = text(csv.spec, 'minKubeVersion');
+  if (version === '' || version.trim() !== '') return;
+  const message = `${called(csv)}: minKubeVersion is blank: on every cluster, the ClusterServiceVersion stays pending`;
+  report(message, csv.at('spec', 'minKubeVersion'));
 });
 
 export const checkMinKubeVersion: Check = ofCsv((csv, report) => {

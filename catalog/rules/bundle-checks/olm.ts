@@ -17,6 +17,7 @@ import {
 } from '../../bundle/inspect.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { propertiesIn } from '../../bundle/registry-bundle.ts';
+import type { Severity } from '../../finding.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -53,7 +54,7 @@ export const checkPackageNamed: Check = ({ annotations, package: name }, report)
 function eachWebhook(
   check: (
     webhook: Fields,
-    say: (field: string, message: string) => void,
+    say: (field: string, message: string, severity?: Severity) => void,
     bundle: Inspected,
     csv: TypedCsv,
   ) => void,
@@ -61,8 +62,12 @@ function eachWebhook(
   return ofCsv((csv, report, bundle) => {
     for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
       const shown = `${called(csv)}: webhook ${JSON.stringify(text(webhook, 'generateName'))}`;
-      const say = (field: string, message: string): void =>
-        report(`${shown} ${message}`, csv.at('spec', 'webhookdefinitions', i, field));
+      const say = (field: string, message: string, severity?: Severity): void =>
+        report(
+          `${shown} ${message}`,
+          csv.at('spec', 'webhookdefinitions', i, field),
+          severity === undefined ? {} : { severity },
+        );
       check(webhook, say, bundle, csv);
     }
   });
@@ -94,7 +99,7 @@ export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) =
   const sameType = before.some((other) => text(other, 'type') === text(webhook, 'type'));
   say(
     'generateName',
-    sameType ? 'is a duplicate' : 'is a duplicate, which OLM v0 rejects even if the types differ',
+    sameType ? 'is a duplicate' : 'is a duplicate, which OLM v0 refuses even if the types differ',
   );
 });
 
@@ -131,20 +136,32 @@ export const checkConversionOnce: Check = ofCsv((csv, report) => {
 
 const OLM_GROUPS = ['olm.operatorframework.io', 'operators.coreos.com'];
 const CONFIGURATIONS = /^(?:\*|(?:mutating|validating)webhookconfigurations?)$/i;
+/** The names by which OLM v0 finds webhook configurations. */
+const V0_CONFIGURATIONS = ['*', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
+/**
+ * Rules with which OLM v0 sets the ClusterServiceVersion to Failed are errors; what only OLM v1 refuses is a warning.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/v0.46.0/pkg/controller/install/webhook.go
+ */
 export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
-  if (text(webhook, 'type') === 'ConversionWebhook') return;
+  const isConversion = text(webhook, 'type') === 'ConversionWebhook';
+  const sayOfV1 = (message: string): void => {
+    if (!isConversion) say('rules', `${message}: OLM v1 refuses the bundle`, 'warning');
+  };
   for (const rule of list(webhook, 'rules')) {
+    const resources = texts(rule, 'resources');
     for (const group of texts(rule, 'apiGroups')) {
       if (group === '*') say('rules', 'must not apply to all API groups');
-      if (OLM_GROUPS.includes(group)) say('rules', `must not apply to OLM's group ${group}`);
-      const resource = texts(rule, 'resources').find((name) => CONFIGURATIONS.test(name));
-      if (group === 'admissionregistration.k8s.io' && resource !== undefined) {
-        say(
-          'rules',
-          `must not apply to webhook configurations, found ${JSON.stringify(resource)} of ${group}`,
-        );
-      }
+      if (group === 'operators.coreos.com') say('rules', `must not apply to OLM's group ${group}`);
+      else if (OLM_GROUPS.includes(group)) sayOfV1(`must not apply to OLM's group ${group}`);
+      if (group !== 'admissionregistration.k8s.io') continue;
+      const refused = resources.find((name) => V0_CONFIGURATIONS.includes(name));
+      const resource = refused ?? resources.find((name) => CONFIGURATIONS.test(name));
+      if (resource === undefined) continue;
+      const message = `must not apply to webhook configurations, found ${JSON.stringify(resource)} of ${group}`;
+      if (refused === undefined) sayOfV1(message);
+      else say('rules', message);
     }
   }
 });

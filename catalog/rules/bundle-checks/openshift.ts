@@ -1,8 +1,18 @@
 /** What Red Hat's catalogs demand of bundles that use APIs which Kubernetes 1.22 removed. */
 
-import { type Inspected, list, type TypedCsv, text, texts } from '../../bundle/inspect.ts';
+import {
+  type AnnotationsFile,
+  type Inspected,
+  list,
+  member,
+  type TypedCsv,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
+import { firstValue } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
 import type { Location } from '../../finding.ts';
+import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
 import {
   compareVersions,
@@ -20,18 +30,17 @@ type Check = (bundle: Inspected, report: Report) => void;
 /** The OpenShift that lacks the APIs. */
 const WITHOUT: Version = parseTolerant('4.9');
 
+const UNREAD = 'the annotation olm.properties is not';
+
 /** `olm.maxOpenShiftVersion` as annotated: its text, or why there is none. */
 function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly defect: string } {
   const json = csv.annotations['olm.properties'] ?? '';
   if (json === '') return { defect: 'the annotation olm.properties is missing' };
-  let properties: unknown;
-  try {
-    properties = JSON.parse(json);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const read = readJson(json);
+  if ('defect' in read) return { defect: `${UNREAD} JSON: ${read.defect}` };
+  const properties = read.value ?? [];
   if (!Array.isArray(properties) || !properties.every(isObject))
-    return { defect: 'the annotation olm.properties is not a list of properties' };
+    return { defect: `${UNREAD} a list of properties` };
   const property = properties.find((item) => foldedMember(item, 'type') === 'olm.maxOpenShiftVersion');
   return property
     ? { value: foldedMember(property, 'value') }
@@ -54,7 +63,7 @@ function tryTolerant(text: string): Version | undefined {
 export const checkMaxVersion: Check = ofCsv((csv, report) => {
   const found = maxVersion(csv);
   if ('defect' in found) {
-    if (found.defect.includes('no list')) report(`${called(csv)}: ${found.defect}`, place(csv));
+    if (found.defect.startsWith(UNREAD)) report(`${called(csv)}: ${found.defect}`, place(csv));
     return;
   }
   const { value } = found;
@@ -83,7 +92,7 @@ const LAST: readonly (readonly [kubernetes: string, openshift: string])[] = [
 ];
 
 export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
-  const [, last] =
+  const [removedIn, last] =
     LAST.find(
       ([release]) =>
         usesOf(bundle, release).length > 0 || (release === '1.25' && podSecurityUses(bundle).length > 0),
@@ -94,7 +103,10 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
   if (version && compareVersions({ ...version, patch: 0n }, parseTolerant(last)) <= 0) return;
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
   const message = `${called(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
+  // The tools know only the APIs that 1.22 removed, and stop at a version with a patch.
+  const isTheirs = removedIn === '1.22' && (!version || version.patch === 0n || version.patch === 0);
   report(message, place(csv), {
+    ...(isTheirs ? {} : { severity: 'warning' }),
     hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`,
   });
 });
@@ -134,24 +146,38 @@ function labelDefect(line: string | undefined): string | undefined {
 
 /** A range of versions of OpenShift; without an end, the last version is undefined. */
 interface VersionRange {
+  readonly first: Version;
   readonly last: Version | undefined;
 }
 
-/** Reads `=v4.12`, `v4.12-v4.16` or `v4.12`; undefined for anything else. */
+/**
+ * Reads `=v4.12`, `v4.12-v4.16` or `v4.12`; undefined for anything else.
+ *
+ * @see https://github.com/redhat-openshift-ecosystem/openshift-preflight/blob/main/internal/bundle/bundle.go
+ */
 function versionRange(label: string): VersionRange | undefined {
   const bare = label.replaceAll(/["'v]/g, '').trim();
   if (bare.startsWith('=')) {
     const only = tryTolerant(bare.slice(1));
-    return only && { last: only };
+    return only && { first: only, last: only };
   }
-  const [first = '', last, ...more] = bare.split('-');
-  if (more.length > 0 || !tryTolerant(first)) return undefined;
-  if (last === undefined) return { last: undefined };
+  const [from = '', last, ...more] = bare.split('-');
+  const first = tryTolerant(from);
+  if (more.length > 0 || bare.length < 2 || !first) return undefined;
+  if (last === undefined) return { first, last: undefined };
   const end = tryTolerant(last);
-  return end && { last: end };
+  return end && { first, last: end };
 }
 
-export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) => {
+/** Whether an annotation is written as a number, of which YAML drops zeros at the end: 4.10 is 4.1. */
+function isNumber({ files }: Inspected, { path, key }: AnnotationsFile): boolean {
+  const file = files.metadata.find((each) => each.path === path);
+  const annotations = file && member(firstValue(file)?.value, key);
+  return typeof annotations?.[LABEL] === 'number';
+}
+
+export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
+  const { annotations } = bundle;
   const label = annotations ? text(annotations.values, LABEL) : '';
   if (!annotations || label === '') return;
   const location = annotations.document.locate([annotations.key, LABEL]);
@@ -161,9 +187,29 @@ export const checkVersionsRange: Check = ofCsv((csv, report, { annotations }) =>
     report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
     return;
   }
+  if (isNumber(bundle, annotations)) {
+    const message = `the annotation ${LABEL} is a number, which tools read as ${JSON.stringify(label)}: 4.10 becomes 4.1`;
+    report(message, location, { severity: 'warning', hint: `${LABEL}: v4.12` });
+  }
+  if (range.last && compareVersions(range.first, range.last) > 0) {
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} ends before it begins: no catalog contains the bundle`;
+    report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
+    return;
+  }
   const found = maxVersion(csv);
   const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
-  if (!max || (range.last && compareVersions(range.last, max) <= 0)) return;
+  if (!max) return;
+  if (compareVersions(range.first, max) > 0) {
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} begins after olm.maxOpenShiftVersion ${max.major}.${max.minor}: clusters that install ${called(csv)} cannot be upgraded`;
+    report(message, location, { hint: `begin the range with v${max.major}.${max.minor} or earlier` });
+    return;
+  }
+  if (range.last && compareVersions(range.last, max) < 0) {
+    const message = `the annotation ${LABEL} ends with ${range.last.major}.${range.last.minor}, but olm.maxOpenShiftVersion lets clusters upgrade to ${max.major}.${max.minor}, where the catalog lacks ${called(csv)}: certification rejects the bundle`;
+    report(message, location, { hint: `end the range with v${max.major}.${max.minor}` });
+    return;
+  }
+  if (range.last && compareVersions(range.last, max) === 0) return;
   const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
   const message = `the annotation ${LABEL} offers ${called(csv)} ${end}, but olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
   report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });

@@ -145,7 +145,12 @@ function tryTolerant(version: string): Version | undefined {
   }
 }
 
-export function checkMinKubeUsable({ csv }: Inspected, report: Report): void {
+export function checkMinKubeUsable({ csv, options }: Inspected, report: Report): void {
+  const { kubernetesVersion = '' } = options;
+  if (csv && kubernetesVersion !== '' && !tryTolerant(kubernetesVersion)) {
+    const message = `the Kubernetes version ${JSON.stringify(kubernetesVersion)} to check for is not a valid version, so Portolan cannot check for removed APIs`;
+    report(message, csv.at(), { hint: 'for example 1.25' });
+  }
   const version = csv ? text(member(csv.spec), 'minKubeVersion') : '';
   if (!csv || version === '' || tryTolerant(version)) return;
   const message = `minKubeVersion ${JSON.stringify(version)} is not a valid version, so Portolan cannot check for removed APIs`;

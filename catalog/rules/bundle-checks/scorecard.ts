@@ -2,6 +2,8 @@
 
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
+import type { Location } from '../../finding.ts';
+import { tryReadJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -29,11 +31,9 @@ function examplesOf(csv: TypedCsv): Example[] {
   const owned = list(csv.spec, 'customresourcedefinitions', 'owned');
   return parsedExamples(csv.annotations['alm-examples'] ?? '').map((value) => {
     const kind = kindOf(value);
+    // Like scorecard, which does not compare groups.
     const index = owned.findIndex(
-      (crd) =>
-        text(crd, 'kind') === kind?.kind &&
-        text(crd, 'version') === kind.version &&
-        text(crd, 'name').slice(text(crd, 'name').indexOf('.') + 1) === kind.group,
+      (crd) => text(crd, 'kind') === kind?.kind && text(crd, 'version') === kind.version,
     );
     const crd = owned[index];
     return { value, owned: crd && { crd, index } };
@@ -42,49 +42,81 @@ function examplesOf(csv: TypedCsv): Example[] {
 
 /** What cannot be read is found by the rule for examples. */
 function parsedExamples(json: string): Fields[] {
-  try {
-    const value: unknown = JSON.parse(json === '' ? '[]' : json);
-    return Array.isArray(value) ? value.filter(isObject) : [];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  const value = tryReadJson(json);
+  return Array.isArray(value) && value.every((item) => isObject(item) && kindOf(item)) ? value : [];
 }
 
 function where({ value }: Example): string {
   return `${text(value, 'kind')} of ${text(value, 'apiVersion')}`;
 }
 
-/** Makes a check that each field of a part of the examples has a descriptor. */
-function descriptorCheck(part: 'spec' | 'status'): Check {
-  return ofCsv((csv, report) => {
-    for (const example of examplesOf(csv)) {
-      const { owned } = example;
-      if (!owned) continue;
-      const known = list(owned.crd, `${part}Descriptors`).map((descriptor) => text(descriptor, 'path'));
-      for (const field of Object.keys(member(example.value, part))) {
-        if (known.includes(field)) continue;
-        const message = `${called(csv)}: the field ${part}.${field} of ${where(example)} has no descriptor`;
-        report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
-      }
+export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
+  for (const example of examplesOf(csv)) {
+    if ((example.value['spec'] ?? null) === null) {
+      report(`${called(csv)}: the example of ${where(example)} has no spec`, examplesPlace(csv), {
+        hint: '"spec": {}',
+      });
+      continue;
     }
-  });
+    const { owned } = example;
+    if (!owned) continue;
+    const known = list(owned.crd, 'specDescriptors').map((descriptor) => text(descriptor, 'path'));
+    for (const field of Object.keys(member(example.value, 'spec'))) {
+      if (known.includes(field)) continue;
+      const message = `${called(csv)}: the field spec.${field} of ${where(example)} has no descriptor`;
+      report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
+    }
+  }
+});
+
+export const checkStatusDescriptors: Check = ofCsv((csv, report) => {
+  for (const example of examplesOf(csv)) {
+    const { owned } = example;
+    const fields = Object.keys(member(example.value, 'status'));
+    if (!owned || fields.length === 0 || list(owned.crd, 'statusDescriptors').length > 0) continue;
+    const message = `${called(csv)}: the example of ${where(example)} has status.${fields.join(', status.')}, but the owned CRD has no status descriptors`;
+    report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
+  }
+});
+
+function examplesPlace(csv: TypedCsv): Location {
+  return csv.at('metadata', 'annotations', 'alm-examples');
 }
 
-export const checkSpecDescriptors: Check = descriptorCheck('spec');
-export const checkStatusDescriptors: Check = descriptorCheck('status');
+/** The schemas of CRDs for a kind and version, which scorecard compares in any case. */
+function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[] {
+  return crds
+    .filter(({ value }) => isSame(text(member(value, 'spec', 'names'), 'kind'), kind))
+    .flatMap(({ value }) => {
+      const common = member(value, 'spec', 'validation', 'openAPIV3Schema');
+      const listed = list(value, 'spec', 'versions');
+      const single = text(member(value, 'spec'), 'version');
+      return (listed.length === 0 ? [{ name: single }] : listed)
+        .filter((each) => isSame(text(each, 'name'), version))
+        .map((each) => {
+          const own = member(each, 'schema', 'openAPIV3Schema');
+          return Object.keys(own).length > 0 ? own : common;
+        });
+    })
+    .filter((schema) => Object.keys(schema).length > 0);
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
 
 export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
   for (const example of examplesOf(csv)) {
     const kind = kindOf(example.value);
-    const crd = bundle.crds.find(({ value }) => text(member(value, 'spec', 'names'), 'kind') === kind?.kind);
-    const version = list(crd?.value, 'spec', 'versions').find((each) => text(each, 'name') === kind?.version);
-    if (!version) continue;
-    const known = member(version, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties');
-    for (const field of Object.keys(member(example.value, 'spec'))) {
-      if (field in known) continue;
-      const message = `${called(csv)}: the example of ${where(example)} has spec.${field}, which is not in the CRD's schema`;
-      report(message, csv.at('metadata', 'annotations', 'alm-examples'));
+    for (const schema of kind ? schemasFor(bundle, kind.kind, kind.version) : []) {
+      for (const part of ['spec', 'status']) {
+        const known = member(schema, 'properties', part, 'properties');
+        for (const field of Object.keys(member(example.value, part))) {
+          if (Object.hasOwn(known, field)) continue;
+          const message = `${called(csv)}: the example of ${where(example)} has ${part}.${field}, which is not in the CRD's schema`;
+          report(message, examplesPlace(csv));
+        }
+      }
     }
   }
 });

@@ -1,6 +1,7 @@
 /** What OperatorHub and the OpenShift console need to show an operator. */
 
 import { type Inspected, list, member, text } from '../../bundle/inspect.ts';
+import { tryReadJson } from '../../go/json.ts';
 import { base64Defect, isObject } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
@@ -9,7 +10,7 @@ import { called, ofCsv } from './csv.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkProvider: Check = ofCsv((csv, report) => {
-  if (text(member(csv.spec, 'provider'), 'name') !== '') return;
+  if (text(member(csv.spec, 'provider'), 'name').trim() !== '') return;
   report(`${called(csv)} has no provider.name`, csv.at('spec', 'provider'), {
     hint: 'provider: {name: Example Inc}',
   });
@@ -164,12 +165,7 @@ export const checkCategories: Check = ofCsv((csv, report, { options }) => {
 });
 
 function customCategories(json: string): readonly string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    const found = isObject(value) ? value['categories'] : undefined;
-    return Array.isArray(found) ? found.map(String) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = tryReadJson(json);
+  const found = isObject(value) ? value['categories'] : undefined;
+  return Array.isArray(found) ? found.map(String) : undefined;
 }

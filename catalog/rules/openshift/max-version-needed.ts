@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'openshift/max-version-needed',
-  severity: 'warning',
+  severity: 'error',
   summary: 'A bundle with removed APIs keeps clusters on an OpenShift version that still has them',
   opm: [
     'csv.Annotations not specified olm.maxOpenShiftVersion for an OCP version < 4.9. …',

@@ -6,6 +6,9 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'The property olm.maxOpenShiftVersion is an OpenShift minor version',
   fix: '"value": "4.16"',
-  opm: ['csv.Annotations.olm.properties has an invalid value. …'],
+  opm: [
+    'csv.Annotations.olm.properties has an invalid value. …',
+    'csv.Annotations has an invalid value specified for olm.properties. …',
+  ],
   inspect: checkMaxVersion,
 };

@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'openshift/versions-label',
-  severity: 'warning',
+  severity: 'error',
   summary: 'A bundle with APIs that OpenShift 4.9 removed is labelled for earlier versions',
   opm: [
     'invalid syntax (L) for (com.redhat.openshift.versions)',

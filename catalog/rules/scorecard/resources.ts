@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'scorecard/resources',
-  severity: 'info',
+  severity: 'error',
   summary: 'Owned CRDs list the resources that the operator creates for them',
   opm: ['Owned CRDs do not have resources specified'],
   inspect: checkOwnedResources,

@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'webhook/conversion-owned',
-  severity: 'warning',
+  severity: 'error',
   summary: 'A conversion webhook names owned CRDs that prune unknown fields',
   fix: 'list in conversionCRDs only CRDs that the ClusterServiceVersion owns, with preserveUnknownFields: false',
   opm: [

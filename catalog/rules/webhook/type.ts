@@ -3,7 +3,7 @@ import type { Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'webhook/type',
-  severity: 'warning',
+  severity: 'error',
   summary: 'A webhook has a type that OLM knows',
   fix: 'type: ValidatingAdmissionWebhook',
   inspect: checkWebhookType,

@@ -48,6 +48,41 @@ describe('portolan bundle validate', () => {
     expect((await portolan(directory, 'bundle', 'validate', '.', '--compat', 'opm')).out).toBe('');
   });
 
+  test('what scorecard fails on fails its suite, and is information in all others', async () => {
+    const directory = changed(/^ {6}resources:\n(?: {6}[- ].*\n)*?(?= {6}\w)/m, '');
+    const run = async (suite: string): Promise<[number, string[]]> => {
+      const { exit, out } = await portolan(
+        directory,
+        'bundle',
+        'validate',
+        '.',
+        '--suite',
+        suite,
+        '--format',
+        'json',
+      );
+      const findings: readonly { rule: string; severity: string }[] = JSON.parse(out).findings;
+      return [
+        exit,
+        findings.filter(({ rule }) => rule === 'scorecard/resources').map(({ severity }) => severity),
+      ];
+    };
+    expect(await run('scorecard')).toEqual([1, ['error']]);
+    expect((await run('all'))[1]).toEqual(['info']);
+  });
+
+  test('a bad capability level or a blank provider fails the suite operatorhub in every view', async () => {
+    for (const directory of [
+      changed(/capabilities: .*/, 'capabilities: Everything'),
+      changed(/( {2}provider:\n {4}name: ).*/, "$1'  '"),
+    ]) {
+      for (const view of ['sdk', 'opm']) {
+        const words = ['bundle', 'validate', '.', '--suite', 'operatorhub', '--compat', view];
+        expect((await portolan(directory, ...words)).exit).toBe(1);
+      }
+    }
+  });
+
   test('annotations that are not quoted are text in every view; lists and mappings fail in every view', async () => {
     const directory = folder();
     cpSync(SAMPLE, directory, { recursive: true });
