@@ -77,7 +77,7 @@ async function lookUpPeople(pull: ForeseenPull): Promise<Known | undefined> {
 }
 
 function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision | undefined): Outcome {
-  const { change, results, references, unchecked, context } = pull;
+  const { change, results, references, unchecked, templatesAlone, context } = pull;
   return {
     ...start,
     kind: 'checked',
@@ -86,6 +86,7 @@ function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision
     results,
     references,
     unchecked,
+    templatesAlone,
     context,
     disconnected: disconnectedOf(pull.touched),
     released: pull.release.released,

@@ -17,7 +17,7 @@ import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
 import { checkTemplates } from './templates.ts';
-import { findUnlistedCatalogs } from './unlisted-catalogs.ts';
+import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 
 /** A pull request with the catalogs that it touches. */
 export interface LoadedPull extends ForeseenPull {
@@ -32,6 +32,8 @@ export interface CheckedPull extends LoadedPull {
   readonly references: ReferenceResult;
   /** What could not be looked at; what references were not looked up is with the references. */
   readonly unchecked: CheckReport['unchecked'];
+  /** Templates that are changed where no catalog is. */
+  readonly templatesAlone: readonly string[];
 }
 
 /** Reads the catalogs before and after the change. Of an unsafe change nothing more is read. */
@@ -70,6 +72,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
     unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked],
+    templatesAlone: isSafe ? await templatesAlone(objects, change, policy) : [],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete },
   };
 }

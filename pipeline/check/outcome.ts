@@ -46,6 +46,8 @@ export type Outcome =
       readonly author: string | undefined;
       /** What could not be looked at, of the past of the catalogs. */
       readonly unchecked: CheckReport['unchecked'];
+      /** Templates that are changed where no catalog is. */
+      readonly templatesAlone: readonly string[];
       /** What was read of the packages that are not touched. */
       readonly context: ContextReport;
       readonly disconnected: readonly DisconnectedReport[];
@@ -140,6 +142,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
       authority,
       unchecked: references.unanswered ? references.unchecked : [],
       incomplete: context.incomplete,
+      template: outcome.templatesAlone[0],
     }),
     authority: people,
     tree: outcome.tree,
@@ -155,10 +158,17 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     waitsFor: [],
     disconnected: outcome.disconnected,
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
-    unchecked: [...references.unchecked, ...outcome.unchecked],
+    unchecked: [
+      ...references.unchecked,
+      ...outcome.unchecked,
+      ...outcome.templatesAlone.map((path) => ({ what: path, why: TEMPLATE_ALONE })),
+    ],
     ...(context.count ? { context: context.count } : {}),
   };
 }
+
+const TEMPLATE_ALONE =
+  'it is a template, and the pull request changes no catalog: commit the catalog that it is rendered to';
 
 /** Whether an error fails the check. What makes a change unsafe to read always does. */
 function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'checked' }>): boolean {
@@ -216,10 +226,13 @@ interface Reported {
   readonly authority: AuthorityDecision | undefined;
   readonly unchecked: CheckReport['unchecked'];
   readonly incomplete: string | undefined;
+  /** A template that is changed where no catalog is. */
+  readonly template: string | undefined;
 }
 
 /** The first line: what is missing, or that nothing is. */
-function firstLine({ verdict, findings, authority, unchecked, incomplete, uncounted }: Reported): string {
+function firstLine(reported: Reported): string {
+  const { verdict, findings, authority, unchecked, incomplete } = reported;
   if (authority?.authority === 'deny') return authority.headline;
   const [worst] = findings;
   if (verdict === 'fail' && worst) {
@@ -232,15 +245,22 @@ function firstLine({ verdict, findings, authority, unchecked, incomplete, uncoun
     return `cannot look up every image that the pull request adds: ${first.why}`;
   if (verdict === 'inconclusive' && incomplete !== undefined) return `the check is incomplete: ${incomplete}`;
   if (authority && authority.authority === 'needs') return authority.headline;
-  const passed =
-    uncounted === 0
-      ? 'all checks passed'
-      : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
+  const passed = passedText(reported);
   if (!authority) return `${passed}; permissions were not checked (no --author)`;
   const [hold] = authority.holds;
   const [byHand] = authority.byHand;
   if (hold !== undefined) return `allowed, and ${passed}, but on hold: ${hold}`;
   return `allowed, and ${passed}${byHand === undefined ? '' : `; ${byHand}`}`;
+}
+
+function passedText({ uncounted, template }: Reported): string {
+  const passed =
+    uncounted === 0
+      ? 'all checks passed'
+      : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
+  return template === undefined
+    ? passed
+    : `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
 }
 
 /** A report of a pull request on GitHub, with the checks that it waits for. */

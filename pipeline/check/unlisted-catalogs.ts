@@ -42,6 +42,27 @@ export async function findUnlistedCatalogs(
   return [{ findings, known: [], diffs: [] }];
 }
 
+const TEMPLATE = /^\s*\{?\s*"?schema"?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
+/** What is read of a file to tell a template, in characters. */
+const HEAD = 4096;
+
+/** Paths of the templates that a change writes without the catalogs that they are rendered to: no catalog is checked. */
+export async function templatesAlone(
+  objects: ObjectReader,
+  { paths, packages }: Change,
+  { limits }: Policy,
+): Promise<string[]> {
+  if ([...packages.values()].some(({ catalogs }) => catalogs.length > 0)) return [];
+  const found: string[] = [];
+  for (const { area, path, after } of paths) {
+    const isOutside = area === 'unknown' || area === 'root' || area === 'template';
+    if (!isOutside || !FORMAT.test(path) || !after || whyUnreadable(after.mode) !== undefined) continue;
+    const bytes = await bytesOf(objects, after.id, limits.fileBytes);
+    if (bytes && TEMPLATE.test(bytes.toString('utf8', 0, HEAD))) found.push(path);
+  }
+  return found;
+}
+
 function fileOf({ before, after }: PathChange): PathChange['after'] {
   const file = after ?? before;
   return file && whyUnreadable(file.mode) === undefined ? file : undefined;

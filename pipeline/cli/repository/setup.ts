@@ -163,7 +163,8 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
 }
 
 /** What was found of owners, and what to write where nothing was. */
-function ownersLines({ owners, templates, found, bundlePackages, codeOwners, rebuilt }: Setup): string[] {
+function ownersLines(made: Setup): string[] {
+  const { owners, templates, found, bundlePackages, bundleCatalogs, codeOwners, rebuilt } = made;
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0
@@ -178,7 +179,11 @@ function ownersLines({ owners, templates, found, bundlePackages, codeOwners, reb
         ]),
     ...(found.patterns.length === 0 && bundlePackages > 0
       ? [
-          `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; Portolan checks the bundles. If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}`,
+          `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; ${
+            bundleCatalogs.length > 0
+              ? `the policy names the catalogs that a pipeline generates from them: ${bundleCatalogs.join(', ')} (bundleCatalogs)`
+              : 'Portolan checks the bundles. If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}'
+          }`,
         ]
       : []),
     ...(rebuilt.merges === 0

@@ -19,13 +19,15 @@ export interface FirstPolicyFacts {
   readonly codeOwners?: string | undefined;
   /** How often the images of merged bundles were replaced. */
   readonly rebuilt?: RebuiltBundles;
+  /** Names of the catalogs that a pipeline generates from bundle directories. */
+  readonly bundleCatalogs?: readonly string[];
 }
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
   { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
-  { registries = [], codeOwners, rebuilt }: FirstPolicyFacts = {},
+  { registries = [], codeOwners, rebuilt, bundleCatalogs = [] }: FirstPolicyFacts = {},
 ): string {
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
@@ -37,6 +39,12 @@ export function firstPolicy(
     ...(isDefault
       ? []
       : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),
+    ...(bundleCatalogs.length === 0
+      ? []
+      : [
+          '# Catalogs that a pipeline generates from operators/: name each version of OpenShift that it builds for.',
+          `bundleCatalogs: {names: [${bundleCatalogs.map(quoted).join(', ')}]}`,
+        ]),
     'owners:',
     `  admins: [${admins.map(quoted).join(', ')}]`,
     ...(codeOwners === undefined

@@ -6,6 +6,7 @@ import { listFiles } from '../../git/tree.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
+import { bundleCatalogNames } from './bundle-catalogs.ts';
 import { type CatalogFile, lookAt } from './catalog-files.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type OwnersFound, ownersFound, pipelineConfig } from './people.ts';
@@ -35,6 +36,8 @@ export interface Setup {
   readonly rebuilt: RebuiltBundles;
   /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
   readonly bundlePackages: number;
+  /** Catalogs that the policy takes to be generated from them; empty where the repository has catalogs. */
+  readonly bundleCatalogs: readonly string[];
   /** Templates of which no catalog was found. */
   readonly templates: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
@@ -69,7 +72,8 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   };
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
-  const facts = { registries, rebuilt };
+  const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
+  const facts = { registries, rebuilt, bundleCatalogs };
   const plain = firstPolicy(found, admins, facts);
   const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
   const fuller = codeOwners === undefined ? plain : firstPolicy(found, admins, { ...facts, codeOwners });
@@ -94,6 +98,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
     rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
+    bundleCatalogs,
     templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),

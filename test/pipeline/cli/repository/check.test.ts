@@ -64,6 +64,28 @@ test('a waiver that has expired is named with its place in the policy', async ()
   expect(unexpired).not.toContain('expired waiver');
 });
 
+test('a template that comes without its catalog passes, and the first line says that no catalog was checked', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const template = '{"schema": "olm.template.basic", "entries": []}\n';
+  const base = repository.commit({ '.github/portolan.yaml': policy([]), 'README.md': 'a' });
+  const checkOf = async (files: Readonly<Record<string, string>>): Promise<Ran> => {
+    const head = repository.commit(files, { parents: [base] });
+    return portolan(repository.directory, 'check', '--base', base, '--head', head);
+  };
+  const alone = await checkOf({ 'catalog-template.json': template });
+  expect(alone.exit).toBe(0);
+  expect(alone.out).toMatch(
+    /^PASS: all checks passed, but no catalog was checked: "catalog-template.json" is a template/,
+  );
+  expect(alone.out).toContain('not checked: catalog-template.json: it is a template');
+  const semver = await checkOf({ 'v4.20/template.yaml': '---\nschema: olm.semver\n' });
+  expect(semver.out).toContain('no catalog was checked');
+  const both = await checkOf({ 'catalog-template.json': template, [FILE]: catalog('quay.io/o/etcd:1') });
+  const other = await checkOf({ 'values.json': '{"schema": "olm.other"}\n', 'docs/a.md': template });
+  for (const { out } of [both, other]) expect(out).not.toContain('no catalog was checked');
+});
+
 describe('images that a pull request brings', () => {
   test('are looked up, and only these', async () => {
     const far = await registry();

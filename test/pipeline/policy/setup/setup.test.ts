@@ -7,6 +7,7 @@ import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { POLICY_PATH, readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { type SetupRequest, setup } from '../../../../pipeline/policy/setup/setup.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
+import { bundleFiles } from '../../../fakes/operators.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 
 interface Fixture {
@@ -341,5 +342,41 @@ describe('what a repository says already', () => {
     });
     // Without such a pipeline, a merge publishes.
     expect(await history('build/push.yaml', merges)).toEqual({ merges: 0, of: 0, rule: undefined });
+  });
+
+  test('the catalogs that are generated from bundles alone get names, and the gate checks them', async () => {
+    const annotations = (versions: string): string =>
+      `annotations:\n  com.redhat.openshift.versions: ${versions}\n`;
+    const at = (version: string): string => `operators/etcd/${version}/metadata/annotations.yaml`;
+    const named = async (files: Files) => (await written(files)).bundleCatalogs;
+    const bundles = { [at('1.0.0')]: annotations('"v4.18"'), [at('1.1.0')]: annotations('v4.19-v4.20') };
+    expect(await named(bundles)).toEqual(['v4.18', 'v4.19', 'v4.20']);
+    expect(await named({ [at('1.0.0')]: annotations('=v4.19') })).toEqual(['v4.19']);
+    expect(await named({ [at('1.0.0')]: 'annotations: {}\n', [at('1.1.0')]: '[' })).toEqual(['catalog']);
+    expect(await named({ ...bundles, ...community })).toEqual([]);
+
+    const replacing = (version: string, old: string): Files =>
+      Object.fromEntries(
+        Object.entries(bundleFiles('etcd', version)).map(([path, text]) => [
+          path,
+          text.replace('spec:\n', `spec:\n  replaces: etcd.v${old}\n`),
+        ]),
+      );
+    const first = { ...bundleFiles('etcd', '1.0.0'), ...replacing('1.1.0', '1.0.0') };
+    const source = makeRepository();
+    onTestFinished(source.remove);
+    const base = source.commit(first);
+    const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+    onTestFinished(repository.close);
+    const { files } = await setup(repository, { commit: base, admins: ['alice'] });
+    const policy = { path: POLICY_PATH, bytes: Buffer.from(files.get(POLICY_PATH) ?? '') };
+    const rulesOf = async (changes: Files): Promise<string[]> => {
+      const head = source.commit(changes, { parents: [base] });
+      const { findings } = await check(repository, { base, head, policy, today: '2026-01-01' });
+      return findings.filter(({ severity }) => severity === 'error').map(({ rule }) => rule);
+    };
+    expect(await rulesOf(replacing('1.2.0', '1.1.0'))).toEqual([]);
+    const without = Object.fromEntries(Object.keys(bundleFiles('etcd', '1.1.0')).map((path) => [path, null]));
+    expect(await rulesOf(without)).toContain('graph/head-regression');
   });
 });
