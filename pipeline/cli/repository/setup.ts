@@ -9,13 +9,14 @@ import { entryAt } from '../../git/tree.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
-import { type Setup, setup } from '../../policy/setup/setup.ts';
+import { type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
+import { askAll } from './setup-questions.ts';
 
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
@@ -44,8 +45,10 @@ export const command: Command = {
     },
     'dry-run': { description: 'print the files without writing them' },
   },
-  details:
-    'Existing files are not changed. Then checks the last merges with the policy, as portolan rehearse does.',
+  details: [
+    'Existing files are not changed. On a terminal, setup asks what the files do not say: admins, owners of packages, the order of',
+    'catalogs. Then it checks the last merges with the policy, as portolan rehearse does.',
+  ].join('\n'),
   examples: [
     'portolan setup --admin alice,@my-org/catalog-admins',
     'portolan setup --repo ../catalogs --dry-run',
@@ -66,6 +69,10 @@ export const command: Command = {
         action: invocation.text('action'),
         trigger: triggerOf(invocation),
         branch: await defaultBranch(directory, searchPath(terminal)),
+        decide:
+          terminal.interactive && !existsSync(join(directory, POLICY_PATH))
+            ? (open: OpenQuestions) => askAll(open, terminal.ask)
+            : undefined,
       };
       const made = await setup(repository, request);
       const { found, files, kept } = made;
@@ -172,6 +179,7 @@ function ownersLines(made: Setup): string[] {
       : [
           `owners: found for ${owned} of ${packages} packages${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
         ]),
+    ...openLines(made),
     ...(certified === 0
       ? []
       : [
@@ -196,6 +204,28 @@ function ownersLines(made: Setup): string[] {
           `templates without a rendered catalog: ${templates.slice(0, 5).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,
         ]
       : []),
+  ];
+}
+
+/** Packages that are named in one line. */
+const NAMED = 5;
+
+/** What is left open, and what to write. */
+function openLines({ owners: { unowned, certified }, decidedOwners, unordered }: Setup): string[] {
+  const left = unowned.length - certified - decidedOwners;
+  const [first = ''] = unowned;
+  const more = unowned.length > NAMED ? ` and ${unowned.length - NAMED} more` : '';
+  return [
+    ...(left <= 0 || decidedOwners > 0
+      ? []
+      : [
+          `no owner found for ${unowned.slice(0, NAMED).join(', ')}${more}: an admin must approve their changes; to name owners, write owners: {packages: {${first}: [LOGIN]}}`,
+        ]),
+    ...(unordered.length === 0
+      ? []
+      : [
+          `catalogs without an order: ${unordered.join(', ')}; if clusters move between them when the platform is upgraded, write graph: {catalogOrder: [${unordered.join(', ')}]}`,
+        ]),
   ];
 }
 

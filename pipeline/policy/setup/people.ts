@@ -1,5 +1,6 @@
 /** Who may approve, as files of the repository say it already. */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { compareText } from '../../../catalog/go/text.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -60,6 +61,8 @@ export interface OwnersFound {
   readonly owned: number;
   /** How many of the others have a `cert_project_id`, whose account only Red Hat's certification service knows. */
   readonly certified: number;
+  /** Names of the packages without an owner. */
+  readonly unowned: readonly string[];
 }
 
 /** @param places packages, each with a path in its folder */
@@ -69,14 +72,19 @@ export async function ownersFound(
   { policy, places }: { readonly policy: Policy; readonly places: ReadonlyMap<string, string> },
 ): Promise<OwnersFound> {
   const reader = ownersReader(objects, tree, policy);
-  let [owned, certified] = [0, 0];
+  const unowned: string[] = [];
+  let certified = 0;
   for (const [name, path] of places) {
     const { identities } = await reader.of(name, [path]);
-    if (identities.length > 0) owned++;
-    else if (
-      (await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'] !== undefined
-    )
+    if (identities.length > 0) continue;
+    unowned.push(name);
+    if ((await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'] !== undefined)
       certified++;
   }
-  return { packages: places.size, owned, certified };
+  return {
+    packages: places.size,
+    owned: places.size - unowned.length,
+    certified,
+    unowned: unowned.sort(compareText),
+  };
 }

@@ -18,17 +18,22 @@ export interface FirstPolicyFacts {
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
   /** How often the images of merged bundles were replaced. */
-  readonly rebuilt?: RebuiltBundles;
+  readonly rebuilt?: RebuiltBundles | undefined;
   /** Names of the catalogs that a pipeline generates from bundle directories. */
   readonly bundleCatalogs?: readonly string[];
+  /** Owners by package, where no file names any. */
+  readonly packageOwners?: ReadonlyMap<string, readonly string[]>;
+  /** Catalogs in the order in which clusters move through them. */
+  readonly order?: readonly string[];
 }
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
   { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
-  { registries = [], codeOwners, rebuilt, bundleCatalogs = [] }: FirstPolicyFacts = {},
+  facts: FirstPolicyFacts = {},
 ): string {
+  const { registries = [], codeOwners, rebuilt, bundleCatalogs = [], packageOwners, order = [] } = facts;
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
@@ -56,11 +61,19 @@ export function firstPolicy(
           "  - {path: '{dir}/OWNERS', format: prow}",
           `  - {path: ${codeOwners}, format: codeowners}`,
         ]),
+    ...(packageOwners === undefined || packageOwners.size === 0
+      ? []
+      : [
+          '  packages:',
+          ...[...packageOwners].map(
+            ([name, people]) => `    ${quoted(name)}: [${people.map(quoted).join(', ')}]`,
+          ),
+        ]),
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
     ...ruleLines(others, rebuilt),
-    ...orderLines(catalogs),
+    ...orderLines(catalogs, order),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
           '# Where bundles are released by another pipeline: what this image does not have yet may still change.',
@@ -111,14 +124,24 @@ function rebuiltLines(rebuilt: RebuiltBundles | undefined): string[] {
 }
 
 /** Catalogs that are named after versions of the platform have their order of themselves, and those to come as well. */
-function orderLines(catalogs: readonly string[]): string[] {
-  if (catalogs.length < 2 || catalogs.some((name) => minorOfCatalog(name) !== undefined)) return [];
+function orderLines(catalogs: readonly string[], order: readonly string[]): string[] {
+  if (unorderedOf(catalogs).length === 0) return [];
+  const names = (order.length > 0 ? order : catalogs).map(quoted).join(', ');
   return [
     'graph:',
-    '  # The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
-    `  # catalogOrder: [${catalogs.map(quoted).join(', ')}]`,
+    ...(order.length > 0
+      ? [`  catalogOrder: [${names}]`]
+      : [
+          '  # The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
+          `  # catalogOrder: [${names}]`,
+        ]),
     '  olm: [v0, v1]',
   ];
+}
+
+/** Catalogs whose names tell no order; none where there is one catalog, or versions of the platform. */
+export function unorderedOf(catalogs: readonly string[]): readonly string[] {
+  return catalogs.length < 2 || catalogs.some((name) => minorOfCatalog(name) !== undefined) ? [] : catalogs;
 }
 
 function quoted(text: string): string {

@@ -10,7 +10,7 @@ import { bundleCatalogNames } from './bundle-catalogs.ts';
 import { type CatalogFile, lookAt } from './catalog-files.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type OwnersFound, ownersFound, pipelineConfig } from './people.ts';
-import { firstPolicy } from './policy.ts';
+import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
 import { WORKFLOWS } from './workflows.ts';
 
@@ -23,13 +23,42 @@ export interface SetupRequest {
   /** The branch whose pushes are published; `main` when left out. */
   readonly branch?: string | undefined;
   readonly trigger?: Trigger | undefined;
+  /** Answers what the files of the repository leave open; nothing is decided when left out. */
+  readonly decide?: ((open: OpenQuestions) => Promise<Decisions>) | undefined;
 }
+
+/** What only people know. */
+export interface OpenQuestions {
+  readonly admins: readonly string[];
+  /** Packages without an owner. */
+  readonly unowned: readonly string[];
+  readonly rebuilt: RebuiltBundles;
+  /** Catalogs whose names tell no order. */
+  readonly unordered: readonly string[];
+}
+
+/** What is empty was not decided. */
+export interface Decisions {
+  readonly admins: readonly string[];
+  /** Owners by package. */
+  readonly owners: ReadonlyMap<string, readonly string[]>;
+  /** Whether clusters can install what is merged at once, although merged bundles were replaced. */
+  readonly published: boolean;
+  /** Catalogs in the order in which clusters move through them. */
+  readonly order: readonly string[];
+}
+
+const UNDECIDED: Decisions = { admins: [], owners: new Map(), published: false, order: [] };
 
 export interface Setup {
   readonly found: FoundLayout;
   /** The admins of the policy: those that were asked for, and the repository's maintainers. */
   readonly admins: readonly string[];
   readonly owners: OwnersFound;
+  /** How many of those without an owner got one by a decision. */
+  readonly decidedOwners: number;
+  /** Catalogs whose order nobody has said. */
+  readonly unordered: readonly string[];
   /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
   readonly codeOwners: { readonly path: string; readonly packages: number } | undefined;
   /** How often merges replaced the image of a bundle; the policy then only warns of it. */
@@ -64,7 +93,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const { catalogs, templates, read } = await lookAt(objects, files);
   const found = layoutOf(catalogs, paths, read);
   const config = await pipelineConfig(objects, tree);
-  const admins = [...new Set([...request.admins, ...config.maintainers])];
+  const known = [...new Set([...request.admins, ...config.maintainers])];
   const places = packagePlaces(catalogs, paths);
   const ownersUnder = async (text: string): Promise<OwnersFound> => {
     const { policy } = readPolicy(Buffer.from(text));
@@ -74,12 +103,23 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
   const facts = { registries, rebuilt, bundleCatalogs };
-  const plain = firstPolicy(found, admins, facts);
+  const plain = firstPolicy(found, known, facts);
   const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
-  const fuller = codeOwners === undefined ? plain : firstPolicy(found, admins, { ...facts, codeOwners });
+  const fuller = codeOwners === undefined ? plain : firstPolicy(found, known, { ...facts, codeOwners });
   const [without, withThem] = [await ownersUnder(plain), await ownersUnder(fuller)];
   const isNeeded = withThem.owned > without.owned;
-  const text = isNeeded ? fuller : plain;
+  const owners = isNeeded ? withThem : without;
+  const open = { admins: known, unowned: owners.unowned, rebuilt, unordered: unorderedOf(found.catalogs) };
+  const isNew = !paths.includes(POLICY_PATH);
+  const decided = isNew ? ((await request.decide?.(open)) ?? UNDECIDED) : UNDECIDED;
+  const admins = known.length > 0 ? known : decided.admins;
+  const text = firstPolicy(found, admins, {
+    ...facts,
+    rebuilt: decided.published ? undefined : rebuilt,
+    codeOwners: isNeeded ? codeOwners : undefined,
+    packageOwners: decided.owners,
+    order: decided.order,
+  });
   const wanted = new Map([[POLICY_PATH, text]]);
   const wishes = {
     action,
@@ -94,9 +134,11 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   return {
     found,
     admins,
-    owners: isNeeded ? withThem : without,
+    owners,
+    unordered: decided.order.length > 0 ? [] : open.unordered,
+    decidedOwners: decided.owners.size,
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
-    rebuilt,
+    rebuilt: decided.published ? { ...rebuilt, merges: 0 } : rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     bundleCatalogs,
     templates: catalogs.length > 0 ? [] : templates,
@@ -107,7 +149,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
 
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
 
-const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: 0 };
+const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: 0, unowned: [] };
 
 /** A path of each package: in a catalog, or its folder among the operators. */
 function packagePlaces(catalogs: readonly CatalogFile[], paths: readonly string[]): Map<string, string> {

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { catalogOf } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
-import { portolan } from '../../../fakes/terminal.ts';
+import { portolan, runCommand } from '../../../fakes/terminal.ts';
 
 test('one admin can keep working with what it writes, and hears what a second one changes', async () => {
   const repository = sampleRepository({ '.github/portolan.yaml': null });
@@ -133,4 +134,79 @@ test('counts merges that pass once somebody approved, and those for which nobody
   expect(out).toContain('of the last 1 merge, 1 would pass (1 of them after an approval)\n');
   const nobody = await portolan(repository.directory, ...options);
   expect(nobody.out).toContain('0 would pass, 1 would need an approval that nobody in the policy can give\n');
+});
+
+describe('what the files do not say', () => {
+  const files: Files = {
+    'catalogs/dev/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+    'catalogs/live/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+  };
+  const asked = async (
+    answers: Readonly<Record<string, readonly string[]>>,
+    interactive = true,
+    more: Files = {},
+  ) => {
+    const { directory, commit, remove } = { ...makeRepository() };
+    onTestFinished(remove);
+    const head = commit({ ...files, ...more });
+    const questions: string[] = [];
+    const left = new Map(Object.entries(answers).map(([word, lines]) => [word, [...lines]]));
+    const ask = async (question: string): Promise<string> => {
+      questions.push(question);
+      const word = [...left.keys()].find((one) => question.includes(one));
+      return left.get(word ?? '')?.shift() ?? '';
+    };
+    const words = ['setup', '--commit', head, '--last', '0'];
+    const ran = await runCommand(words, { directory, interactive, ask });
+    const { policy, findings } = readPolicy(readFileSync(join(directory, '.github/portolan.yaml')));
+    expect(findings).toEqual([]);
+    return { ...ran, questions, policy, directory, head, words, ask };
+  };
+
+  test('is asked on a terminal, again if the answer cannot be read, and written into the policy', async () => {
+    const answers = {
+      'everything?': ['not a login', 'alice, @acme/admins'],
+      'owns package etcd': ['bob'],
+      'which order': ['dev, prod', 'dev, live'],
+    };
+    const { questions, policy, out, directory, words, ask } = await asked(answers);
+    expect(questions).toHaveLength(5);
+    expect(questions[1]).toMatch(/^"not a login" is not valid: expected LOGIN/);
+    expect(questions[4]).toMatch(/^"prod" is not valid: expected some of dev, live\n/);
+    expect(policy?.owners.admins).toMatchObject([{ login: 'alice' }, { team: 'acme/admins' }]);
+    expect(policy?.owners.packages.get('etcd')).toMatchObject([{ login: 'bob' }]);
+    expect(policy?.graph.catalogOrder).toEqual(['dev', 'live']);
+    for (const open of ['no owner found', 'without an order', 'add admins']) expect(out).not.toContain(open);
+    // Where a policy is there, nothing is asked.
+    await runCommand(words, { directory, interactive: true, ask });
+    expect(questions).toHaveLength(5);
+  });
+
+  test('stays open after empty answers and without a terminal, and the output says what to write', async () => {
+    const empty = await asked({});
+    const none = await asked({}, false);
+    expect([empty.questions.length, none.questions.length]).toEqual([3, 0]);
+    expect(none.policy?.owners).toEqual(empty.policy?.owners);
+    expect(none.policy?.graph.catalogOrder).toEqual([]);
+    for (const { out } of [empty, none]) {
+      expect(out).toContain(
+        'no owner found for etcd: an admin must approve their changes; to name owners, write owners:',
+      );
+      expect(out).toContain('catalogs without an order: dev, live;');
+      expect(out).toContain('add admins to the policy');
+    }
+  });
+
+  test('versions of the platform have an order, and named owners are not asked for', async () => {
+    const known = {
+      'catalogs/dev/etcd/catalog.yaml': null,
+      'catalogs/live/etcd/catalog.yaml': null,
+      'catalogs/v4.19/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+      'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+      'operators/etcd/ci.yaml': 'reviewers: [bob]\n',
+    };
+    const { questions, out } = await asked({}, true, known);
+    expect(questions.map((question) => question.includes('everything?'))).toEqual([true]);
+    expect(out).not.toContain('no owner found');
+  });
 });

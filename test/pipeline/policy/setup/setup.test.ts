@@ -278,9 +278,14 @@ describe('what a repository says already', () => {
   );
 
   test('packages with owners are counted, and those whose owner only the certification service knows', async () => {
-    expect((await written(community)).owners).toEqual({ packages: 3, owned: 1, certified: 1 });
+    expect((await written(community)).owners).toEqual({
+      packages: 3,
+      owned: 1,
+      certified: 1,
+      unowned: ['kafka', 'quay'],
+    });
     const all = await written({ ...community, OWNERS: 'approvers: [dan]\n' });
-    expect(all.owners).toEqual({ packages: 3, owned: 3, certified: 0 });
+    expect(all.owners).toEqual({ packages: 3, owned: 3, certified: 0, unowned: [] });
   });
 
   test('CODEOWNERS becomes a source where it names owners whom no other file names', async () => {
