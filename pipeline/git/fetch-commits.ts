@@ -25,3 +25,9 @@ export async function fetchCommits(
   for (const commit of commits) if (await isThere([commit])) there.add(commit);
   return there;
 }
+
+/** Whether a commit is in the repository; it is fetched where little of the repository is here. */
+export async function hasCommit(repository: Repository, commit: string): Promise<boolean> {
+  if (!(await fetchCommits(repository, new Set([commit]))).has(commit)) return false;
+  return (await repository.objects.info(commit))?.type === 'commit';
+}

@@ -92,6 +92,7 @@ export async function leftBranchAt(
  */
 export async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
   if (older === newer) return true;
+  if (repository.isAncestor) return repository.isAncestor(older, newer);
   if (repository.shallow) await repository.bringHistory([older, newer]);
   const run = { settings: repository.settings, directory: repository.scratch, bare: true, accept: [0, 1] };
   for (const id of [older, newer]) {

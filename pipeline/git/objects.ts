@@ -1,10 +1,5 @@
-/**
- * Objects by id, from one `git cat-file --batch-command` process: requests go out
- * without waiting for the answers before them.
- */
-import type { ChildProcess } from 'node:child_process';
+/** Objects by id: those that are here, and those that are fetched when they are read. */
 import { PipelineError } from '../error.ts';
-import { failure, type GitRun, startError, startGit } from './process.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
@@ -34,32 +29,32 @@ const KEPT_TREES = 20_000;
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
 
-interface Request {
-  readonly id: string;
-  /** Contents are thrown away beyond this size; undefined when only the size is asked for. */
-  readonly most: number | undefined;
-  readonly resolve: (found: GitObject | ObjectInfo | undefined) => void;
-  readonly reject: (error: PipelineError) => void;
+/** Where the objects are that are here. */
+export interface ObjectStore {
+  /**
+   * An object, or undefined when it is not here.
+   *
+   * @param most contents are left out beyond this size; undefined when only the size is asked for
+   */
+  find(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined>;
+  close(): Promise<void>;
 }
 
 /** Brings objects that are not here. */
 export type FetchObjects = (ids: readonly string[]) => Promise<void>;
 
 export class ObjectReader {
-  readonly #run: GitRun;
+  readonly #store: ObjectStore;
   readonly #fetch: FetchObjects | undefined;
   /** Objects that were found missing and are about to be fetched. */
   #missing: string[] = [];
   #gathering: Promise<void> | undefined;
   readonly #brought = new Map<string, Promise<void>>();
-  #child: ChildProcess | undefined;
-  #waiting: Request[] = [];
-  #answer: AnswerParser | undefined;
   readonly #trees = new Map<string, Promise<readonly TreeEntry[]>>();
 
   /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
-  constructor(run: GitRun, fetch?: FetchObjects) {
-    this.#run = run;
+  constructor(store: ObjectStore, fetch?: FetchObjects) {
+    this.#store = store;
     this.#fetch = fetch;
   }
 
@@ -115,13 +110,8 @@ export class ObjectReader {
     throw new PipelineError('git', `object ${id} is a ${type}, not a tree`);
   }
 
-  async close(): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    await new Promise<void>((resolve) => {
-      child.once('close', () => resolve());
-      child.stdin?.end();
-    });
+  close(): Promise<void> {
+    return this.#store.close();
   }
 
   /** Whether what is not here can be fetched. */
@@ -162,52 +152,8 @@ export class ObjectReader {
   }
 
   #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
-    if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) {
-      return Promise.reject(new PipelineError('git', `${JSON.stringify(id)} is not an object id`));
-    }
-    return new Promise((resolve, reject) => {
-      const child = this.#start();
-      this.#waiting.push({ id, most, resolve, reject });
-      child.stdin?.write(`${most === undefined ? 'info' : 'contents'} ${id}\n`);
-    });
-  }
-
-  #start(): ChildProcess {
-    if (this.#child) return this.#child;
-    const child = startGit(this.#run, ['cat-file', '--batch-command']);
-    let message = '';
-    child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => {
-      message += chunk.toString('utf8').slice(0, 1000);
-    });
-    child.stdin?.on('error', () => undefined);
-    child.on('error', (error) => this.#fail(startError(error)));
-    child.on('close', (code, signal) => this.#fail(failure('cat-file', code ?? signal, message)));
-    this.#child = child;
-    return child;
-  }
-
-  #fail(error: PipelineError): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#child = undefined;
-    this.#answer = undefined;
-    for (const request of waiting) request.reject(error);
-  }
-
-  #receive(chunk: Buffer): void {
-    let rest = chunk;
-    while (rest.length > 0) {
-      const [request] = this.#waiting;
-      if (!request) return;
-      this.#answer ??= new AnswerParser(request.most);
-      rest = this.#answer.take(rest);
-      if (!this.#answer.complete) return;
-      const { found } = this.#answer;
-      this.#answer = undefined;
-      this.#waiting.shift();
-      request.resolve(found);
-    }
+    if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) return this.#store.find(id, most);
+    return Promise.reject(new PipelineError('git', `${JSON.stringify(id)} is not an object id`));
   }
 }
 
@@ -215,66 +161,6 @@ function missing(id: string): PipelineError {
   return new PipelineError('not-found', `object ${id} is not in this clone`, {
     hint: 'if the clone is shallow or partial: git fetch --unshallow, or git fetch --refetch --no-filter',
   });
-}
-
-const NEWLINE = 10;
-
-/** Reads one answer: a line `<id> <type> <size>`, then the bytes and a line feed when contents were asked for. */
-class AnswerParser {
-  readonly #most: number | undefined;
-  #head: Buffer = Buffer.alloc(0);
-  #info: ObjectInfo | undefined;
-  #bytes: Buffer | undefined;
-  /** Bytes of contents, with the line feed behind them, that are still to come. */
-  #left = 0;
-  complete = false;
-
-  constructor(most: number | undefined) {
-    this.#most = most;
-  }
-
-  get found(): GitObject | ObjectInfo | undefined {
-    return this.#info && this.#bytes ? { ...this.#info, bytes: this.#bytes } : this.#info;
-  }
-
-  /** Takes what belongs to this answer and gives back the rest. */
-  take(chunk: Buffer): Buffer {
-    if (this.#info) return this.#takeContents(chunk);
-    const end = chunk.indexOf(NEWLINE);
-    if (end < 0) {
-      this.#head = Buffer.concat([this.#head, chunk]);
-      return chunk.subarray(chunk.length);
-    }
-    this.#begin(Buffer.concat([this.#head, chunk.subarray(0, end)]).toString('latin1'));
-    const rest = chunk.subarray(end + 1);
-    return this.complete ? rest : this.#takeContents(rest);
-  }
-
-  #begin(line: string): void {
-    const [, type, size] = /^[0-9a-f]+ (blob|tree|commit|tag) ([0-9]+)$/.exec(line) ?? [];
-    if (type === undefined) {
-      this.complete = true;
-      return;
-    }
-    this.#info = { type: type as ObjectType, size: Number(size) };
-    if (this.#most === undefined) {
-      this.complete = true;
-      return;
-    }
-    this.#left = this.#info.size + 1;
-    if (this.#info.size <= this.#most) this.#bytes = Buffer.allocUnsafeSlow(this.#info.size);
-  }
-
-  #takeContents(chunk: Buffer): Buffer {
-    const taken = Math.min(chunk.length, this.#left);
-    if (this.#bytes) {
-      const at = this.#bytes.length + 1 - this.#left;
-      chunk.copy(this.#bytes, at, 0, Math.min(taken, this.#bytes.length - at));
-    }
-    this.#left -= taken;
-    this.complete = this.#left === 0;
-    return chunk.subarray(taken);
-  }
 }
 
 /** Reads a tree object: `<mode> <name>\0<raw id>` again and again. */

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
+import { BatchProcess } from './cat-file.ts';
 import { ObjectReader } from './objects.ts';
 import { type GitRemote, type GitSettings, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
@@ -43,7 +44,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
   const brought = new Set<string>();
   // Commits that are here with all that led to them.
   const whole = new Set<string>();
-  const objects = new ObjectReader(run, (ids) => inTurn(() => fetchObjects(run, ids)));
+  const objects = new ObjectReader(new BatchProcess(run), (ids) => inTurn(() => fetchObjects(run, ids)));
   return {
     settings: asking,
     objects,

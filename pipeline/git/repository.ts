@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
+import { BatchProcess } from './cat-file.ts';
 import { ObjectReader } from './objects.ts';
 import { type GitSettings, runGit } from './process.ts';
 
@@ -40,6 +41,13 @@ export interface Repository {
   bringHistory(commits: readonly string[]): Promise<void>;
   /** Brings trees with so many levels of folders, themselves the first; nothing where there is no remote. */
   bringTrees(trees: readonly string[], levels: number): Promise<void>;
+  /**
+   * Finds out whether the first of two commits is an ancestor of the second. Undefined where git can say so from
+   * what is here.
+   *
+   * @throws PipelineError `not-found` for a commit that the remote does not have
+   */
+  readonly isAncestor?: (older: string, newer: string) => Promise<boolean>;
   /** Ends the reading process and removes what was written. */
   close(): Promise<void>;
 }
@@ -58,7 +66,7 @@ export async function openRepository(directory: string, settings: GitSettings = 
     rmSync(scratch, { recursive: true, force: true });
     throw error;
   }
-  const objects = new ObjectReader({ settings, directory: scratch, bare: true });
+  const objects = new ObjectReader(new BatchProcess({ settings, directory: scratch, bare: true }));
   return {
     settings,
     objects,

@@ -20,14 +20,11 @@ import { type Environment, proxiesFrom } from './proxy.ts';
 import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { listTags } from './tags.ts';
-import { createTransport, type Traffic } from './transport.ts';
+import { createTransport, type Traffic, type Transport } from './transport.ts';
 import { putBlob } from './upload.ts';
 
-export interface ClientOptions {
-  /** Nothing is proved to anybody when left out. */
-  readonly credentials?: CredentialSource;
-  /** Whether a repository may be asked for at all; everything may when left out. Asked before any request. */
-  readonly allows?: (repository: Repository) => boolean;
+/** How hosts are asked, whatever for. */
+export interface TransportChoices {
   /** Hosts (`name`, `name:port`) and ranges (`10.0.0.0/8`) of internal networks that may be connected to. */
   readonly internal?: readonly string[];
   /** Hosts, with their ports, that speak plain HTTP. */
@@ -42,16 +39,23 @@ export interface ClientOptions {
   readonly farthest?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryOptions>;
-  /** Bytes of a manifest at most; 4 MiB when left out. */
-  readonly largestManifest?: number;
-  /** Bytes of an upload's chunk; 16 MiB when left out. */
-  readonly chunk?: number;
   /** Ends all that the client does. */
   readonly signal?: AbortSignal;
   readonly userAgent?: string;
   readonly clock?: Clock;
   readonly resolver?: Resolver;
   readonly random?: () => number;
+}
+
+export interface ClientOptions extends TransportChoices {
+  /** Nothing is proved to anybody when left out. */
+  readonly credentials?: CredentialSource;
+  /** Whether a repository may be asked for at all; everything may when left out. Asked before any request. */
+  readonly allows?: (repository: Repository) => boolean;
+  /** Bytes of a manifest at most; 4 MiB when left out. */
+  readonly largestManifest?: number;
+  /** Bytes of an upload's chunk; 16 MiB when left out. */
+  readonly chunk?: number;
 }
 
 export interface RegistryClient extends Registry {
@@ -94,14 +98,13 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
   };
 }
 
-function wire(options: ClientOptions): {
-  transport: ReturnType<typeof createTransport>;
-  endpointOf: (repository: Repository) => Endpoint;
-  endpoints: ReadonlyMap<string, Endpoint>;
-} {
-  const clock = options.clock ?? systemClock;
+/**
+ * How hosts are asked: over HTTPS unless they are named as plain, paced, and tried again.
+ *
+ * @throws PipelineError `usage` for a proxy variable that cannot be used
+ */
+export function openTransport(options: TransportChoices): Transport {
   const concurrency = options.concurrency ?? 48;
-  const plainHosts = new Set(options.plainHttp ?? []);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const connections = createConnections({
     addresses: addressRule(options.internal ?? []),
@@ -110,20 +113,30 @@ function wire(options: ClientOptions): {
     authorities: options.authorities ?? [],
     connectTimeout: timeouts.silence,
   });
-  const transport = createTransport({
+  return createTransport({
     connections,
-    plainHosts,
+    plainHosts: new Set(options.plainHttp ?? []),
     concurrency,
     farthest: Math.max(concurrency, options.farthest ?? 0),
     timeouts,
     retrying: {
       options: { ...DEFAULT_RETRY, ...options.retry },
-      clock,
+      clock: options.clock ?? systemClock,
       random: options.random ?? Math.random,
     },
     userAgent: options.userAgent ?? 'portolan',
     signal: options.signal,
   });
+}
+
+function wire(options: ClientOptions): {
+  transport: Transport;
+  endpointOf: (repository: Repository) => Endpoint;
+  endpoints: ReadonlyMap<string, Endpoint>;
+} {
+  const clock = options.clock ?? systemClock;
+  const plainHosts = new Set(options.plainHttp ?? []);
+  const transport = openTransport(options);
   const credentials = options.credentials ?? ANONYMOUS;
   const endpoints = new Map<string, Endpoint>();
   const endpointOf = (repository: Repository): Endpoint => {

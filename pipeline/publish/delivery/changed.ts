@@ -3,6 +3,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { sharedPlaces } from '../../change/shared-places.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
+import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -83,13 +84,13 @@ function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined
 
 /** Whether a commit is older than the claimed one. */
 async function isBehind(repository: Repository, commit: string, claimed: string): Promise<boolean> {
-  if (commit === claimed || !(await repository.objects.info(claimed))) return false;
+  if (commit === claimed || !(await hasCommit(repository, claimed))) return false;
   return isAncestor(repository, commit, claimed);
 }
 
 /** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
 async function isUnsettled(repository: Repository, tip: string, last: Outcome | undefined): Promise<boolean> {
-  if (!last || last.state === 'published' || !(await repository.objects.info(last.commit))) return false;
+  if (!last || last.state === 'published' || !(await hasCommit(repository, last.commit))) return false;
   return isAncestor(repository, last.commit, tip);
 }
 
@@ -99,7 +100,7 @@ async function contentsBefore(
   policy: Policy,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   // Gone with a history that was rewritten.
-  if (!(await repository.objects.info(commit))) return undefined;
+  if (!(await hasCommit(repository, commit))) return undefined;
   return contentsAt(repository, commit, policy);
 }
 

@@ -1,5 +1,6 @@
 /** The branch moved: which catalogs are to be published. */
 
+import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -69,6 +70,6 @@ async function newestUsable(repository: Repository, push: PushMessage, tip: stri
 
 /** Whether a commit is what a branch holds; what it never held is published by nobody. */
 export async function isOn(repository: Repository, commit: string, tip: string): Promise<boolean> {
-  if (!(await repository.objects.info(commit))) return false;
+  if (!(await hasCommit(repository, commit))) return false;
   return isAncestor(repository, commit, tip);
 }

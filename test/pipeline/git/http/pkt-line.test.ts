@@ -22,7 +22,7 @@ test('a line is written with its length, and read back', () => {
 
 test('what is written is read back, whatever it says', () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary' }).filter((text) => !text.endsWith('\n'))), (texts) => {
+    fc.property(fc.array(fc.string({ maxLength: 20 }).filter((text) => !text.endsWith('\n'))), (texts) => {
       const lines = [...pktLines(Buffer.from(texts.map(pktLine).join('')))];
       expect(lines.map((line) => textOf(line as Buffer))).toEqual(
         texts.map((text) => Buffer.from(text).toString()),

@@ -1,0 +1,141 @@
+/**
+ * Objects of a git directory, from one `git cat-file --batch-command` process: requests go out
+ * without waiting for the answers before them.
+ */
+import type { ChildProcess } from 'node:child_process';
+import type { PipelineError } from '../error.ts';
+import type { GitObject, ObjectInfo, ObjectStore, ObjectType } from './objects.ts';
+import { failure, type GitRun, startError, startGit } from './process.ts';
+
+interface Request {
+  /** Contents are thrown away beyond this size; undefined when only the size is asked for. */
+  readonly most: number | undefined;
+  readonly resolve: (found: GitObject | ObjectInfo | undefined) => void;
+  readonly reject: (error: PipelineError) => void;
+}
+
+export class BatchProcess implements ObjectStore {
+  readonly #run: GitRun;
+  #child: ChildProcess | undefined;
+  #waiting: Request[] = [];
+  #answer: AnswerParser | undefined;
+
+  constructor(run: GitRun) {
+    this.#run = run;
+  }
+
+  find(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
+    return new Promise((resolve, reject) => {
+      const child = this.#start();
+      this.#waiting.push({ most, resolve, reject });
+      child.stdin?.write(`${most === undefined ? 'info' : 'contents'} ${id}\n`);
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise<void>((resolve) => {
+      child.once('close', () => resolve());
+      child.stdin?.end();
+    });
+  }
+
+  #start(): ChildProcess {
+    if (this.#child) return this.#child;
+    const child = startGit(this.#run, ['cat-file', '--batch-command']);
+    let message = '';
+    child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      message += chunk.toString('utf8').slice(0, 1000);
+    });
+    child.stdin?.on('error', () => undefined);
+    child.on('error', (error) => this.#fail(startError(error)));
+    child.on('close', (code, signal) => this.#fail(failure('cat-file', code ?? signal, message)));
+    this.#child = child;
+    return child;
+  }
+
+  #fail(error: PipelineError): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#child = undefined;
+    this.#answer = undefined;
+    for (const request of waiting) request.reject(error);
+  }
+
+  #receive(chunk: Buffer): void {
+    let rest = chunk;
+    while (rest.length > 0) {
+      const [request] = this.#waiting;
+      if (!request) return;
+      this.#answer ??= new AnswerParser(request.most);
+      rest = this.#answer.take(rest);
+      if (!this.#answer.complete) return;
+      const { found } = this.#answer;
+      this.#answer = undefined;
+      this.#waiting.shift();
+      request.resolve(found);
+    }
+  }
+}
+
+const NEWLINE = 10;
+
+/** Reads one answer: a line `<id> <type> <size>`, then the bytes and a line feed when contents were asked for. */
+class AnswerParser {
+  readonly #most: number | undefined;
+  #head: Buffer = Buffer.alloc(0);
+  #info: ObjectInfo | undefined;
+  #bytes: Buffer | undefined;
+  /** Bytes of contents, with the line feed behind them, that are still to come. */
+  #left = 0;
+  complete = false;
+
+  constructor(most: number | undefined) {
+    this.#most = most;
+  }
+
+  get found(): GitObject | ObjectInfo | undefined {
+    return this.#info && this.#bytes ? { ...this.#info, bytes: this.#bytes } : this.#info;
+  }
+
+  /** Takes what belongs to this answer and gives back the rest. */
+  take(chunk: Buffer): Buffer {
+    if (this.#info) return this.#takeContents(chunk);
+    const end = chunk.indexOf(NEWLINE);
+    if (end < 0) {
+      this.#head = Buffer.concat([this.#head, chunk]);
+      return chunk.subarray(chunk.length);
+    }
+    this.#begin(Buffer.concat([this.#head, chunk.subarray(0, end)]).toString('latin1'));
+    const rest = chunk.subarray(end + 1);
+    return this.complete ? rest : this.#takeContents(rest);
+  }
+
+  #begin(line: string): void {
+    const [, type, size] = /^[0-9a-f]+ (blob|tree|commit|tag) ([0-9]+)$/.exec(line) ?? [];
+    if (type === undefined) {
+      this.complete = true;
+      return;
+    }
+    this.#info = { type: type as ObjectType, size: Number(size) };
+    if (this.#most === undefined) {
+      this.complete = true;
+      return;
+    }
+    this.#left = this.#info.size + 1;
+    if (this.#info.size <= this.#most) this.#bytes = Buffer.allocUnsafeSlow(this.#info.size);
+  }
+
+  #takeContents(chunk: Buffer): Buffer {
+    const taken = Math.min(chunk.length, this.#left);
+    if (this.#bytes) {
+      const at = this.#bytes.length + 1 - this.#left;
+      chunk.copy(this.#bytes, at, 0, Math.min(taken, this.#bytes.length - at));
+    }
+    this.#left -= taken;
+    this.complete = this.#left === 0;
+    return chunk.subarray(taken);
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Requests and answers of git's protocol, version 2.
+ *
+ * @see https://git-scm.com/docs/gitprotocol-v2
+ */
+import { PipelineError } from '../../error.ts';
+import type { ObjectFormat } from './pack.ts';
+import { badAnswer, DELIMITER, FLUSH, type Line, pktLine, pktLines, textOf } from './pkt-line.ts';
+
+/** What a server can do, as far as it matters here. */
+export interface Capabilities {
+  readonly format: ObjectFormat;
+  /** What is lacking to read a part of a repository; empty when nothing is. */
+  readonly lacking: readonly string[];
+}
+
+/**
+ * Reads what a server says of itself. A server that speaks an older version lacks version 2.
+ *
+ * @throws PipelineError `bad-answer` for any other answer
+ */
+export function readCapabilities(answer: Buffer): Capabilities {
+  const lines = textLines(answer);
+  const first = lines[0] ?? '';
+  // GitHub names the service first, as servers of older versions do.
+  const rest = first.startsWith('# service=') ? lines.slice(1) : lines;
+  const values = new Map(rest.map((line) => split(line, '=')));
+  if (rest[0] !== 'version 2') return { format: 'sha1', lacking: ['version 2 of the protocol'] };
+  const fetching = (values.get('fetch') ?? '').split(' ');
+  const format = values.get('object-format') ?? 'sha1';
+  const lacking = [
+    ...(values.has('ls-refs') ? [] : ['ls-refs']),
+    ...['filter', 'shallow'].filter((feature) => !fetching.includes(feature)),
+    ...(isFormat(format) ? [] : [`a known object format (it has ${JSON.stringify(format)})`]),
+  ];
+  return { format: isFormat(format) ? format : 'sha1', lacking };
+}
+
+function isFormat(text: string): text is ObjectFormat {
+  return text === 'sha1' || text === 'sha256';
+}
+
+/** Asks where a reference is. */
+export function refRequest(ref: string, format: ObjectFormat): string {
+  return request('ls-refs', format, [`ref-prefix ${ref}`]);
+}
+
+/** Id of the commit that a reference names; undefined when there is no such reference. */
+export function readRef(answer: Buffer, ref: string): string | undefined {
+  const ids = new Map(textLines(answer).map((line) => split(line, ' ').reverse() as [string, string]));
+  const id = ids.get(ref);
+  if (id !== undefined && !isId(id)) throw badAnswer(`${JSON.stringify(id)} is not an object id`);
+  return id;
+}
+
+/** Which objects are asked for. */
+export interface Wanted {
+  /** Ids of commits, trees or blobs; all of them come, whatever the filter. */
+  readonly wants: readonly string[];
+  /** Ids of commits; what they lead to is left out. */
+  readonly haves?: readonly string[];
+  /** What else comes: of what the wanted lead to, neither trees nor blobs, or no blobs. */
+  readonly filter: 'tree:0' | 'blob:none';
+  /** Commits behind each other that come; all when undefined. */
+  readonly depth?: number;
+}
+
+export function fetchRequest({ wants, haves = [], filter, depth }: Wanted, format: ObjectFormat): string {
+  return request('fetch', format, [
+    'no-progress',
+    'ofs-delta',
+    ...wants.map((id) => `want ${id}`),
+    ...haves.map((id) => `have ${id}`),
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    `filter ${filter}`,
+    'done',
+  ]);
+}
+
+function request(command: string, format: ObjectFormat, parameters: readonly string[]): string {
+  const head = [`command=${command}`, 'agent=portolan', `object-format=${format}`];
+  return head.map(pktLine).join('') + DELIMITER + parameters.map(pktLine).join('') + FLUSH;
+}
+
+/** Bands in which the bytes of a pack, messages, and a last message come. */
+const PACK = 1;
+const FATAL = 3;
+
+/**
+ * The pack in the answer to a fetch.
+ *
+ * @throws PipelineError `not-found` for an object that the server does not have or serve, `bad-answer`
+ */
+export function readFetch(answer: Buffer): Buffer {
+  const pack: Buffer[] = [];
+  let isPack = false;
+  let isBegin = true;
+  for (const line of pktLines(answer)) {
+    if (!Buffer.isBuffer(line)) isBegin = true;
+    else if (isPack) {
+      if (line[0] === PACK) pack.push(line.subarray(1));
+      if (line[0] === FATAL) throw refusal(textOf(line.subarray(1)));
+    } else if (isBegin) {
+      // The name of a section.
+      const name = checked(line);
+      isPack = name === 'packfile';
+      isBegin = false;
+    }
+  }
+  if (!isPack) throw badAnswer('the answer has no pack');
+  return Buffer.concat(pack);
+}
+
+/** Lines of text of an answer, marks left out. */
+function textLines(answer: Buffer): string[] {
+  return [...pktLines(answer)].flatMap((line: Line) => (Buffer.isBuffer(line) ? [checked(line)] : []));
+}
+
+function checked(line: Buffer): string {
+  const text = textOf(line);
+  if (text.startsWith('ERR ')) throw refusal(text.slice(4));
+  return text;
+}
+
+/** Characters of a server's message that are passed on. */
+const MESSAGE = 300;
+
+function refusal(message: string): PipelineError {
+  const [, id] = /not our ref ([0-9a-f]{40,64})/.exec(message) ?? [];
+  if (id !== undefined) return new PipelineError('not-found', `the repository does not serve ${id}`);
+  const said = message
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MESSAGE);
+  return new PipelineError('bad-answer', `the git server refused: ${said}`, { retryable: true });
+}
+
+function split(text: string, at: string): [string, string] {
+  const index = text.indexOf(at);
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+/** Whether a text is the id of an object. */
+export function isId(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+}

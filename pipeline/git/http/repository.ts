@@ -1,0 +1,175 @@
+/**
+ * A repository over HTTP, read without git: commits, trees and files come when they are asked for, many in one request,
+ * and are kept in memory only.
+ */
+import { PipelineError } from '../../error.ts';
+import type { LruCache } from '../../lru-cache.ts';
+import { readCommit } from '../commit.ts';
+import { type GitObject, type ObjectInfo, ObjectReader, type ObjectStore } from '../objects.ts';
+import type { Repository } from '../repository.ts';
+import type { GitClient } from './client.ts';
+import { isId } from './protocol.ts';
+
+export interface HttpRepositoryOptions {
+  readonly client: GitClient;
+  /** Objects that earlier readers of the same repository fetched, by id; weighed in bytes. */
+  readonly cache?: LruCache<GitObject>;
+  /** Bytes of objects that may be in memory at the same time; 1 GiB when left out. */
+  readonly memory?: number;
+}
+
+/** Objects that are asked for in one request. */
+const TOGETHER = 2000;
+const MEMORY = 1024 * 1024 * 1024;
+/** Bytes of memory that an object takes beside its own. */
+const OVERHEAD = 200;
+
+/** Opens a repository over HTTP. Nothing is asked for yet. */
+export function openHttpRepository({ client, cache, memory = MEMORY }: HttpRepositoryOptions): Repository {
+  const store = new MemoryStore(cache, memory);
+  const bringObjects = async (ids: readonly string[]): Promise<void> => {
+    for (let i = 0; i < ids.length; i += TOGETHER)
+      store.keep(await client.fetch({ wants: ids.slice(i, i + TOGETHER), filter: 'tree:0', depth: 1 }));
+  };
+  const objects = new ObjectReader(store, bringObjects);
+  const bring = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids)
+      if (!isId(id)) throw new PipelineError('git', `${JSON.stringify(id)} is not an object id`);
+    await bringObjects([...new Set(ids)].filter((id) => !store.has(id)));
+  };
+  const histories = new Histories(client, store, objects);
+  return {
+    settings: {},
+    objects,
+    get scratch(): string {
+      throw new PipelineError('git', 'this needs the git program, which does not take part here');
+    },
+    shallow: true,
+    resolve: async (revisions) => {
+      for (const id of revisions)
+        if (!(isId(id) && (await objects.info(id))?.type === 'commit')) throw unknown(id);
+      return [...revisions];
+    },
+    bring,
+    bringHistory: async (commits) => {
+      store.keep(await client.fetch({ wants: commits, filter: 'tree:0' }));
+    },
+    bringTrees: (trees) => objects.prefetch(trees),
+    isAncestor: async (older, newer) => {
+      await bring([older, newer]);
+      return histories.isAncestor(older, newer);
+    },
+    close: () => objects.close(),
+  };
+}
+
+function unknown(revision: string): PipelineError {
+  return new PipelineError('not-found', `${JSON.stringify(revision)} is not a fetched commit`, {
+    hint: 'use a commit ID',
+  });
+}
+
+/** Objects in memory: nothing that was fetched is dropped before the repository is closed. */
+class MemoryStore implements ObjectStore {
+  readonly #cache: LruCache<GitObject> | undefined;
+  readonly #most: number;
+  readonly #objects = new Map<string, GitObject>();
+  #bytes = 0;
+
+  constructor(cache: LruCache<GitObject> | undefined, most: number) {
+    this.#cache = cache;
+    this.#most = most;
+  }
+
+  has(id: string): boolean {
+    return this.#get(id) !== undefined;
+  }
+
+  keep(objects: ReadonlyMap<string, GitObject>): void {
+    for (const [id, object] of objects) {
+      this.#hold(id, object);
+      this.#cache?.keep(id, object, object.size + OVERHEAD);
+    }
+  }
+
+  async find(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
+    const object = this.#get(id);
+    return (
+      object && (most === undefined || object.size > most ? { type: object.type, size: object.size } : object)
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#objects.clear();
+  }
+
+  #get(id: string): GitObject | undefined {
+    const own = this.#objects.get(id);
+    if (own) return own;
+    const cached = this.#cache?.get(id);
+    // Held from now on: the cache may drop it.
+    if (cached) this.#hold(id, cached);
+    return cached;
+  }
+
+  #hold(id: string, object: GitObject): void {
+    if (this.#objects.has(id)) return;
+    this.#bytes += object.size + OVERHEAD;
+    if (this.#bytes > this.#most)
+      throw new PipelineError(
+        'too-large',
+        `the files of the repository take more than ${this.#most} bytes of memory`,
+      );
+    this.#objects.set(id, object);
+  }
+}
+
+/** Which commit led to which. */
+class Histories {
+  readonly #client: GitClient;
+  readonly #store: MemoryStore;
+  readonly #objects: ObjectReader;
+  readonly #answers = new Map<string, Promise<boolean>>();
+
+  constructor(client: GitClient, store: MemoryStore, objects: ObjectReader) {
+    this.#client = client;
+    this.#store = store;
+    this.#objects = objects;
+  }
+
+  isAncestor(older: string, newer: string): Promise<boolean> {
+    if (older === newer) return Promise.resolve(true);
+    const key = `${older} ${newer}`;
+    const known = this.#answers.get(key);
+    if (known) return known;
+    const answer = this.#ask(older, newer);
+    this.#answers.set(key, answer);
+    answer.catch(() => this.#answers.delete(key));
+    return answer;
+  }
+
+  /**
+   * The server sends what the newer commit has and the older one has not. Commits between the two lead to the older
+   * one and the older one does not have them, so all of them come: one of them has it as a parent, or nothing leads there.
+   */
+  async #ask(older: string, newer: string): Promise<boolean> {
+    if (await this.#isParent(older, newer)) return true;
+    // No commit is its own ancestor.
+    if (await this.#answers.get(`${newer} ${older}`)) return false;
+    const found = await this.#client.fetch({ wants: [newer], haves: [older], filter: 'tree:0' });
+    this.#store.keep(found);
+    const seen = new Set([newer]);
+    for (const id of seen) {
+      // What the older commit has already does not come.
+      if (!found.has(id) && id !== newer) continue;
+      const { parents } = await readCommit(this.#objects, id);
+      if (parents.includes(older)) return true;
+      for (const parent of parents) seen.add(parent);
+    }
+    return false;
+  }
+
+  async #isParent(parent: string, commit: string): Promise<boolean> {
+    return (await readCommit(this.#objects, commit)).parents.includes(parent);
+  }
+}
