@@ -99,6 +99,20 @@ export interface Registry {
   listReferrers(of: Repository, digest: string, artifactType?: string): Promise<readonly Descriptor[]>;
   /** Removes a tag, or a manifest with all its tags; false when there was none. */
   deleteManifest(reference: Reference): Promise<boolean>;
+  /**
+   * Has the registry delete old images itself; left out where no registry does.
+   *
+   * @returns false where the repository's registry has no rules of its own
+   */
+  keepImages?(of: Repository, rules: readonly KeepRule[]): Promise<boolean>;
+}
+
+/** How many images a repository keeps beside one that a tag names. */
+export interface KeepRule {
+  /** The published tag; its image always stays. */
+  readonly tag: string;
+  /** How many of its immutable tags stay; all when undefined. */
+  readonly keep: number | undefined;
 }
 
 /** What proves to a registry who asks. */

@@ -9,12 +9,15 @@ import {
   DescribeRepositoriesCommand,
   ECRClient,
   GetAuthorizationTokenCommand,
+  GetLifecyclePolicyCommand,
+  LifecyclePolicyNotFoundException,
+  PutLifecyclePolicyCommand,
   RepositoryAlreadyExistsException,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
 import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
-import type { Credential, CredentialSource, Repository } from '../../pipeline/ports.ts';
+import type { Credential, CredentialSource, KeepRule, Repository } from '../../pipeline/ports.ts';
 import { ASKING } from './client.ts';
 import { codeOf, isRetryable } from './failure.ts';
 
@@ -112,6 +115,75 @@ export async function ensureEcrRepository(
     if (cause instanceof RepositoryAlreadyExistsException) return false;
     throw refused(`the repository ${repository}`, cause);
   }
+}
+
+/** Who wrote a rule: a policy without it is its owner's. */
+const OURS = 'portolan: ';
+/** Rules of a policy, at most. */
+const MOST_RULES = 50;
+
+/**
+ * Has ECR delete old images. A repository whose owner has written a lifecycle policy keeps that one.
+ *
+ * @throws PipelineError `denied` when the role may not, `too-large` for more tags than ECR has rules
+ */
+export async function keepInEcr(
+  client: ECRClient,
+  { registry, repository }: Repository,
+  rules: readonly KeepRule[],
+): Promise<void> {
+  const about = { registryId: ecrHost(registry)?.account, repositoryName: repository };
+  const what = `the lifecycle policy of ${repository}`;
+  const standing = await client.send(new GetLifecyclePolicyCommand(about)).catch((cause: unknown) => {
+    if (cause instanceof LifecyclePolicyNotFoundException) return undefined;
+    throw refused(what, cause);
+  });
+  const there = standing?.lifecyclePolicyText;
+  const text = lifecyclePolicy(repository, rules);
+  if (there === text || (there !== undefined && !there.includes(`"description":"${OURS}`))) return;
+  await client
+    .send(new PutLifecyclePolicyCommand({ ...about, lifecyclePolicyText: text }))
+    .catch((cause: unknown) => {
+      throw refused(what, cause);
+    });
+}
+
+/**
+ * An image that matches a rule is not deleted by the rules behind it, so what is to stay comes first.
+ *
+ * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
+ */
+function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string {
+  const limited = rules.filter(({ keep }) => keep !== undefined);
+  const wanted = [
+    { pattern: 'keep-*', count: 10_000, why: 'what a tag keep-* names stays' },
+    ...rules.map(({ tag }) => ({ pattern: tag, count: 1, why: `what ${tag} names stays` })),
+    ...limited.map(({ tag, keep = 0 }) => ({
+      pattern: `${tag}-2*-*`,
+      count: keep,
+      why: `old images of ${tag}`,
+    })),
+  ];
+  if (wanted.length > MOST_RULES) {
+    throw new PipelineError(
+      'too-large',
+      `the lifecycle policy of ${repository} needs ${wanted.length} rules, but ECR allows ${MOST_RULES}`,
+      { hint: 'publish fewer catalogs to one repository' },
+    );
+  }
+  return JSON.stringify({
+    rules: wanted.map(({ pattern, count, why }, i) => ({
+      rulePriority: i + 1,
+      description: `${OURS}${why}`,
+      selection: {
+        tagStatus: 'tagged',
+        tagPatternList: [pattern],
+        countType: 'imageCountMoreThan',
+        countNumber: count,
+      },
+      action: { type: 'expire' },
+    })),
+  });
 }
 
 function refused(what: string, cause: unknown): PipelineError {

@@ -1,10 +1,10 @@
-/** A registry that makes ECR's repositories when something is first sent to them. */
+/** A registry that makes ECR's repositories when something is first sent to them, and gives them rules for old images. */
 import { ECRClient } from '@aws-sdk/client-ecr';
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
 import { ASKING } from './client.ts';
-import { ecrHost, ensureEcrRepository } from './ecr.ts';
+import { ecrHost, ensureEcrRepository, keepInEcr } from './ecr.ts';
 
 /** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
 export function makingRepositories(registry: Registry): Registry {
@@ -24,6 +24,11 @@ export function makingRepositories(registry: Registry): Registry {
   };
   return {
     ...registry,
+    keepImages: async (of, rules) => {
+      const host = ecrHost(of.registry);
+      if (host) await keepInEcr(new ECRClient({ ...ASKING, region: host.region }), of, rules);
+      return host !== undefined;
+    },
     putBlob: async (to, blob, options) => {
       await ensure(to);
       try {

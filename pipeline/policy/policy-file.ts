@@ -109,6 +109,7 @@ export interface WrittenTarget {
   readonly labels?: Readonly<Record<string, string>>;
   readonly attest?: readonly ('sbom' | 'provenance' | 'keyless')[];
   readonly immutableTags?: boolean;
+  readonly keep?: number;
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
 }

@@ -224,5 +224,7 @@ export interface PublishTarget {
   readonly attest: readonly ('sbom' | 'provenance' | 'keyless')[];
   /** Whether every image gets a tag of its own that never moves as well. */
   readonly immutableTags: boolean;
+  /** How many images with such tags stay in a registry; all when undefined. */
+  readonly keep: number | undefined;
   readonly mirrorTo: string | undefined;
 }

@@ -305,6 +305,7 @@ function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
       labels: written.labels ?? {},
       attest: written.attest ?? [],
       immutableTags: written.immutableTags ?? true,
+      keep: written.keep,
       mirrorTo,
     })),
     role,

@@ -15,6 +15,7 @@ import { type StagedFiles, stageFiles } from '../write.ts';
 import { type Attested, attestBy, attestImages } from './attest/attest.ts';
 import { type BuiltPublish, buildPublish } from './build.ts';
 import { guardOf } from './fence-guard.ts';
+import { keepNewest } from './keep.ts';
 import { mirrorFiles } from './mirror.ts';
 import { PAGE, publishPage } from './page.ts';
 import { type Published, type PublishPorts, type PublishRequest, planPublish } from './plan.ts';
@@ -94,7 +95,9 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
     documents.discard();
     return { kind: 'superseded', findings, by: won, image: target.name };
   }
-  return { kind: 'published', findings, receipt, push, files: documents.commit() };
+  const files = documents.commit();
+  await keepNewest(staged, [receipt.digest, ...(won ? [won.digest] : [])]);
+  return { kind: 'published', findings, receipt, push, files };
 }
 
 /** What it costs when a build divides packages into layers differently from the previous one. */

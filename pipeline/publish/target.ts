@@ -38,6 +38,8 @@ export interface PublishTarget {
   readonly untagged: boolean;
   /** Whether the image gets a tag of its own that never moves, in every registry. */
   readonly immutableTags: boolean;
+  /** How many images with immutable tags stay in a registry; all when undefined. */
+  readonly keep: number | undefined;
   /** What is put beside the image. */
   readonly attest: WrittenTarget['attest'];
   readonly settings: Pick<BuildOptions, 'cache' | 'codec' | 'labels' | 'platforms'>;
@@ -58,6 +60,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   if (untagged) for (const place of [to, ...also, slim]) refuseUntagged(place);
   const name = untagged ? withoutTag(to) : formatLocation(to);
   const reference = to.kind === 'registry' ? formatLocation(to) : chosen.as;
+  // Whoever names the place names all of its tags.
+  const isWritten = !untagged && choices.to === undefined;
   const mirrorTo = choices.mirrorTo ?? written?.mirrorTo;
   if (mirrorTo !== undefined && reference === undefined) {
     throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
@@ -70,8 +74,8 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     also,
     slim,
     untagged,
-    // Whoever names the place names all of its tags.
-    immutableTags: !untagged && choices.to === undefined && (written?.immutableTags ?? false),
+    immutableTags: isWritten && (written?.immutableTags ?? false),
+    keep: isWritten ? written?.keep : undefined,
     attest: written?.attest ?? [],
     settings: settingsOf(written, choices),
     reference,

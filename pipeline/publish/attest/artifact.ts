@@ -21,6 +21,9 @@ export interface Attachment {
 /** Type of the artifact that says what is in an image. */
 export const SBOM_TYPE = 'application/vnd.cyclonedx+json';
 
+/** The annotation that says what a signed statement is about. */
+export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
+
 const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 const EMPTY = new TextEncoder().encode('{}');
 

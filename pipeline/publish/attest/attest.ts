@@ -5,9 +5,9 @@ import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
 import type { Descriptor } from '../../ports.ts';
 import type { StandingImage } from '../push.ts';
 import type { PublishReceipt } from '../receipt.ts';
-import { type Attachment, attach, SBOM_TYPE } from './artifact.ts';
+import { type Attachment, attach, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
 import { PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf } from './provenance.ts';
-import { BUNDLE_TYPE, PREDICATE_TYPE, signedStatement } from './sign.ts';
+import { BUNDLE_TYPE, signedStatement } from './sign.ts';
 import type { Signer } from './signer.ts';
 
 export interface AttestOptions {

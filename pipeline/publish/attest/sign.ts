@@ -7,14 +7,11 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { PipelineError } from '../../error.ts';
 import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
-import type { Attachment } from './artifact.ts';
+import { type Attachment, PREDICATE_TYPE } from './artifact.ts';
 import type { Signer } from './signer.ts';
 
 /** Type of the artifact. */
 export const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
-
-/** The annotation that says what a signed statement is about. */
-export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
 
 /**
  * @param predicateType what the statement says, for those who look for it

@@ -86,3 +86,66 @@ test('a repository that was removed is looked for anew, also by a function that 
   await registry.putBlob(to, blob);
   expect(calls().slice(before)).toMatchObject([['DescribeRepositories', {}]]);
 });
+
+/** A repository of ECR with a lifecycle policy, or without one. */
+async function lifecycle(standing?: string) {
+  const written: string[] = [];
+  const host = await startHost(({ headers, body }, response) => {
+    const json = { 'content-type': 'application/x-amz-json-1.1' };
+    if (String(headers['x-amz-target']).endsWith('.PutLifecyclePolicy')) {
+      standing = JSON.parse(body.toString()).lifecyclePolicyText as string;
+      written.push(standing);
+    }
+    if (standing === undefined)
+      return reply(response, 400, '{"__type":"LifecyclePolicyNotFoundException"}', json);
+    reply(response, 200, JSON.stringify({ lifecyclePolicyText: standing }), json);
+  });
+  vi.stubEnv('AWS_ENDPOINT_URL', host.url);
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+  return { registry: makingRepositories({} as Registry), written };
+}
+
+test("ECR's rules keep what tags name, then the newest of each catalog; the same rules are written once", async () => {
+  const { registry, written } = await lifecycle();
+  const rules = [
+    { tag: 'v4.19', keep: undefined },
+    { tag: 'v4.20', keep: 20 },
+  ];
+  expect(await registry.keepImages?.(to, rules)).toBe(true);
+  expect(await registry.keepImages?.(to, rules)).toBe(true);
+  expect(written).toHaveLength(1);
+  interface Rule {
+    readonly rulePriority: number;
+    readonly selection: { readonly tagPatternList: readonly string[]; readonly countNumber: number };
+  }
+  const selected = (JSON.parse(written[0] ?? '').rules as Rule[]).map(({ rulePriority, selection }) => [
+    rulePriority,
+    ...selection.tagPatternList,
+    selection.countNumber,
+  ]);
+  expect(selected).toEqual([
+    [1, 'keep-*', 10_000],
+    [2, 'v4.19', 1],
+    [3, 'v4.20', 1],
+    [4, 'v4.20-2*-*', 20],
+  ]);
+  await registry.keepImages?.(to, [{ tag: 'v4.20', keep: 5 }]);
+  expect(written).toHaveLength(2);
+});
+
+test("a lifecycle policy that the repository's owner wrote stays; other registries have none", async () => {
+  const { registry, written } = await lifecycle('{"rules":[{"rulePriority":1,"description":"ours"}]}');
+  expect(await registry.keepImages?.(to, [{ tag: 'v4.20', keep: 5 }])).toBe(true);
+  expect(written).toEqual([]);
+  expect(await registry.keepImages?.({ ...to, registry: 'quay.io' }, [{ tag: 'v4.20', keep: 5 }])).toBe(
+    false,
+  );
+});
+
+test('more tags than ECR has rules for are refused with the number', async () => {
+  const { registry, written } = await lifecycle();
+  const rules = Array.from({ length: 25 }, (_, i) => ({ tag: `v4.${i}`, keep: 5 }));
+  await expect(registry.keepImages?.(to, rules)).rejects.toThrow('needs 51 rules, but ECR allows 50');
+  expect(written).toEqual([]);
+});

@@ -37,6 +37,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
     'ecr:CompleteLayerUpload',
   ],
   'registry.putManifest': ['ecr:PutImage'],
+  'registry.keepImages': ['ecr:GetLifecyclePolicy', 'ecr:PutLifecyclePolicy'],
 };
 
 function actionsOf(calls: readonly string[]): string[] {
@@ -82,14 +83,15 @@ async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promis
 test('the function of the queue', async () => {
   const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
   // A message that failed is hurried, which is no call of a port.
-  expect(allowed('WorkFunction')).toEqual(actionsOf([...calls, 'queue.comesAgain']));
+  // The sample keeps all of its images.
+  expect(allowed('WorkFunction')).toEqual(actionsOf([...calls, 'queue.comesAgain', 'registry.keepImages']));
 });
 
 test('the function of the state machine', async () => {
   const calls = await callsOf(({ ...ports }) =>
     handleCatalog({ ...push(sample.addition, 'addition'), kind: 'catalog', catalog: 'v4.20' }, ports),
   );
-  expect(allowed('PublishFunction')).toEqual(actionsOf(calls));
+  expect(allowed('PublishFunction')).toEqual(actionsOf([...calls, 'registry.keepImages']));
 });
 
 test('the reconciler, when a tag was moved by somebody else', async () => {

@@ -169,3 +169,41 @@ test.each([
   const expected = ['latest', 'v4.20', ...lasting.slice(0, extra)].map((tag) => [tag, digest]);
   expect(digests).toEqual(Object.fromEntries(expected));
 });
+
+test('old images are deleted as the policy says', async () => {
+  const { host, seen, client } = await target();
+  const policy = sampleFiles()['.github/portolan.yaml'] ?? '';
+  const name = `${host}/kept/catalog`;
+  const text = `${policy.split('publish:')[0]}publish: {catalogs: {'v*': {image: '${name}:{catalog}', keep: 2}}}\n`;
+  let parent = sample.base;
+  const commits: string[] = [];
+  const errors: string[] = [];
+  for (const file of ['a', 'b', 'c', 'd']) {
+    const versions = sampleFiles()['catalogs/v4.20/ferry-operator/catalog.yaml'] ?? '';
+    const files = {
+      '.github/portolan.yaml': text,
+      'catalogs/v4.20/ferry-operator/catalog.yaml': `${versions}---\nschema: olm.note\npackage: ferry-operator\nname: ${file}\n`,
+    };
+    parent = sample.commit(files, { parents: [parent], branch: 'kept' });
+    commits.push(parent.slice(0, 12));
+    const words = [
+      'publish',
+      '--commit',
+      parent,
+      '--catalog',
+      'v4.20',
+      '--insecure',
+      host,
+      '--out',
+      folder(),
+    ];
+    const ran = await portolan(sample.directory, ...words);
+    expect(ran.exit, ran.err).toBe(0);
+    errors.push(ran.err);
+  }
+  const tags: string[] = [];
+  for await (const tag of client.listTags(parseReference(`${name}:x`))) tags.push(tag.slice(-12));
+  expect(tags.sort()).toEqual([...commits.slice(2), 'v4.20'].sort());
+  expect(errors.filter((error) => error.includes('deleted the old image'))).toHaveLength(2);
+  expect(seen.some(({ method }) => method === 'DELETE')).toBe(true);
+});

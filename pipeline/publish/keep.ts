@@ -1,0 +1,77 @@
+/** Old images after a publish: as many stay as the policy says. */
+import { formatReference, repositoryName, type TagReference } from '../../catalog/reference.ts';
+import { catalogUnits } from '../change/unit.ts';
+import { PipelineError } from '../error.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Descriptor, KeepRule, Repository } from '../ports.ts';
+import { PREDICATE_TYPE } from './attest/artifact.ts';
+import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
+import type { PlannedPublish } from './plan.ts';
+import { deleteOld, isPublished } from './retention.ts';
+import { type PublishTarget, targetOf } from './target.ts';
+
+/**
+ * Has a registry with rules of its own follow the policy's; in every other one, deletes. What fails is reported and
+ * fails no publish: the next one tries again.
+ *
+ * @param claimed digests that stay
+ */
+export async function keepNewest(
+  planned: Pick<PlannedPublish, 'target' | 'ports' | 'commit' | 'policy'>,
+  claimed: readonly string[],
+): Promise<void> {
+  const { target, ports } = planned;
+  const { registry, progress } = ports;
+  const { keep } = target;
+  if (keep === undefined) return;
+  for (const place of tagsOf(target)) {
+    try {
+      const rules = registry.keepImages && (await keepRules(planned, place));
+      if (rules && (await registry.keepImages?.(place, rules))) continue;
+      const isOwn = (artifact: Descriptor): boolean => isPublished(artifact) || isSignedBy(target, artifact);
+      const deleted = await deleteOld(registry, place, { keep, claimed, isOwn });
+      for (const tag of deleted) progress(`deleted the old image ${repositoryName(place)}:${tag}`);
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      progress(`cannot delete old images of ${formatReference(place)}: ${error.message}`);
+    }
+  }
+}
+
+/** Whether a publish to the target has signed the artifact; where it signs nothing, somebody else has. */
+function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor): boolean {
+  return attest.includes('keyless') && annotations[PREDICATE_TYPE] === PROVENANCE_PREDICATE;
+}
+
+/** The tags that a target moves in registries. */
+function tagsOf({ to, also, slim }: PublishTarget): TagReference[] {
+  return [to, ...also, ...(slim ? [slim] : [])].flatMap((place) =>
+    place.kind === 'registry' && place.reference.kind === 'tag' ? [place.reference] : [],
+  );
+}
+
+/** Rules for the tags of all catalogs of the commit that are published to one repository. */
+async function keepRules(
+  { ports, commit, policy }: Pick<PlannedPublish, 'ports' | 'commit' | 'policy'>,
+  of: Repository,
+): Promise<KeepRule[]> {
+  const units = await catalogUnits(ports.repository.objects, commit, policy.layout);
+  const names = new Set([...units.values()].map(({ catalog }) => catalog));
+  return [...names].flatMap((name) =>
+    targetsIn(policy, name).flatMap((target) =>
+      tagsOf(target)
+        .filter(({ registry, repository }) => registry === of.registry && repository === of.repository)
+        .map(({ tag }) => ({ tag, keep: target.keep })),
+    ),
+  );
+}
+
+/** The catalog's target; none where the policy names none. */
+function targetsIn(policy: Policy, catalog: string): PublishTarget[] {
+  try {
+    return [targetOf(policy, catalog, {})];
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'usage') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Which old images of a catalog a registry keeps. Images are deleted by digest, with their artifacts and platforms,
+ * and only where nothing that stays names them.
+ */
+import { compareText } from '../../catalog/go/text.ts';
+import { type TagReference, withDigest } from '../../catalog/reference.ts';
+import { LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
+import { STATEMENT_TYPE } from '../oci/signatures/verify.ts';
+import { eachOf } from '../parallel.ts';
+import type { Descriptor, Manifest, Registry } from '../ports.ts';
+import { SBOM_TYPE } from './attest/artifact.ts';
+import { versionIn } from './immutable-tag.ts';
+import { PAGE_TYPE } from './page.ts';
+import { PLAN_TYPE } from './plan-artifact.ts';
+
+export interface Retention {
+  /** How many of the newest immutable tags stay. */
+  readonly keep: number;
+  /** Digests that stay as well: what is claimed. */
+  readonly claimed: readonly string[];
+  /** Whether Portolan put an artifact beside an image: it goes with the image. Everybody else's keeps the image. */
+  readonly isOwn: (artifact: Descriptor) => boolean;
+}
+
+/** Artifacts that Portolan puts beside every image, whatever the policy says. */
+export function isPublished({ artifactType }: Descriptor): boolean {
+  return [PLAN_TYPE, PAGE_TYPE, SBOM_TYPE, STATEMENT_TYPE].includes(artifactType ?? '');
+}
+
+/** Requests at a time. */
+const AT_ONCE = 8;
+/** Tags that are about an image: signatures of cosign, and the lists of referrers of registries without an API for them. */
+const ABOUT = /^sha256-([0-9a-f]{64})(\.(?:sig|att|sbom))?$/;
+
+/**
+ * Deletes the images of immutable tags behind the newest ones. An image stays that another tag names, that somebody
+ * else has attached an artifact to, or that is signed by cosign.
+ *
+ * @param published the tag that moves
+ * @returns the tags that were deleted
+ * @throws PipelineError whatever the registry answers; nothing is deleted before all tags were read
+ */
+export async function deleteOld(
+  registry: Registry,
+  published: TagReference,
+  { keep, claimed, isOwn }: Retention,
+): Promise<string[]> {
+  const tags: string[] = [];
+  for await (const tag of registry.listTags(published)) tags.push(tag);
+  const isVersion = (tag: string): boolean => versionIn(tag, published.tag) !== undefined;
+  const old = new Set(
+    tags
+      .filter(isVersion)
+      .sort((a, b) => compareText(b, a))
+      .slice(keep),
+  );
+  if (old.size === 0) return [];
+  const images = tags.filter((tag) => !ABOUT.test(tag));
+  const named = await namedBy(registry, published, images);
+  const staying = new Set([...claimed, ...signedIn(tags)]);
+  for (const [tag, manifest] of named) if (!old.has(tag)) staying.add(manifest.digest);
+  const going = new Map<string, { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }>();
+  for (const [tag, manifest] of named) {
+    if (!old.has(tag) || staying.has(manifest.digest)) continue;
+    const known = going.get(manifest.digest);
+    if (known) {
+      known.tags.push(tag);
+      continue;
+    }
+    const artifacts = await registry.listReferrers(published, manifest.digest);
+    if (artifacts.every(isOwn)) going.set(manifest.digest, { manifest, tags: [tag], artifacts });
+    else staying.add(manifest.digest);
+  }
+  const parts = new Set([...named.values()].filter(({ digest }) => !going.has(digest)).flatMap(partsOf));
+  for (const { manifest, artifacts } of going.values()) {
+    // What a death leaves behind still has its tag: the next publish goes on.
+    for (const { digest } of artifacts) await registry.deleteManifest(withDigest(published, digest));
+    await registry.deleteManifest(withDigest(published, manifest.digest));
+    for (const part of partsOf(manifest)) {
+      if (!parts.has(part)) await registry.deleteManifest(withDigest(published, part));
+    }
+  }
+  return [...going.values()].flatMap((one) => one.tags).sort(compareText);
+}
+
+async function namedBy(
+  registry: Registry,
+  of: TagReference,
+  tags: readonly string[],
+): Promise<ReadonlyMap<string, Manifest>> {
+  const named = new Map<string, Manifest>();
+  const failures: unknown[] = [];
+  await eachOf(tags, AT_ONCE, async (tag) => {
+    try {
+      const manifest = await registry.getManifest({ ...of, tag });
+      if (manifest) named.set(tag, manifest);
+    } catch (error) {
+      failures.push(error);
+    }
+  });
+  if (failures.length > 0) throw failures[0];
+  return named;
+}
+
+/** Digests that cosign's tags are about. */
+function signedIn(tags: readonly string[]): string[] {
+  return tags.flatMap((tag) => {
+    const [, hex, suffix] = ABOUT.exec(tag) ?? [];
+    return suffix === undefined ? [] : [`sha256:${hex}`];
+  });
+}
+
+/** Digests of the manifests that a list names. */
+function partsOf(manifest: Manifest): string[] {
+  if (!LIST_TYPES.has(manifest.mediaType)) return [];
+  const parsed = parseManifest(manifest);
+  return parsed.kind === 'list' ? parsed.manifests.map(({ digest }) => digest) : [];
+}
