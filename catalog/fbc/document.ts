@@ -225,6 +225,37 @@ export function inFile(document: SourceDocument, file: string): SourceDocument {
   };
 }
 
+/** The same document elsewhere: in another file, behind so many more lines. */
+export function movedDocument(document: SourceDocument, file: string, lines: number): SourceDocument {
+  return new MovedDocument(document, file, lines);
+}
+
+/** Not made of functions, as {@link KeptPlaces}. */
+class MovedDocument implements SourceDocument {
+  readonly file: string;
+  readonly #document: SourceDocument;
+  readonly #lines: number;
+
+  constructor(document: SourceDocument, file: string, lines: number) {
+    this.file = file;
+    this.#document = document;
+    this.#lines = lines;
+  }
+
+  get line(): number {
+    return this.#document.line + this.#lines;
+  }
+
+  locate(path: Path): Location {
+    const { line, column } = this.#document.locate(path);
+    return { file: this.file, line: line + this.#lines, column };
+  }
+
+  detached(): SourceDocument {
+    return new MovedDocument(this.#document.detached(), this.file, this.#lines);
+  }
+}
+
 /** A document whose places are found by offset in its text. */
 export class OffsetDocument implements SourceDocument {
   readonly file: string;

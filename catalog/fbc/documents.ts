@@ -17,8 +17,8 @@ import { closeText, isUsualText } from '../yaml/fast-text.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
-import { MarkedDocument, OffsetDocument, type SourceDocument } from './document.ts';
-import { type BadSeparator, splitDocuments } from './split.ts';
+import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
+import { type BadSeparator, type Piece, splitDocuments } from './split.ts';
 
 export interface ReadDocument {
   /** JSON. */
@@ -34,6 +34,22 @@ export interface DocumentLimits {
 }
 
 /**
+ * Documents of YAML that were read before, by their text. Whoever reads the same text again gets the same
+ * value, which nobody may change.
+ */
+export interface KnownDocuments {
+  get(text: string): ReadDocument | undefined;
+  keep(text: string, read: ReadDocument): void;
+}
+
+/** Where findings go, what a file may ask of the machine, and which documents need not be read again. */
+export interface ReadOptions {
+  readonly limits: DocumentLimits;
+  readonly findings: Finding[];
+  readonly known?: KnownDocuments | undefined;
+}
+
+/**
  * The documents of one file, read as they are asked for.
  *
  * @param content all bytes of the file, or its pieces as {@link FilePieces} has them
@@ -43,11 +59,9 @@ export interface DocumentLimits {
 export function readDocuments(
   path: string,
   content: Uint8Array | FilePieces['pieces'],
-  options: { readonly limits: DocumentLimits; readonly findings: Finding[] },
+  options: ReadOptions,
 ): Generator<ReadDocument> {
-  return new FileReader(path, options.limits, options.findings).documents(
-    content instanceof Uint8Array ? [content] : content,
-  );
+  return new FileReader(path, options).documents(content instanceof Uint8Array ? [content] : content);
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
@@ -63,13 +77,15 @@ class FileReader {
   readonly #path: string;
   readonly #limits: DocumentLimits;
   readonly #findings: Finding[];
+  readonly #known: KnownDocuments | undefined;
   /** Whether the file was said not to be UTF-8. */
   #isBroken = false;
 
-  constructor(path: string, limits: DocumentLimits, findings: Finding[]) {
+  constructor(path: string, { limits, findings, known }: ReadOptions) {
     this.#path = path;
     this.#limits = limits;
     this.#findings = findings;
+    this.#known = known;
   }
 
   *documents(pieces: FilePieces['pieces']): Generator<ReadDocument> {
@@ -183,7 +199,8 @@ class FileReader {
       fast = piece;
       return piece;
     };
-    const pieces = splitDocuments(text, firstLine, isUsual ? readPiece : undefined);
+    const readsAhead = isUsual && !this.#known;
+    const pieces = splitDocuments(text, firstLine, readsAhead ? readPiece : undefined);
     try {
       for (;;) {
         const { value: piece, done } = pieces.next();
@@ -192,10 +209,11 @@ class FileReader {
           this.#badSeparator(piece);
           continue;
         }
-        if (!isUsual) fast = readFast(text, piece.from, piece.to, piece.line);
+        if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
         const read = fast
           ? this.#fastDocument(fast)
-          : this.#fullYaml(text.slice(piece.from, piece.to), piece.line);
+          : (this.#knownDocument(text, piece) ??
+            this.#fullYaml(text.slice(piece.from, piece.to), piece.line));
         fast = undefined;
         if (read) yield read;
       }
@@ -208,6 +226,17 @@ class FileReader {
     const message = `a line that starts with --- separates documents, but contains "${rest}"`;
     const hint = 'write the separator on a separate line';
     this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
+  }
+
+  /** A document that was read before, or is kept for who reads it next; undefined for what takes the full reader. */
+  #knownDocument(text: string, { from, to, line }: Piece): ReadDocument | undefined {
+    if (!this.#known) return undefined;
+    const own = ownText(text.slice(from, to));
+    const known = this.#known.get(own);
+    const read = known ?? readAlone(own);
+    if (!read) return undefined;
+    if (!known) this.#known.keep(own, read);
+    return { value: read.value, document: movedDocument(read.document, this.#path, line - 1) };
   }
 
   #fastDocument({ value, marks }: FastDocument): ReadDocument {
@@ -250,6 +279,12 @@ class FileReader {
       'remove one of them',
     );
   }
+}
+
+/** A document as if it were a file of its own; undefined for what takes the full reader. */
+function readAlone(text: string): ReadDocument | undefined {
+  const read = readFast(text, 0, text.length, 1);
+  return read && { value: read.value, document: new MarkedDocument('', read.value, read.marks) };
 }
 
 const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);

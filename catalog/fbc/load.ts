@@ -9,7 +9,7 @@ import type { Finding, Location } from '../finding.ts';
 import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } from '../source.ts';
 import { decodeBlob } from './blob.ts';
 import type { SourceDocument } from './document.ts';
-import { type DocumentLimits, readDocuments } from './documents.ts';
+import { type DocumentLimits, type KnownDocuments, readDocuments } from './documents.ts';
 import { IGNORE_FILE, ignoreMatcher } from './ignore.ts';
 import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from './model.ts';
 
@@ -40,13 +40,16 @@ export interface EachBlob {
 
 /**
  * Reads every blob of a catalog, file by file in the order of walking the tree.
+ *
+ * @param known documents that need not be read again; blobs then share their values with other blobs
  */
 export async function load(
   source: CatalogSource,
   limits: LoadLimits = DEFAULT_LIMITS,
   each: EachBlob = {},
+  known?: KnownDocuments,
 ): Promise<Loaded> {
-  const loader = new Loader(limits, each);
+  const loader = new Loader(limits, each, known);
   const files = await catalogFiles(source, (file, why) => loader.unreadable(file, why));
   for (const file of files) await loader.file(file);
   return loader.loaded();
@@ -72,6 +75,7 @@ export async function catalogFiles(
 class Loader {
   readonly #limits: LoadLimits;
   readonly #each: EachBlob;
+  readonly #known: KnownDocuments | undefined;
   readonly #findings: Finding[] = [];
   readonly #packages: PackageBlob[] = [];
   readonly #channels: Channel[] = [];
@@ -80,9 +84,10 @@ class Loader {
   readonly #others: Blob[] = [];
   #documents = 0;
 
-  constructor(limits: LoadLimits, each: EachBlob) {
+  constructor(limits: LoadLimits, each: EachBlob, known: KnownDocuments | undefined) {
     this.#limits = limits;
     this.#each = each;
+    this.#known = known;
   }
 
   loaded(): Loaded {
@@ -114,7 +119,7 @@ class Loader {
       );
       return;
     }
-    const options = { limits: this.#limits, findings: this.#findings };
+    const options = { limits: this.#limits, findings: this.#findings, known: this.#known };
     for (const { value, document } of readDocuments(file.path, pieces, options))
       this.#document(value, document);
   }

@@ -1,5 +1,6 @@
 /** The blobs of catalog units, by package. Equal git blobs are read once, wherever they lie. */
-
+import { createHash } from 'node:crypto';
+import type { KnownDocuments, ReadDocument } from '../../catalog/fbc/documents.ts';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
 import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/fbc/model.ts';
@@ -9,7 +10,7 @@ import { TemplateError } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
-import type { LruCache } from '../lru-cache.ts';
+import { LruCache } from '../lru-cache.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import type { CatalogUnit } from './unit.ts';
 
@@ -29,8 +30,28 @@ export interface FileReader {
   readTemplate(file: ListedFile): Promise<Loaded | undefined>;
 }
 
-/** Contents of files by git id and by the limits under which they were read, weighed by their bytes. */
-export type KeptFiles = LruCache<Loaded>;
+/** What files hold. Most versions of a file have most documents in common: each is read once. */
+export interface KeptFiles {
+  /** Files by git id and by the limits under which they were read, weighed by their bytes. */
+  readonly files: LruCache<Loaded>;
+  readonly documents: KnownDocuments;
+}
+
+/** Most bytes of files, and most characters of documents, that stay parsed. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** Room for the contents of files. */
+export function keptFiles(): KeptFiles {
+  const documents = new LruCache<ReadDocument>(KEPT_BYTES);
+  const keyOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+  return {
+    files: new LruCache(KEPT_BYTES),
+    documents: {
+      get: (text) => documents.get(keyOf(text)),
+      keep: (text, read) => documents.keep(keyOf(text), read, text.length),
+    },
+  };
+}
 
 /** @param files contents that stay for another reader of the same repository */
 export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: KeptFiles): FileReader {
@@ -53,7 +74,7 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: Ke
         return read;
       }
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readKept(objects, file, { limits, files });
+      const read = kept.get(key) ?? readKept(objects, file, { limits, kept: files });
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding) => inFile(finding, file.path)) };
@@ -64,20 +85,16 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: Ke
 async function readKept(
   objects: ObjectReader,
   file: ListedFile,
-  { limits, files }: { readonly limits: LoadLimits; readonly files: KeptFiles | undefined },
+  { limits, kept }: { readonly limits: LoadLimits; readonly kept: KeptFiles | undefined },
 ): Promise<Loaded> {
-  if (!files) return readFile(objects, file, limits);
-  const key = JSON.stringify([file.mode, file.id, limits]);
-  const known = files.get(key);
-  if (known) return known;
-  const [loaded, info] = await Promise.all([readFile(objects, file, limits), objects.info(file.id)]);
-  files.keep(key, loaded, info?.size ?? 0);
-  return loaded;
-}
-
-function readFile(objects: ObjectReader, file: ListedFile, limits: LoadLimits): Promise<Loaded> {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: 'file' })]) };
-  return load(source, limits);
+  if (!kept) return load(source, limits);
+  const key = JSON.stringify([file.mode, file.id, limits]);
+  const known = kept.files.get(key);
+  if (known) return known;
+  const [loaded, info] = await Promise.all([load(source, limits, {}, kept.documents), objects.info(file.id)]);
+  kept.files.keep(key, loaded, info?.size ?? 0);
+  return loaded;
 }
 
 const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };

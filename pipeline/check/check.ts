@@ -2,6 +2,7 @@
  * The check of one pull request: permissions, and defects. Everything is read from git objects; policy and
  * owners come from the base branch; nothing of the pull request is executed.
  */
+import { keptFiles } from '../change/content.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
@@ -15,7 +16,7 @@ import { type CheckedPull, findDefects, loadCatalogs } from './findings.ts';
 import { type Outcome, reportOf, type Start } from './outcome.ts';
 import { checkPeople, type Known, knownOf } from './people.ts';
 import type { CheckReport } from './report.ts';
-import { type CheckRequest, keptFiles } from './request.ts';
+import type { CheckRequest } from './request.ts';
 import { suggestionsFor } from './suggestions.ts';
 
 /**

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { load } from '../../catalog/fbc/load.ts';
 import type { Channel } from '../../catalog/fbc/model.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
+import { OUTLINE } from '../../catalog/olm/outline.ts';
 import type { Version } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -183,7 +184,9 @@ function weightOf({ channels, versions }: FilePast): number {
 async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
   const bytes = new TextEncoder().encode(text);
   const file = { path: 'file', read: () => bytes };
-  const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
+  // Of the text nothing stays: a bundle's is long, and its version short.
+  const each = { channel: OUTLINE.channel, bundle: OUTLINE.bundle };
+  const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits, each);
   return {
     channels: blobs.channels,
     versions: new Map(blobs.bundles.map(({ package: of, name, version }) => [`${of}\n${name}`, version])),

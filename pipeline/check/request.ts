@@ -1,7 +1,6 @@
 /** What a check is asked: which pull request, by whom, and what may be read for it. */
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
-import type { KeptFiles } from '../change/content.ts';
-import { LruCache } from '../lru-cache.ts';
+import { type KeptFiles, keptFiles } from '../change/content.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
@@ -49,15 +48,7 @@ export interface KeptReadings {
   readonly outlines: KeptOutlines;
 }
 
-/** Most bytes of files that stay parsed. */
-const KEPT_BYTES = 32 * 1024 * 1024;
-
 /** Room for what checks of one repository have in common. */
 export function keptReadings(): KeptReadings {
   return { files: keptFiles(), versions: keptVersions(), outlines: keptOutlines() };
-}
-
-/** Room for the contents of files. */
-export function keptFiles(): KeptFiles {
-  return new LruCache(KEPT_BYTES);
 }
