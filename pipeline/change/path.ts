@@ -63,7 +63,7 @@ function sourceMatcher({
 
 /** The policy, Portolan's workflows as `portolan setup` calls them, and files that name owners of everything. */
 const GATE =
-  /^(?:\.github$|\.github\/portolan\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.github\/)?codeowners$|owners_aliases$)/i;
+  /^(?:\.github$|\.github\/portolan(?:-owners)?\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.github\/)?codeowners$|owners_aliases$)/i;
 
 /** Says whether a path decides who may change what, or is a workflow whose word counts. */
 function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {

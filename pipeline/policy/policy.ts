@@ -66,7 +66,7 @@ export interface OwnersPolicy {
 /** A file that names owners: at a path with `{package}`, in the folders above a changed file (`{dir}/NAME`), or `CODEOWNERS`. */
 export interface OwnersSource {
   readonly path: string;
-  readonly format: 'ci.yaml' | 'prow' | 'codeowners';
+  readonly format: 'ci.yaml' | 'prow' | 'codeowners' | 'packages';
 }
 
 /** The account of a program, and what it may change by itself. */

@@ -9,6 +9,7 @@ import { entryAt } from '../../git/tree.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
+import { OWNERS_PATH } from '../../policy/setup/people.ts';
 import { type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
@@ -180,10 +181,10 @@ function ownersLines(made: Setup): string[] {
           `owners: found for ${owned} of ${packages} packages${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
         ]),
     ...openLines(made),
-    ...(certified === 0
+    ...(certified.size === 0
       ? []
       : [
-          `${certified} packages have a cert_project_id and no reviewers; the repository does not say whose project it is: add reviewers to their ci.yaml, or owners.packages to the policy`,
+          `${amount(certified.size, 'package')} with a cert_project_id and no reviewers: the repository does not say whose project it is; add reviewers to ci.yaml, or fill in ${OWNERS_PATH}`,
         ]),
     ...(found.patterns.length === 0 && bundlePackages > 0
       ? [
@@ -212,7 +213,7 @@ const NAMED = 5;
 
 /** What is left open, and what to write. */
 function openLines({ owners: { unowned, certified }, decidedOwners, unordered }: Setup): string[] {
-  const left = unowned.length - certified - decidedOwners;
+  const left = unowned.length - certified.size - decidedOwners;
   const [first = ''] = unowned;
   const more = unowned.length > NAMED ? ` and ${unowned.length - NAMED} more` : '';
   return [

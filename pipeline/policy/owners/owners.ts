@@ -94,9 +94,11 @@ async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked
     const path = source.path.replaceAll('{package}', () => asked.name);
     const { settings, findings } = await files.read(path);
     const entries =
-      source.format === 'ci.yaml'
-        ? reviewersIn(settings, path)
-        : approversIn(settings, readAliases((await files.read(ALIASES)).settings));
+      source.format === 'packages'
+        ? identitiesAt(settings, path, asked.name)
+        : source.format === 'ci.yaml'
+          ? identitiesAt(settings, path, 'reviewers')
+          : approversIn(settings, readAliases((await files.read(ALIASES)).settings));
     return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
   }
   return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
@@ -109,9 +111,10 @@ interface Entries {
   readonly findings: readonly Finding[];
 }
 
-/** `reviewers` of operator-pipelines' `ci.yaml`. */
-function reviewersIn(settings: Settings | undefined, path: string): Entries {
-  const reviewers = isObject(settings?.value) ? settings.value['reviewers'] : undefined;
+/** People in the list of one key: `reviewers` of operator-pipelines' `ci.yaml`, or a package's name. */
+function identitiesAt(settings: Settings | undefined, path: string, key: string): Entries {
+  const reviewers =
+    isObject(settings?.value) && Object.hasOwn(settings.value, key) ? settings.value[key] : undefined;
   if (!settings || !Array.isArray(reviewers)) return { identities: [], findings: [] };
   const identities: Identity[] = [];
   const findings: Finding[] = [];
@@ -119,8 +122,8 @@ function reviewersIn(settings: Settings | undefined, path: string): Entries {
     const identity = typeof written === 'string' ? parseIdentity(written.trim()) : undefined;
     if (identity) identities.push(identity);
     else {
-      const message = `${path}: reviewers[${i}] is not a valid user or team: ${JSON.stringify(written)}`;
-      const location = settings.locate(['reviewers', i]);
+      const message = `${path}: ${key}[${i}] is not a valid user or team: ${JSON.stringify(written)}`;
+      const location = settings.locate([key, i]);
       findings.push({ rule: 'owners/entry', severity: 'warning', message, location, hint: '- login' });
     }
   }

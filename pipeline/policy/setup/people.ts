@@ -59,8 +59,8 @@ export interface OwnersFound {
   readonly packages: number;
   /** How many of them have an owner. */
   readonly owned: number;
-  /** How many of the others have a `cert_project_id`, whose account only Red Hat's certification service knows. */
-  readonly certified: number;
+  /** Those of the others that have a `cert_project_id`, with it: only Red Hat's certification service knows its account. */
+  readonly certified: ReadonlyMap<string, string>;
   /** Names of the packages without an owner. */
   readonly unowned: readonly string[];
 }
@@ -73,13 +73,13 @@ export async function ownersFound(
 ): Promise<OwnersFound> {
   const reader = ownersReader(objects, tree, policy);
   const unowned: string[] = [];
-  let certified = 0;
+  const certified = new Map<string, string>();
   for (const [name, path] of places) {
     const { identities } = await reader.of(name, [path]);
     if (identities.length > 0) continue;
     unowned.push(name);
-    if ((await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'] !== undefined)
-      certified++;
+    const project = (await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'];
+    if (typeof project === 'string' || typeof project === 'number') certified.set(name, String(project));
   }
   return {
     packages: places.size,
@@ -87,4 +87,22 @@ export async function ownersFound(
     certified,
     unowned: unowned.sort(compareText),
   };
+}
+
+/** The file that `owners.sources` names for packages whose certification project is all that is known. */
+export const OWNERS_PATH = '.github/portolan-owners.yaml';
+
+/** A line for each package to fill in. */
+export function ownersFile(certified: OwnersFound['certified']): string {
+  return [
+    '# Owners of packages whose operators/PACKAGE/ci.yaml has a cert_project_id and no reviewers. The owner is the account',
+    "# that opened the project, which only Red Hat's certification service knows. Remove the # of a line to name people.",
+    ...[...certified]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(
+        ([name, project]) =>
+          `# ${name}: [LOGIN] # cert_project_id ${project.replaceAll(/[^A-Za-z0-9-]/g, '?')}`,
+      ),
+    '',
+  ].join('\n');
 }

@@ -17,6 +17,8 @@ export interface FirstPolicyFacts {
   readonly registries?: readonly string[];
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
+  /** Path of a file with a list of people for each package. */
+  readonly ownersFile?: string | undefined;
   /** How often the images of merged bundles were replaced. */
   readonly rebuilt?: RebuiltBundles | undefined;
   /** Names of the catalogs that a pipeline generates from bundle directories. */
@@ -33,7 +35,15 @@ export function firstPolicy(
   admins: readonly string[],
   facts: FirstPolicyFacts = {},
 ): string {
-  const { registries = [], codeOwners, rebuilt, bundleCatalogs = [], packageOwners, order = [] } = facts;
+  const {
+    registries = [],
+    codeOwners,
+    ownersFile,
+    rebuilt,
+    bundleCatalogs = [],
+    packageOwners,
+    order = [],
+  } = facts;
   const isDefault =
     patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
@@ -52,14 +62,15 @@ export function firstPolicy(
         ]),
     'owners:',
     `  admins: [${admins.map(quoted).join(', ')}]`,
-    ...(codeOwners === undefined
+    ...(codeOwners === undefined && ownersFile === undefined
       ? []
       : [
           '  # The first source that names an owner counts.',
           '  sources:',
           "  - {path: 'operators/{package}/ci.yaml', format: ci.yaml}",
           "  - {path: '{dir}/OWNERS', format: prow}",
-          `  - {path: ${codeOwners}, format: codeowners}`,
+          ...(codeOwners === undefined ? [] : [`  - {path: ${codeOwners}, format: codeowners}`]),
+          ...(ownersFile === undefined ? [] : [`  - {path: ${ownersFile}, format: packages}`]),
         ]),
     ...(packageOwners === undefined || packageOwners.size === 0
       ? []

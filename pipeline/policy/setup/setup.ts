@@ -9,7 +9,7 @@ import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
 import { type CatalogFile, lookAt } from './catalog-files.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
-import { type OwnersFound, ownersFound, pipelineConfig } from './people.ts';
+import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
 import { WORKFLOWS } from './workflows.ts';
@@ -117,10 +117,12 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     ...facts,
     rebuilt: decided.published ? undefined : rebuilt,
     codeOwners: isNeeded ? codeOwners : undefined,
+    ownersFile: owners.certified.size > 0 ? OWNERS_PATH : undefined,
     packageOwners: decided.owners,
     order: decided.order,
   });
   const wanted = new Map([[POLICY_PATH, text]]);
+  if (isNew && owners.certified.size > 0) wanted.set(OWNERS_PATH, ownersFile(owners.certified));
   const wishes = {
     action,
     branch: request.branch ?? 'main',
@@ -149,7 +151,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
 
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
 
-const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: 0, unowned: [] };
+const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: new Map(), unowned: [] };
 
 /** A path of each package: in a catalog, or its folder among the operators. */
 function packagePlaces(catalogs: readonly CatalogFile[], paths: readonly string[]): Map<string, string> {

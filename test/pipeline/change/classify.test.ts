@@ -248,12 +248,13 @@ describe('beside the catalogs', () => {
         'docs/CODEOWNERS': 'x',
         OWNERS_ALIASES: 'x',
         '.github/CODEOWNERS': 'x',
+        '.github/portolan-owners.yaml': 'x',
         '.github/workflows/portolan-publish.yml': 'x',
         '.github/workflows/x.yml': 'jobs: {x: {steps: [{run: npx portolan check}]}}',
         '.github/actions/x/action.yml': { mode: '120000', text: '../y' },
       },
       {
-        gate: `.github/CODEOWNERS .github/actions/x/action.yml ${POLICY_PATH} .github/workflows/portolan-publish.yml .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS`,
+        gate: `.github/CODEOWNERS .github/actions/x/action.yml .github/portolan-owners.yaml ${POLICY_PATH} .github/workflows/portolan-publish.yml .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS`,
       },
     ],
     [

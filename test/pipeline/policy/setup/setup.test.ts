@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { check } from '../../../../pipeline/check/check.ts';
 import { type CheckReport, stateOf } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { ownersReader } from '../../../../pipeline/policy/owners/owners.ts';
 import { POLICY_PATH, readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { type SetupRequest, setup } from '../../../../pipeline/policy/setup/setup.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
@@ -281,24 +282,57 @@ describe('what a repository says already', () => {
     expect((await written(community)).owners).toEqual({
       packages: 3,
       owned: 1,
-      certified: 1,
+      certified: new Map([['quay', '64f']]),
       unowned: ['kafka', 'quay'],
     });
     const all = await written({ ...community, OWNERS: 'approvers: [dan]\n' });
-    expect(all.owners).toEqual({ packages: 3, owned: 3, certified: 0, unowned: [] });
+    expect(all.owners).toEqual({ packages: 3, owned: 3, certified: new Map(), unowned: [] });
   });
 
   test('CODEOWNERS becomes a source where it names owners whom no other file names', async () => {
     const lines = '* @root\n/catalogs/*/etcd/ @carol\n/operators/kafka/ @dan\n';
     const made = await written({ ...community, '.github/CODEOWNERS': '/operators/kafka/ @dan\n' });
     expect(made).toMatchObject({
-      owners: { packages: 3, owned: 2, certified: 1 },
+      owners: { packages: 3, owned: 2 },
       codeOwners: { path: '.github/CODEOWNERS', packages: 1 },
     });
-    expect(made.policy?.owners.sources.at(-1)).toEqual({ path: '.github/CODEOWNERS', format: 'codeowners' });
+    expect(made.policy?.owners.sources.slice(-2)).toEqual([
+      { path: '.github/CODEOWNERS', format: 'codeowners' },
+      { path: '.github/portolan-owners.yaml', format: 'packages' },
+    ]);
     const owned = await written({ ...community, OWNERS: 'approvers: [root]\n', CODEOWNERS: lines });
     expect(owned.codeOwners).toBeUndefined();
     expect(owned.policy?.owners.sources.map(({ format }) => format)).toEqual(['ci.yaml', 'prow']);
+  });
+
+  test('a file names the packages of which only the certification project is known, to be filled in', async () => {
+    const { files, policy } = await written(community);
+    const text = files.get('.github/portolan-owners.yaml') ?? '';
+    expect(text).toContain('\n# quay: [LOGIN] # cert_project_id 64f\n');
+    expect(text).not.toContain('kafka');
+    expect(policy?.owners.sources.at(-1)).toEqual({
+      path: '.github/portolan-owners.yaml',
+      format: 'packages',
+    });
+    const filled = { ...community, '.github/portolan-owners.yaml': text.replace('# quay', 'quay') };
+    const source = makeRepository();
+    onTestFinished(source.remove);
+    const tree = source.commit({ ...filled, [POLICY_PATH]: files.get(POLICY_PATH) ?? '' });
+    const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+    onTestFinished(repository.close);
+    if (!policy) throw new Error('no policy');
+    const reader = ownersReader(repository.objects, tree, policy);
+    expect(await reader.of('quay', ['operators/quay/ci.yaml'])).toMatchObject({
+      identities: [{ login: 'LOGIN' }],
+      source: '.github/portolan-owners.yaml',
+      findings: [],
+    });
+    expect((await reader.of('kafka', ['operators/kafka/x'])).identities).toEqual([]);
+    expect(
+      (await written({ ...community, 'operators/quay/ci.yaml': 'a: b\n' })).files.has(
+        '.github/portolan-owners.yaml',
+      ),
+    ).toBe(false);
   });
 
   test('templates without a catalog are named', async () => {
