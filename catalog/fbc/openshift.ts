@@ -53,22 +53,6 @@ function normal({ major, minor }: Minor): Minor {
   return major === 4 && minor === 23 ? { major: 5, minor: 0 } : { major, minor };
 }
 
-/** The first version of the platform that reads the smaller of the two formats. */
-const CSV_METADATA_FROM: Minor = { major: 4, minor: 17 };
-
-/** Whether catalogs of a version describe bundles by `olm.csv.metadata`; earlier ones use `olm.bundle.object`. */
-export function readsCsvMetadata(platform: Minor): boolean {
-  return compareMinors(platform, CSV_METADATA_FROM) >= 0;
-}
-
-/** The first version of the platform whose clusters have OLM v1, and so custom resources of its ClusterExtension. */
-const OLM_V1_FROM: Minor = { major: 4, minor: 18 };
-
-/** Whether clusters of a version can install operators with OLM v1. */
-export function hasOlmV1(platform: Minor): boolean {
-  return compareMinors(platform, OLM_V1_FROM) >= 0;
-}
-
 /** What a bundle says of the platform's versions. */
 export type Limit =
   | { readonly kind: 'none' }

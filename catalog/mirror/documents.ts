@@ -1,6 +1,8 @@
 /**
  * The documents of a plan: everything that a cluster needs to use the mirror.
  */
+import type { Minor } from '../fbc/openshift.ts';
+import { accepts, tryParsePlatform } from '../fbc/platform.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { imageContentSourcePolicies } from './icsp.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
@@ -205,30 +207,24 @@ function writtenDigest(plan: MirrorPlan, { reference }: PlannedCatalog): string 
   return at < 0 ? undefined : reference.slice(at + 1);
 }
 
-/** The last minor version of OpenShift that has content source policies only, and catalogd's own API. */
-const LAST_WITH_POLICIES = 12;
-const LAST_WITH_CATALOGD = 17;
-/** The first minor version that knows OLM v1's catalogs at all. */
-const FIRST_WITH_CLUSTER_CATALOGS = 16;
-/** The first minor version that serves image policies in their final form. */
-const FIRST_WITH_IMAGE_POLICIES = 20;
-
 /**
- * The minor version of a platform such as `4.16`.
+ * The version of a platform such as `4.16` or `5.0`.
  *
  * @throws InvalidOption
  */
-function minorOf(platform: string | undefined): number {
-  if (platform === undefined) return Number.POSITIVE_INFINITY;
-  const match = /^4\.(\d{1,3})$/.exec(platform);
-  if (match) return Number(match[1]);
-  throw new InvalidOption(`--platform is ${JSON.stringify(platform)}, expected a version, for example 4.16`);
+function platformOf(text: string | undefined): Minor | undefined {
+  if (text === undefined) return undefined;
+  const platform = tryParsePlatform(text);
+  if (platform) return platform;
+  throw new InvalidOption(
+    `--platform is ${JSON.stringify(text)}, expected a version, for example 4.16 or 5.0`,
+  );
 }
 
 function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] {
-  return minorOf(platform) <= LAST_WITH_CATALOGD
-    ? 'catalogd.operatorframework.io/v1alpha1'
-    : 'olm.operatorframework.io/v1';
+  return accepts('olmV1', platformOf(platform))
+    ? 'olm.operatorframework.io/v1'
+    : 'catalogd.operatorframework.io/v1alpha1';
 }
 
 /**
@@ -239,12 +235,15 @@ function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] 
  * @throws InvalidOption
  */
 export function appliedTo(platform: string | undefined): readonly (keyof MirrorDocuments)[] {
-  const minor = minorOf(platform);
-  const mirrors: readonly (keyof MirrorDocuments)[] =
-    minor <= LAST_WITH_POLICIES ? ['contentSourcePolicies'] : ['digestMirrorSets', 'tagMirrorSets'];
-  const catalogs: readonly (keyof MirrorDocuments)[] =
-    minor < FIRST_WITH_CLUSTER_CATALOGS ? ['catalogSources'] : ['catalogSources', 'clusterCatalogs'];
-  const policies: readonly (keyof MirrorDocuments)[] =
-    minor < FIRST_WITH_IMAGE_POLICIES ? [] : ['imagePolicies'];
+  const version = platformOf(platform);
+  const mirrors: readonly (keyof MirrorDocuments)[] = accepts('mirrorSets', version)
+    ? ['digestMirrorSets', 'tagMirrorSets']
+    : ['contentSourcePolicies'];
+  const catalogs: readonly (keyof MirrorDocuments)[] = accepts('clusterCatalogs', version)
+    ? ['catalogSources', 'clusterCatalogs']
+    : ['catalogSources'];
+  const policies: readonly (keyof MirrorDocuments)[] = accepts('imagePolicies', version)
+    ? ['imagePolicies']
+    : [];
   return [...mirrors, ...policies, 'operatorHub', ...catalogs];
 }

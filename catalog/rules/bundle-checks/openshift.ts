@@ -11,16 +11,12 @@ import {
 } from '../../bundle/inspect.ts';
 import { firstValue } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
+import { compareMinors, type Minor } from '../../fbc/openshift.ts';
+import { lastBefore } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
-import {
-  compareVersions,
-  formatVersion,
-  parseTolerant,
-  type Version,
-  VersionError,
-} from '../../version/version.ts';
+import { formatVersion, parseTolerant, type Version, VersionError } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
@@ -28,7 +24,7 @@ import { podSecurityUses, usesOf } from './removed-api.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 /** The OpenShift that lacks the APIs. */
-const WITHOUT: Version = parseTolerant('4.9');
+const WITHOUT: Minor = { major: 4, minor: 9 };
 
 const UNREAD = 'the annotation olm.properties is not';
 
@@ -49,6 +45,15 @@ function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly def
 
 function place(csv: TypedCsv): Location {
   return csv.at('metadata', 'annotations', 'olm.properties');
+}
+
+function minorOf({ major, minor }: Version): Minor {
+  return { major: Number(major), minor: Number(minor) };
+}
+
+/** As OLM compares versions of OpenShift: without patches, and 4.23 is 5.0. */
+function compareReleases(a: Version, b: Version): number {
+  return compareMinors(minorOf(a), minorOf(b));
 }
 
 function tryTolerant(text: string): Version | undefined {
@@ -85,11 +90,10 @@ export const checkMaxVersion: Check = ofCsv((csv, report) => {
 });
 
 /** The last version of OpenShift that has what a release of Kubernetes removed. */
-const LAST: readonly (readonly [kubernetes: string, openshift: string])[] = [
-  ['1.22', '4.8'],
-  ['1.25', '4.11'],
-  ['1.26', '4.12'],
-];
+const LAST: readonly (readonly [kubernetes: string, openshift: string])[] = [22, 25, 26].map((minor) => [
+  `1.${minor}`,
+  lastBefore({ major: 1, minor }),
+]);
 
 export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
   const [removedIn, last] =
@@ -100,7 +104,7 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
   if (last === undefined) return;
   const found = maxVersion(csv);
   const version = 'value' in found ? tryTolerant(String(found.value)) : undefined;
-  if (version && compareVersions({ ...version, patch: 0n }, parseTolerant(last)) <= 0) return;
+  if (version && compareReleases(version, parseTolerant(last)) <= 0) return;
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
   const message = `${called(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
   // The tools know only the APIs that 1.22 removed, and stop at a version with a patch.
@@ -141,7 +145,7 @@ function labelDefect(line: string | undefined): string | undefined {
     return `the label ${LABEL}=${first} has no upper bound, so it includes 4.9 and later`;
   const version = tryTolerant(last);
   if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is not a valid version`;
-  return compareVersions(version, WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
+  return compareMinors(minorOf(version), WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
 }
 
 /** A range of versions of OpenShift; without an end, the last version is undefined. */
@@ -191,7 +195,7 @@ export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
     const message = `the annotation ${LABEL} is a number, which tools read as ${JSON.stringify(label)}: 4.10 becomes 4.1`;
     report(message, location, { severity: 'warning', hint: `${LABEL}: v4.12` });
   }
-  if (range.last && compareVersions(range.first, range.last) > 0) {
+  if (range.last && compareReleases(range.first, range.last) > 0) {
     const message = `the annotation ${LABEL} ${JSON.stringify(label)} ends before it begins: no catalog contains the bundle`;
     report(message, location, { hint: `${LABEL}: v4.12-v4.16` });
     return;
@@ -199,17 +203,17 @@ export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
   const found = maxVersion(csv);
   const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
   if (!max) return;
-  if (compareVersions(range.first, max) > 0) {
+  if (compareReleases(range.first, max) > 0) {
     const message = `the annotation ${LABEL} ${JSON.stringify(label)} begins after olm.maxOpenShiftVersion ${max.major}.${max.minor}: clusters that install ${called(csv)} cannot be upgraded`;
     report(message, location, { hint: `begin the range with v${max.major}.${max.minor} or earlier` });
     return;
   }
-  if (range.last && compareVersions(range.last, max) < 0) {
+  if (range.last && compareReleases(range.last, max) < 0) {
     const message = `the annotation ${LABEL} ends with ${range.last.major}.${range.last.minor}, but olm.maxOpenShiftVersion lets clusters upgrade to ${max.major}.${max.minor}, where the catalog lacks ${called(csv)}: certification rejects the bundle`;
     report(message, location, { hint: `end the range with v${max.major}.${max.minor}` });
     return;
   }
-  if (range.last && compareVersions(range.last, max) === 0) return;
+  if (range.last && compareReleases(range.last, max) === 0) return;
   const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
   const message = `the annotation ${LABEL} offers ${called(csv)} ${end}, but olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
   report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });

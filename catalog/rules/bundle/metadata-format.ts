@@ -1,5 +1,6 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
-import { formatMinor, readsCsvMetadata } from '../../fbc/openshift.ts';
+import { formatMinor } from '../../fbc/openshift.ts';
+import { readsCsvMetadata } from '../../fbc/platform.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';

@@ -1,5 +1,5 @@
 import { shortName } from '../../fbc/edge.ts';
-import { hasOlmV1 } from '../../fbc/openshift.ts';
+import { hasOlmV1 } from '../../fbc/platform.ts';
 import type { Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';

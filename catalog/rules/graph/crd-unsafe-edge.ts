@@ -1,7 +1,7 @@
 import { safeChange } from '../../crd/advice.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
-import { hasOlmV1 } from '../../fbc/openshift.ts';
+import { hasOlmV1 } from '../../fbc/platform.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
-import { kubernetesOf } from '../../fbc/kubernetes.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor } from '../../fbc/openshift.ts';
+import { kubernetesOf } from '../../fbc/platform.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';

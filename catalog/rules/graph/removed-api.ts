@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
-import { kubernetesOf } from '../../fbc/kubernetes.ts';
 import { locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
+import { kubernetesOf } from '../../fbc/platform.ts';
 import type { ManifestApi } from '../../olm/foresight/manifests.ts';
 import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { releaseWithout } from '../bundle-checks/removed-api.ts';

@@ -7,6 +7,8 @@ import {
 } from '../../../catalog/bundle/extension.ts';
 import { type Inspected, inspectedBundle, text as textIn } from '../../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../../catalog/bundle/install.ts';
+import type { Minor } from '../../../catalog/fbc/openshift.ts';
+import { accepts, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runInspection } from '../../../catalog/rules/rule.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
@@ -33,7 +35,7 @@ export const command: Command = {
     release: {
       value: 'MINOR',
       description:
-        'OpenShift version of the cluster, for example 4.18; before 4.20, OLM v1 does not support webhooks',
+        'OpenShift version of the cluster, for example 4.18 or 5.0; before 4.20, OLM v1 does not support webhooks',
     },
     namespace: {
       short: 'n',
@@ -83,7 +85,7 @@ export const command: Command = {
 
 /** @throws PipelineError `usage` for a value that OLM or Kubernetes would refuse */
 function checkForms(invocation: Invocation, olm: 'v1' | 'v0'): void {
-  minorOf(invocation.text('release'));
+  releaseOf(invocation.text('release'));
   const forms: readonly (readonly [option: string, form: Form])[] = [
     ['namespace', DNS_LABEL],
     ['name', DNS_SUBDOMAIN],
@@ -135,7 +137,7 @@ const REFUSED: readonly RegExp[] = [
 ];
 
 function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
-  const takesWebhooks = minorOf(invocation.text('release')) >= FIRST_WITH_WEBHOOKS;
+  const takesWebhooks = accepts('webhooksV1', releaseOf(invocation.text('release')));
   const reasons = runInspection(bundle, RULES).filter(
     ({ rule }) =>
       REFUSED.some((pattern) => pattern.test(rule)) || (!takesWebhooks && rule === 'olmv1/webhooks'),
@@ -151,15 +153,12 @@ function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Js
   return extensionDocuments(bundle, installed, optionsOf(bundle, invocation));
 }
 
-const FIRST_WITH_WEBHOOKS = 20;
-
 /** @throws PipelineError `usage` */
-function minorOf(release: string | undefined): number {
-  if (release === undefined) return Number.POSITIVE_INFINITY;
-  const [, minor] = /^v?4\.(\d+)$/.exec(release) ?? [];
-  if (minor === undefined)
-    throw usageError(command, `--release must be a version such as 4.18, not ${JSON.stringify(release)}`);
-  return Number(minor);
+function releaseOf(text: string | undefined): Minor | undefined {
+  if (text === undefined) return undefined;
+  const release = tryParsePlatform(text);
+  if (release) return release;
+  throw usageError(command, `--release must be a version such as 4.18 or 5.0, not ${JSON.stringify(text)}`);
 }
 
 function ofV0(bundle: Inspected, invocation: Invocation): Json[] | undefined {

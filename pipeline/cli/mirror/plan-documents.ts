@@ -12,7 +12,10 @@ export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
   'max-icsp-size': { value: 'BYTES', description: 'maximum size of an ImageContentSourcePolicy' },
   'max-idms-size': { value: 'BYTES', description: 'maximum size of an image mirror set' },
   'never-contact-source': { description: 'never fall back to the source registry' },
-  platform: { value: '4.N', description: 'OpenShift version of the clusters (default: a current one)' },
+  platform: {
+    value: 'MINOR',
+    description: 'OpenShift version of the clusters, for example 4.20 or 5.0 (default: a current one)',
+  },
   name: { value: 'NAME', description: 'name of the catalog on clusters' },
   'display-name': { value: 'TEXT', description: 'display name of the catalog in the console' },
   publisher: { value: 'TEXT', description: 'publisher of the catalog' },

@@ -30,6 +30,18 @@ describe('olm.maxOpenShiftVersion', () => {
       false,
     ]);
   });
+
+  test.each([
+    ['4.22', false, false],
+    ['4.23', true, false],
+    ['5.0', true, false],
+    ['5.1', true, true],
+  ])('%s across the change from 4 to 5', (max, to50, to51) => {
+    const cluster = [0, 1].map((minor) => allows(limit(max), { major: 5, minor }));
+    expect(cluster).toEqual([to50, to51]);
+    expect(allows(limit(max), { major: 4, minor: 23 })).toBe(to50);
+    expect(allows(limit(max), { major: 4, minor: 22 })).toBe(true);
+  });
 });
 
 test('5.0 is the release that was to be 4.23', () => {

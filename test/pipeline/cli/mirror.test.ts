@@ -43,6 +43,40 @@ async function scene() {
   return { directory, source, mirror, client, hosts, index, run };
 }
 
+test.each([
+  ['4.12', 'imageContentSourcePolicy.yaml', undefined],
+  ['4.17', 'imageDigestMirrorSet.yaml', 'catalogd.operatorframework.io/v1alpha1'],
+  ['4.22', 'imageDigestMirrorSet.yaml', 'olm.operatorframework.io/v1'],
+  ['5.0', 'imageDigestMirrorSet.yaml', 'olm.operatorframework.io/v1'],
+  ['v5.1', 'imageDigestMirrorSet.yaml', 'olm.operatorframework.io/v1'],
+])('the documents for OpenShift %s', async (platform, mirrors, api) => {
+  const { run, directory, index } = await scene();
+  const words = ['plan', 'catalog', '--as', index, '--to', 'mirror.example.com/m', '--platform', platform];
+  // Policies mirror digests only, and the catalog names a tag.
+  expect(await run(...words)).toMatchObject({ exit: platform === '4.12' ? 1 : 0 });
+  const written = (name: string) => readFileSync(join(directory, 'mirror', name), 'utf8');
+  const resources = written('kustomization.yaml');
+  expect(resources).toContain(mirrors);
+  expect(resources.includes('clusterCatalog.yaml')).toBe(api !== undefined);
+  if (api !== undefined) expect(written('clusterCatalog.yaml')).toContain(`apiVersion: ${api}\n`);
+});
+
+test.each(['3.11', '5', 'latest'])('%s is not a version of OpenShift', async (platform) => {
+  const { run, index } = await scene();
+  const ran = await run(
+    'plan',
+    'catalog',
+    '--as',
+    index,
+    '--to',
+    'mirror.example.com/m',
+    '--platform',
+    platform,
+  );
+  expect(ran.exit).toBe(2);
+  expect(ran.err).toContain(`--platform is "${platform}", expected a version, for example 4.16 or 5.0`);
+});
+
 test('plan, copy, verify: what the nodes ask for is there, and what is not is named', async () => {
   const { mirror, client, hosts, index, run, directory } = await scene();
   expect(await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`)).toMatchObject({ exit: 0 });
