@@ -29,6 +29,7 @@ export function repositoryOf(packages: string, parts: readonly number[], scratch
     git('tag', name);
   };
   git('init', '-q');
+  git('config', 'uploadpack.allowFilter', 'true');
   commit('first');
   const added = additions(root, parts);
   for (const [i, { path, text }] of added.entries()) {

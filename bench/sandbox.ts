@@ -87,7 +87,7 @@ export async function standIn({ repository, registry, scratch }: StandInOptions)
     PORTOLAN_TABLE: 'fence',
     PORTOLAN_BUCKET: 'records',
     PORTOLAN_WEBHOOK_SECRET: 'webhook',
-    PORTOLAN_PLAIN_HTTP: registry,
+    PORTOLAN_PLAIN_HTTP: `${registry},${new URL(url).host}`,
   };
   return {
     environment,

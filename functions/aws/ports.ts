@@ -1,20 +1,16 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { PipelineError } from '../../pipeline/error.ts';
-import { fetchBranch } from '../../pipeline/git/fetch.ts';
-import { authorization } from '../../pipeline/git/process.ts';
-import { openRepository } from '../../pipeline/git/repository.ts';
 import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
 import type { GateMessage } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts, OpenBranch } from '../../pipeline/publish/delivery/ports.ts';
+import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type GateRequest, handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
 import type { Source } from '../receive.ts';
+import { branchOpener } from './branch.ts';
 import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
@@ -30,7 +26,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   const app = appOf(settings, telemetry);
   const credentials = credentialsOf(settings);
   return {
-    open: (from) => open({ ...settings, token: app?.forge.token }, from),
+    open: branchOpener(settings, { token: app?.forge.token, log: telemetry.log }),
     registry: makingRepositories(
       createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
     ),
@@ -96,19 +92,6 @@ async function checkPull(
   const source = sources.find((one) => one.repository === name);
   if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
   await handleGate(number, await app.request(source));
-}
-
-async function open(
-  { sources, clones, git, token }: Settings & { readonly token?: (() => Promise<string>) | undefined },
-  { repository: name, branch }: { readonly repository: string; readonly branch: string },
-): Promise<OpenBranch> {
-  const source = sources.find((one) => one.repository === name && one.branch === branch);
-  if (!source) throw new PipelineError('not-allowed', `${name} ${branch} is not published from here`);
-  const directory = join(clones, createHash('sha256').update(source.url).digest('hex').slice(0, 16));
-  const header = authorization(await token?.());
-  const tip = await fetchBranch({ url: source.url, branch, directory, settings: git, reach: { header } });
-  const repository = await openRepository(directory, git);
-  return { repository, tip, close: repository.close };
 }
 
 /** Statuses as lines of the log, where no App reports them. */

@@ -54,8 +54,14 @@ export interface GitAnswer {
 
 /** The header by which GitHub takes a token over HTTP; undefined without one. */
 export function authorization(token: string | undefined): string | undefined {
+  const value = authorizationValue(token);
+  return value === undefined ? undefined : `Authorization: ${value}`;
+}
+
+/** The value of that header. */
+export function authorizationValue(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
-  return `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
 }
 
 /** Variables that say how git reaches hosts. */

@@ -2,10 +2,11 @@
  * Real merges, delivered badly: each twice, shuffled, late, in bursts; the registry is one that others
  * wrote. PORTOLAN_MERGES says how many (default 30), PORTOLAN_BURST how many at once (1 to 40 when unset).
  */
-import { describe, expect, test } from 'vitest';
-import { fetchBranch } from '../../pipeline/git/fetch.ts';
-import { openRepository } from '../../pipeline/git/repository.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openGitClient } from '../../pipeline/git/http/client.ts';
+import { openHttpRepository } from '../../pipeline/git/http/repository.ts';
 import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
+import { openTransport } from '../../pipeline/oci/registry/client.ts';
 import type { CommitStatus } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
@@ -29,21 +30,24 @@ import { isOnPath } from '../fakes/tools.ts';
 
 const MERGES = Number(process.env['PORTOLAN_MERGES'] ?? 30);
 const BURST = process.env['PORTOLAN_BURST'] === undefined ? undefined : Number(process.env['PORTOLAN_BURST']);
-const settings = { searchPath: process.env['PATH'] };
 
 describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo'))('history', () => {
   test('the tags end at the newest commit, with all that belongs to it', { timeout: 3_000_000 }, async () => {
     const registry = await dockerRegistry();
     const history = historyRepository(registry.host, MERGES);
     const url = await gitServer(history.directory);
-    const clone = folder();
+    const { host } = new URL(url);
+    const transport = openTransport({ internal: [host], plainHttp: [host] });
+    onTestFinished(transport.close);
+    const client = openGitClient({ url, transport, authorization: async () => undefined });
     const records = directoryRecords(folder());
     const statuses = new Map<string, CommitStatus>();
     const queue = memoryQueue({ parallel: 2 });
     const ports: DeliveryPorts = {
       open: async ({ branch }) => {
-        const tip = await fetchBranch({ url, branch, directory: clone, settings, reach: {} });
-        const repository = await openRepository(clone, settings);
+        const tip = await client.tip(branch);
+        const repository = openHttpRepository({ client });
+        await repository.bring([tip]);
         return { repository, tip, close: repository.close };
       },
       registry: registry.client,

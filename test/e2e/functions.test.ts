@@ -57,6 +57,8 @@ async function scene(): Promise<Scene> {
   const third = sample.commit({ 'README.md': 'words' }, { parents: [sample.addition], branch: 'third' });
   const served = join(folder(), 'catalogs.git');
   execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
+  // As GitHub does: then the functions need no git.
+  execFileSync('git', ['-C', served, 'config', 'uploadpack.allowFilter', 'true']);
   const merge = (commit: string): void =>
     void execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
   const github = await fakeGitHub();

@@ -65,7 +65,7 @@ export async function cloud({ git, branch, registry, github, issuer }: CloudOpti
   ]);
   const parameters = {
     Sources: sources,
-    PlainHttp: registry,
+    PlainHttp: `${registry},${new URL(git).host}`,
     AppSecret: 'portolan-app',
     GitHubApi: github,
     Audience: AUDIENCE,

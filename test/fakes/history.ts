@@ -27,6 +27,7 @@ export function historyRepository(host: string, merges: number): History {
   const directory = join(folder(), 'catalogs.git');
   execFileSync('git', ['clone', '--quiet', '--bare', HISTORY, directory]);
   const git = gitIn(directory);
+  git(['config', 'uploadpack.allowFilter', 'true']);
   const blob = git(['hash-object', '-w', '--stdin'], policyOf(host));
   const limit = `--max-count=${merges}`;
   const old = git(['rev-list', '--first-parent', limit, 'HEAD', '--', 'catalogs']).split('\n');
@@ -54,6 +55,7 @@ export function largeRepository(host: string, packages: string, merges: number):
   writeFileSync(join(directory, '.github/portolan.yaml'), policyOf(host));
   const git = gitIn(directory);
   git(['init', '--quiet', '--initial-branch=trunk']);
+  git(['config', 'uploadpack.allowFilter', 'true']);
   const commit = (subject: string): string => {
     git(['add', '.']);
     git(['commit', '--quiet', '-m', subject]);

@@ -1,0 +1,75 @@
+/** A branch as a delivery reads it: over HTTP without git, and with git where the server serves whole repositories only. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { PipelineError } from '../../pipeline/error.ts';
+import { fetchBranch } from '../../pipeline/git/fetch.ts';
+import { type GitClient, openGitClient } from '../../pipeline/git/http/client.ts';
+import { openHttpRepository } from '../../pipeline/git/http/repository.ts';
+import type { GitObject } from '../../pipeline/git/objects.ts';
+import { authorization, authorizationValue } from '../../pipeline/git/process.ts';
+import { openRepository } from '../../pipeline/git/repository.ts';
+import { LruCache } from '../../pipeline/lru-cache.ts';
+import { openTransport } from '../../pipeline/oci/registry/client.ts';
+import type { DeliveryPorts, OpenBranch } from '../../pipeline/publish/delivery/ports.ts';
+import type { Source } from '../receive.ts';
+import type { Settings } from './env.ts';
+
+/** Bytes of git objects that a sandbox keeps from one message to the next. */
+const KEPT = 64 * 1024 * 1024;
+
+export interface BranchOptions {
+  /** A token to fetch with, asked for before each request; undefined to fetch as nobody. */
+  readonly token: (() => Promise<string>) | undefined;
+  readonly log: (line: string) => void;
+}
+
+/** Opens branches of the settings' sources. What one message fetched, the next one in the same sandbox has. */
+export function branchOpener(settings: Settings, { token, log }: BranchOptions): DeliveryPorts['open'] {
+  const cache = new LruCache<GitObject>(KEPT);
+  const clients = new Map<string, GitClient>();
+  const clientOf = (url: string): GitClient => {
+    const known = clients.get(url) ?? newClient(settings, url, token);
+    clients.set(url, known);
+    return known;
+  };
+  return async ({ repository: name, branch }) => {
+    const source = settings.sources.find((one) => one.repository === name && one.branch === branch);
+    if (!source) throw new PipelineError('not-allowed', `${name} ${branch} is not published from here`);
+    const client = clientOf(source.url);
+    const lacking = await client.lacking();
+    if (lacking.length > 0) {
+      log(`the git server of ${name} lacks ${lacking.join(', ')}: git clones the repository instead`);
+      return cloned(settings, source, token);
+    }
+    const repository = openHttpRepository({ client, cache });
+    try {
+      const tip = await client.tip(branch);
+      await repository.bring([tip]);
+      return { repository, tip, close: repository.close };
+    } catch (error) {
+      await repository.close();
+      throw error;
+    }
+  };
+}
+
+function newClient(
+  { plainHttp, environment }: Settings,
+  url: string,
+  token: BranchOptions['token'],
+): GitClient {
+  const transport = openTransport({ internal: [new URL(url).host], plainHttp, environment });
+  return openGitClient({ url, transport, authorization: async () => authorizationValue(await token?.()) });
+}
+
+async function cloned(
+  { clones, git }: Settings,
+  { url, branch }: Source,
+  token: BranchOptions['token'],
+): Promise<OpenBranch> {
+  const directory = join(clones, createHash('sha256').update(url).digest('hex').slice(0, 16));
+  const header = authorization(await token?.());
+  const tip = await fetchBranch({ url, branch, directory, settings: git, reach: { header } });
+  const repository = await openRepository(directory, git);
+  return { repository, tip, close: repository.close };
+}
