@@ -16,6 +16,12 @@ export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
   return `of ${amount(merges.length, 'merge')} (${from} to ${to}) ${parts.join(', ')}`;
 }
 
+/** How to name those who can approve. */
+export const NAMING: readonly string[] = [
+  'to name admins where there is no policy: portolan rehearse --admin LOGIN,LOGIN',
+  'to name them in the policy: owners: {admins: [LOGIN]}',
+];
+
 /** Most denied merges that a summary names. */
 const NAMED = 5;
 
@@ -95,7 +101,8 @@ export function rehearsalText(rehearsal: Rehearsal): string {
         ],
     orphans > 0
       ? [
-          `${amount(orphans, 'merge')} would have needed an approval, but the policy names nobody who could give it: add admins (--admin) or owners`,
+          `${amount(orphans, 'merge')} would have needed an approval, but the policy names nobody who could give it`,
+          ...NAMING.map((line) => `  ${line}`),
         ]
       : [],
     unknown > 0

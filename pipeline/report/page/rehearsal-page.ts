@@ -1,7 +1,7 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
 import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
 import { amount } from '../../text.ts';
-import { packageText, rehearsalHeadline } from '../rehearsal-text.ts';
+import { NAMING, packageText, rehearsalHeadline } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
 import { STYLE } from './style.ts';
@@ -101,7 +101,7 @@ function peoplePart({ people, merges }: Rehearsal): string {
   const nobody = orphansOf(merges);
   const orphans =
     nobody.length > 0
-      ? `<p class="warn">For ${amount(nobody.length, 'merge')} the policy names nobody who could approve: add admins or owners.</p>`
+      ? `<p class="warn">For ${amount(nobody.length, 'merge')} the policy names nobody who could approve.</p><ul>${NAMING.map((line) => `<li>${escapeXml(line)}</li>`).join('')}</ul>`
       : '';
   if (people.length === 0) return part(heading, `${orphans}${note || '<p>Nobody.</p>'}`);
   const most = people[0]?.merges ?? 1;
@@ -115,7 +115,22 @@ function peoplePart({ people, merges }: Rehearsal): string {
     rest.length > 0
       ? `<details><summary>and ${rest.length} more</summary>${table(heads, rest)}</details>`
       : '';
-  return part(heading, `${orphans}${note}${table(heads, rows.slice(0, MOST_PEOPLE))}${folded}`);
+  return part(
+    heading,
+    `${orphans}${note}${table(heads, rows.slice(0, MOST_PEOPLE))}${folded}${waitingList(merges)}`,
+  );
+}
+
+/** The merges that would have waited, with what is missing and who could give it. */
+function waitingList(merges: Rehearsal['merges']): string {
+  const waiting = merges.filter(({ state, needs }) => state === 'pending' && needs.length > 0);
+  if (waiting.length === 0) return '';
+  const rows = waiting.map(
+    ({ date, subject, author, needs }) =>
+      `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)}${author === undefined ? '' : ` <small>by ${escapeXml(author)}</small>`}</td><td>${needs.map(escapeXml).join('<br>')}</td></tr>`,
+  );
+  const list = table(['Day', 'Merge', 'What is missing'], rows);
+  return `<details><summary>${amount(waiting.length, 'merge')} that would have waited</summary>${list}</details>`;
 }
 
 function rulesPart({ rules }: Rehearsal): string {

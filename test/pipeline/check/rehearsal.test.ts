@@ -63,13 +63,23 @@ describe('a rehearsal', () => {
     ]);
   });
 
-  test('says where the policy names nobody who could approve', async () => {
+  test('lists what would have waited, and for whom', () => {
+    const page = rehearsalPage({ rehearsal, name: 'x', policy: { source: 'x', text: '' } });
+    expect(page).toContain('1 merge that would have waited');
+    expect(page).toContain('etcd 1.3.0 <small>by carol</small></td><td>needs approval from @bob');
+  });
+
+  test('says where the policy names nobody who could approve, and how to name admins', async () => {
     expect(rehearsalText(rehearsal)).not.toContain('names nobody');
+    expect(rehearsalText(rehearsal)).not.toContain('--admin');
     const without = await rehearsed(HEAD.replace('[amy]', '[]'));
     expect(orphansOf(without.merges).map(({ subject }) => subject)).toEqual(['docs']);
     expect(rehearsalText(without)).toContain(
-      '1 merge would have needed an approval, but the policy names nobody',
+      '1 merge would have needed an approval, but the policy names nobody who could give it\n' +
+        '  to name admins where there is no policy: portolan rehearse --admin LOGIN,LOGIN\n',
     );
+    const page = rehearsalPage({ rehearsal: without, name: 'x', policy: { source: 'x', text: '' } });
+    expect(page).toContain('portolan rehearse --admin LOGIN,LOGIN');
   });
 
   test('counts how often each rule fired', () => {
