@@ -7,6 +7,7 @@ import { repositoryName } from '../../catalog/reference.ts';
 import { createAllowance } from '../parallel.ts';
 import type { BlobOutcome, BlobSource, PutBlobOptions, Registry, Repository } from '../ports.ts';
 import type { CopyMemory } from './copy-memory.ts';
+import { untilSound } from './until-sound.ts';
 
 /** Brings blobs into repositories. */
 export interface BlobMover {
@@ -54,13 +55,14 @@ export function createBlobMover(
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
     const memo = blob.size > kept ? memory.upload(`${repositoryName(to)}@${blob.digest}`, kept) : undefined;
     const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
+    const putting: PutBlobOptions = {
+      ...options,
+      chunk: CHUNK,
+      gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
+      ...(memo && { memory: memo }),
+    };
     return ahead.within(Math.min(blob.size, CHUNK), () =>
-      registry.putBlob(to, watched, {
-        ...options,
-        chunk: CHUNK,
-        gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
-        ...(memo && { memory: memo }),
-      }),
+      untilSound(() => registry.putBlob(to, watched, putting)),
     );
   };
   const bring = async (

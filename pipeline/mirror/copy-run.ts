@@ -1,5 +1,5 @@
 /** What a copy works with, and what its steps share. */
-import type { Registry } from '../ports.ts';
+import type { Clock, Registry } from '../ports.ts';
 import type { BlobMover } from './blobs.ts';
 import type { CompanionSource } from './companions.ts';
 import type { CopyMemory } from './copy-memory.ts';
@@ -18,6 +18,8 @@ export interface CopyPorts {
   /** Whether a registry keeps lists of referrers itself, as far as is known. */
   readonly keepsReferrers: (registry: string) => boolean | undefined;
   readonly memory: CopyMemory;
+  /** What failed and may succeed later is tried again after a pause. */
+  readonly clock: Pick<Clock, 'sleep'>;
   /** Told from time to time how far it is. */
   readonly progress: (state: ProgressState) => void;
 }

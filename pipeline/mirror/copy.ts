@@ -15,6 +15,7 @@ import { type Inspected, inspectCopy } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushImage } from './push-image.ts';
 import { createTagLists } from './tag-lists.ts';
+import { isSpoiled } from './until-sound.ts';
 
 export interface CopyRequest {
   readonly jobs: readonly CopyJob[];
@@ -54,30 +55,64 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     sources: { registry: ports.from, tags: createTagLists(ports.from), keepsReferrers: ports.keepsReferrers },
     destinations: createTagLists(ports.to),
   };
-  const failed: FailedCopy[] = [];
+  const looked = new Map<CopyJob, Inspected>();
+  const failed = new Map<CopyJob, PipelineError>();
   const attempt = async (job: CopyJob, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
-      failed.push({ source: job.source, destination: job.destination, why: error.message });
+      failed.set(job, error);
     }
   };
-  const looked: Inspected[] = [];
-  await eachOf(request.jobs, request.parallel, (job) =>
-    attempt(job, async () => {
-      looked.push(await inspectCopy(job, run));
-    }),
-  );
-  progress.expect(looked);
-  run.mover.expect(progress.state().bytes.total);
-  await eachOf(inOrder(looked, request.jobs), request.parallel, async (image) => {
-    if (request.companions) await attempt(image.job, () => copyCompanions(image, run));
-    await attempt(image.job, () => pushImage(image, run));
-    progress.imageDone();
-  });
-  if (failed.length === 0) ports.memory.end();
-  return reportOf(request, { progress, looked, failed });
+  const copyAll = async (jobs: readonly CopyJob[], parallel: number): Promise<void> => {
+    const found: Inspected[] = [];
+    await eachOf(jobs, parallel, (job) =>
+      attempt(job, async () => {
+        const image = await inspectCopy(job, run);
+        found.push(image);
+        looked.set(job, image);
+      }),
+    );
+    progress.expect(found);
+    run.mover.expect(progress.state().bytes.total);
+    await eachOf(inOrder(found, jobs), parallel, async (image) => {
+      if (request.companions) await attempt(image.job, () => copyCompanions(image, run));
+      await attempt(image.job, () => pushImage(image, run));
+      progress.imageDone();
+    });
+  };
+  await copyAll(request.jobs, request.parallel);
+  await tryAgain(failed, ports.clock, (jobs) => copyAll(jobs, Math.min(request.parallel, CALM)));
+  if (failed.size === 0) ports.memory.end();
+  return reportOf(request, { progress, looked: [...looked.values()], failed });
+}
+
+/** Images at a time where something failed before. */
+const CALM = 16;
+/** Milliseconds before each further pass that brings nothing; one that brings something is followed at once. */
+const PAUSES = [2000, 10_000, 20_000];
+
+/** Copies what may succeed later again, until all of it did or the last passes brought nothing. */
+async function tryAgain(
+  failed: Map<CopyJob, PipelineError>,
+  clock: CopyPorts['clock'],
+  copyAll: (jobs: readonly CopyJob[]) => Promise<void>,
+): Promise<void> {
+  for (let idle = 0; ; ) {
+    const again = [...failed].flatMap(([job, error]) => (mayPass(error) ? [job] : []));
+    const pause = PAUSES[idle];
+    if (again.length === 0 || pause === undefined) return;
+    await clock.sleep(pause);
+    const before = failed.size;
+    for (const job of again) failed.delete(job);
+    await copyAll(again);
+    idle = failed.size < before ? 0 : idle + 1;
+  }
+}
+
+function mayPass(error: PipelineError): boolean {
+  return error.retryable || isSpoiled(error);
 }
 
 /** As the mapping has them: looking ends in any order. */
@@ -88,15 +123,27 @@ function inOrder(looked: readonly Inspected[], jobs: readonly CopyJob[]): Inspec
 
 function reportOf(
   { jobs }: CopyRequest,
-  { progress, looked, failed }: { progress: Progress; looked: readonly Inspected[]; failed: FailedCopy[] },
+  {
+    progress,
+    looked,
+    failed,
+  }: {
+    readonly progress: Progress;
+    readonly looked: readonly Inspected[];
+    readonly failed: ReadonlyMap<CopyJob, PipelineError>;
+  },
 ): CopyReport {
-  const bad = new Set(failed.map(({ destination }) => destination));
-  const good = looked.filter(({ job }) => !bad.has(job.destination));
+  const good = looked.filter(({ job }) => !failed.has(job));
+  const reasons = [...failed].map(([{ source, destination }, { message }]) => ({
+    source,
+    destination,
+    why: message,
+  }));
   return {
     images: jobs.length,
     copied: good.filter(({ content }) => content !== undefined).length,
     unchanged: good.filter(({ content }) => content === undefined).length,
     ...progress.counts(),
-    failed: failed.sort((a, b) => compareText(a.destination, b.destination)),
+    failed: reasons.sort((a, b) => compareText(a.destination, b.destination)),
   };
 }

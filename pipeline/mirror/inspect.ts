@@ -4,6 +4,7 @@ import { openSource, type Source } from '../oci/registry/open.ts';
 import { type ImageContent, readImage } from '../oci/registry/push.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyRun } from './copy-run.ts';
+import { untilSound } from './until-sound.ts';
 
 /** An image that was looked at. */
 export interface Inspected {
@@ -31,7 +32,7 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   if (standing && (await digestOf(source)) === standing.digest)
     return { job, source, digest: standing.digest, content: undefined, isNew };
-  const content = await readImage(source.registry, source.reference);
+  const content = await untilSound(() => readImage(source.registry, source.reference));
   return { job, source, digest: content.root.digest, content, isNew };
 }
 

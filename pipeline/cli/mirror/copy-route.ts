@@ -12,7 +12,7 @@ import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
 
 export interface CopyWay {
-  readonly ports: Omit<CopyPorts, 'progress'>;
+  readonly ports: Omit<CopyPorts, 'progress' | 'clock'>;
   /** Images are read under the names that they are to have. */
   readonly isLoading: boolean;
   /** Completes an archive; gives its bytes. */

@@ -6,6 +6,7 @@ import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { ProgressState } from '../../mirror/progress.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
+import { systemClock } from '../../oci/registry/clock.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -80,7 +81,7 @@ export const command: Command = {
       for (const finding of wrong) terminal.err(findingText(finding));
       const progress = copyProgress(terminal);
       const report = await copyImages(
-        { ...way.ports, progress: progress.tell },
+        { ...way.ports, clock: systemClock, progress: progress.tell },
         {
           jobs,
           parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,

@@ -1,16 +1,16 @@
 /**
  * How fast one host may be asked: a number of requests at a time that shrinks by half when
  * the host says "too many" and grows again by one per round of good answers (AIMD), and a
- * pause for everybody when the host says how long to wait. A host that is far away may be asked
- * more at a time: it gets no more of them in a second than one that is near.
+ * pause for everybody when the host says how long to wait, or fails. A host that is far away may be
+ * asked more at a time: it gets no more of them in a second than one that is near.
  */
 import { PipelineError } from '../../error.ts';
 import type { Clock } from '../../ports.ts';
-import type { Budget } from './retry.ts';
+import type { Budget, RetryOptions } from './retry.ts';
 
 export interface Pace {
   /**
-   * Waits for a turn; the answer gives it back.
+   * Waits for a turn; the answer gives it back. While the host serves others, waiting costs nothing of the budget.
    *
    * @throws PipelineError `rate-limited` when the host's pause outlasts the budget
    */
@@ -19,6 +19,8 @@ export interface Pace {
   succeeded(took: number): void;
   /** The host asked to slow down, for so many milliseconds where it said so. */
   slowDown(pause: number): void;
+  /** The host failed and did not say how long: everybody waits, longer each time until it answers well. */
+  failed(): void;
   /** How many requests may run at a time now. */
   limit(): number;
 }
@@ -30,6 +32,8 @@ export interface PaceOptions {
   /** The same for a host that is far away. */
   readonly farthest: number;
   readonly clock: Clock;
+  /** How long to wait after failures. */
+  readonly waits: Pick<RetryOptions, 'firstWait' | 'longestWait'>;
 }
 
 /** Milliseconds to the quickest answer of a host that is near. */
@@ -39,10 +43,12 @@ const NEAR = 12;
  * Paces the requests to one host: a request waits for a turn among those that may run at a time, and then until
  * the host's pause is over.
  */
-export function createPace({ host, most, farthest, clock }: PaceOptions): Pace {
+export function createPace({ host, most, farthest, clock, waits }: PaceOptions): Pace {
   const limit = new Limit(most, farthest);
   const turns = new Turns(() => limit.current);
   let resumeAt = 0;
+  let servedAt = -Infinity;
+  let failures = 0;
   const waitForHost = async (budget: Budget): Promise<void> => {
     for (let now = clock.now(); now < resumeAt; now = clock.now()) {
       if (resumeAt > budget.deadline) {
@@ -54,20 +60,34 @@ export function createPace({ host, most, farthest, clock }: PaceOptions): Pace {
   };
   return {
     enter: async (budget) => {
+      const began = clock.now();
       const leave = await turns.enter();
       try {
+        if (servedAt >= began) budget.deadline += clock.now() - began;
+        const turned = clock.now();
         await waitForHost(budget);
+        if (servedAt >= began) budget.deadline += clock.now() - turned;
       } catch (error) {
         leave();
         throw error;
       }
       return leave;
     },
-    succeeded: (took) => limit.grow(took),
+    succeeded: (took) => {
+      servedAt = clock.now();
+      failures = 0;
+      limit.grow(took);
+    },
     slowDown: (pause) => {
       const now = clock.now();
       limit.shrink(now, pause);
       resumeAt = Math.max(resumeAt, now + pause);
+    },
+    failed: () => {
+      const now = clock.now();
+      // Those that were on their way when the host failed are one failure.
+      if (now < resumeAt) return;
+      resumeAt = now + Math.min(waits.longestWait, waits.firstWait * 2 ** Math.min(failures++, 20));
     },
     limit: () => limit.current,
   };
@@ -78,6 +98,8 @@ class Limit {
   /** What a near host is asked at a time at most, and one that is far away. */
   readonly #near: number;
   readonly #farthest: number;
+  /** A host that refuses each URL once, however slowly it is asked, must not end at one request at a time. */
+  readonly #least: number;
   #limit: number;
   #most: number;
   /** Milliseconds to the quickest answer. */
@@ -87,6 +109,7 @@ class Limit {
   constructor(near: number, farthest: number) {
     this.#near = near;
     this.#farthest = farthest;
+    this.#least = Math.max(1, near / 4);
     this.#limit = near;
     this.#most = near;
   }
@@ -109,7 +132,7 @@ class Limit {
   shrink(now: number, pause: number): void {
     // One overload is answered by as many refusals as requests were on their way: halve once.
     if (now - this.#halvedAt <= Math.max(pause, 1000)) return;
-    this.#limit = Math.max(1, this.#limit / 2);
+    this.#limit = Math.max(this.#least, this.#limit / 2);
     this.#halvedAt = now;
   }
 }

@@ -148,7 +148,13 @@ export function createTransport(options: TransportOptions): Transport {
 function newHost(host: string, { concurrency, farthest, retrying }: TransportOptions): HostState {
   const traffic = { requests: 0, sent: 0, received: 0 };
   return {
-    pace: createPace({ host, most: concurrency, farthest, clock: retrying.clock }),
+    pace: createPace({
+      host,
+      most: concurrency,
+      farthest,
+      clock: retrying.clock,
+      waits: retrying.options,
+    }),
     traffic,
     meter: {
       sent: (bytes) => {
@@ -200,6 +206,7 @@ async function verified(
   }
   const pause = retryAfter(header(answer, 'retry-after'), clock.now());
   if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
+  else if (answer.status > 500) host.pace.failed();
   throw await failure(answer, request.what);
 }
 

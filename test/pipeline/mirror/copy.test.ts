@@ -21,6 +21,7 @@ import type { CopyPorts } from '../../../pipeline/mirror/copy-run.ts';
 import type { RegistryClient } from '../../../pipeline/oci/registry/client.ts';
 import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import { type ImageContent, pushImage, readImage } from '../../../pipeline/oci/registry/push.ts';
+import { testClock } from '../../fakes/clock.ts';
 import { type Fault, faultProxy, type Passing } from '../../fakes/fault-proxy.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
@@ -35,7 +36,7 @@ interface Scene {
   readonly from: string;
   readonly to: string;
   readonly client: RegistryClient;
-  readonly ports: Omit<CopyPorts, 'progress'>;
+  readonly ports: Omit<CopyPorts, 'progress' | 'clock'>;
 }
 
 /** Two registries; the images are in the first, under `org/a:list` and `org/b:single`. */
@@ -55,13 +56,18 @@ async function scene(choose?: (request: Passing) => Fault): Promise<Scene> {
   };
 }
 
-async function copy(text: string, ports: Omit<CopyPorts, 'progress'>, loads = false): Promise<CopyReport> {
+async function copy(
+  text: string,
+  ports: Omit<CopyPorts, 'progress' | 'clock'>,
+  loads = false,
+): Promise<CopyReport> {
   const read = readMapping(text, 'mapping.txt');
   expect(read.findings).toEqual([]);
   const { jobs, findings } = await copyJobs(read.mappings, ports.from, undefined);
   expect(findings).toEqual([]);
   const all = loads ? jobs.map((job) => ({ ...job, from: job.to })) : jobs;
-  return copyImages({ ...ports, progress: () => undefined }, { jobs: all, parallel: 8, companions: true });
+  const around = { clock: testClock(), progress: () => undefined };
+  return copyImages({ ...ports, ...around }, { jobs: all, parallel: 8, companions: true });
 }
 
 function mappingOf({ from, to }: Pick<Scene, 'from' | 'to'>): string {
@@ -126,6 +132,22 @@ test('what fails is named and spoils nothing else', async () => {
 });
 
 const layer = list.blobs[0]?.digest ?? '';
+/** Other bytes than asked for, so many times for each URL that is not a tag's. */
+const spoiled = (times: number) => {
+  const asked = new Map<string, number>();
+  return ({ url, method }: Passing): Fault => {
+    if (method !== 'GET' || !url.includes('sha256:')) return { kind: 'pass' };
+    const before = asked.get(url) ?? 0;
+    asked.set(url, before + 1);
+    return before < times ? { kind: 'answer', status: 200, body: 'x' } : { kind: 'pass' };
+  };
+};
+/** Answers that fail for good in the eyes of one call, for a while. */
+const outage = (length: number) => {
+  let left = length;
+  return ({ method }: Passing): Fault =>
+    method === 'GET' && left-- > 0 ? { kind: 'answer', status: 503 } : { kind: 'pass' };
+};
 const faults: Record<string, (request: Passing) => Fault> = {
   'once 503, then 429': ({ number }) =>
     number % 3 === 0
@@ -133,6 +155,9 @@ const faults: Record<string, (request: Passing) => Fault> = {
       : { kind: 'pass' },
   'blobs cut off': ({ url, headers }) =>
     url.includes(layer) && headers.range === undefined ? { kind: 'truncate', after: 20 } : { kind: 'pass' },
+  'each body spoiled once': spoiled(1),
+  'each body spoiled twice': spoiled(2),
+  'an outage that outlasts the tries of a call': outage(12),
 };
 
 test.each(Object.entries(faults))('%s: the right result', async (_, choose) => {

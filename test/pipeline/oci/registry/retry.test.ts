@@ -72,7 +72,7 @@ test.each([
 describe('pace', () => {
   const host = (most: number, farthest = most) => {
     const { clock, budget } = setUp();
-    return { clock, budget, pace: createPace({ host: 'h', most, farthest, clock }) };
+    return { clock, budget, pace: createPace({ host: 'h', most, farthest, clock, waits: options }) };
   };
 
   test('lets so many in at a time, in the order in which they came', async () => {
@@ -105,7 +105,7 @@ describe('pace', () => {
     expect(second).toBe(false);
   });
 
-  test('halves once for one overload, recovers one by one, never below one', () => {
+  test('halves once for one overload, recovers one by one, never below a quarter', () => {
     const { pace, clock } = host(16);
     for (let i = 0; i < 10; i++) pace.slowDown(100);
     expect(pace.limit()).toBe(8);
@@ -115,7 +115,7 @@ describe('pace', () => {
       void clock.sleep(5000);
       pace.slowDown(100);
     }
-    expect(pace.limit()).toBe(1);
+    expect(pace.limit()).toBe(4);
     for (let i = 0; i < 1000; i++) pace.succeeded(50);
     expect(pace.limit()).toBe(16);
   });
@@ -139,6 +139,45 @@ describe('pace', () => {
     const before = clock.now();
     await Promise.all([pace.enter(budget), pace.enter(budget)]);
     expect(clock.now() - before).toBeGreaterThanOrEqual(3000);
+  });
+
+  test('a host that fails is left alone, longer each time until it answers well', async () => {
+    const { pace, clock, budget } = host(4);
+    const waited: number[] = [];
+    const fail = async (): Promise<void> => {
+      // Those that were on their way fail together.
+      for (let i = 0; i < 4; i++) pace.failed();
+      const before = clock.now();
+      (await pace.enter(budget))();
+      waited.push(clock.now() - before);
+    };
+    for (let i = 0; i < 6; i++) await fail();
+    pace.succeeded(50);
+    await fail();
+    expect(waited).toEqual([100, 200, 400, 800, 1000, 1000, 100]);
+  });
+
+  test('waiting costs nothing of the budget while the host serves others', async () => {
+    const { pace, clock, budget } = host(1);
+    const deadline = budget.deadline;
+    const leave = await pace.enter(budget);
+    const second = pace.enter(budget);
+    await clock.sleep(9_000);
+    pace.succeeded(50);
+    leave();
+    await second;
+    expect(budget.deadline).toBe(deadline + 9_000);
+  });
+
+  test('waiting for a host that serves nobody ends with the budget', async () => {
+    const { pace, clock, budget } = host(1);
+    const deadline = budget.deadline;
+    const leave = await pace.enter(budget);
+    const second = pace.enter(budget);
+    await clock.sleep(9_000);
+    leave();
+    await second;
+    expect(budget.deadline).toBe(deadline);
   });
 
   test('a pause that outlasts the budget fails at once and gives the place back', async () => {
