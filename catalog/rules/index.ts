@@ -156,6 +156,7 @@ import { rule as graphHeadRegression } from './graph/head-regression.ts';
 import { rule as graphInstallModesNarrowed } from './graph/install-modes-narrowed.ts';
 import { rule as graphMaxOpenshiftVersion } from './graph/max-openshift-version.ts';
 import { rule as graphMinKubeVersion } from './graph/min-kube-version.ts';
+import { rule as graphNameTaken } from './graph/name-taken.ts';
 import { rule as graphNewMajor } from './graph/new-major.ts';
 import { rule as graphNewlyUnsupportedV1 } from './graph/newly-unsupported-v1.ts';
 import { rule as graphOlmv1Unsupported } from './graph/olmv1-unsupported.ts';
@@ -436,6 +437,7 @@ export const RULES: readonly Rule[] = [
   graphInstallModesNarrowed,
   graphMaxOpenshiftVersion,
   graphMinKubeVersion,
+  graphNameTaken,
   graphNewMajor,
   graphNewlyUnsupportedV1,
   graphOlmv1Unsupported,

@@ -31,6 +31,8 @@ export interface World {
    * catalog is taken to be in one of those.
    */
   readonly hasCompanions: boolean;
+  /** These catalogs, by name. */
+  readonly companions: ReadonlyMap<string, Catalog>;
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
   readonly isPublished: IsPublished;
@@ -99,6 +101,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     olm: new Set(olm),
     foresight: foresightOf(scope, source),
     hasCompanions: others.length > 0,
+    companions,
     published,
     isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
     asOf: options.asOf,

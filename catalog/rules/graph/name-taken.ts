@@ -1,0 +1,20 @@
+import { placeOfPackage } from '../finding-location.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/name-taken',
+  severity: 'error',
+  summary: 'No other catalog on the clusters has a package with the name of a new one (graph.companions)',
+  compare(change, report) {
+    for (const name of change.packages) {
+      const location = placeOfPackage(change.after, name);
+      if (!location || change.before.catalog.packages.has(name)) continue;
+      const others = [...change.after.companions].flatMap(([other, its]) =>
+        its.packages.has(name) ? [quoted(other)] : [],
+      );
+      if (others.length === 0) continue;
+      const message = `package ${quoted(name)} is new, but ${others.join(' and ')} on the same clusters has a package with this name: OLM v1 installs neither unless the extension selects a catalog`;
+      report(message, location, { package: name, hint: 'choose a name that no other catalog has' });
+    }
+  },
+};
