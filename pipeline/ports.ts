@@ -127,6 +127,12 @@ export type Credential =
 export interface CredentialSource {
   /** The credential for a repository; undefined means to ask anonymously. */
   credential(repository: Repository): Promise<Credential | undefined>;
+  /**
+   * Takes in that a registry refused a credential before its end; left out where credentials do not change.
+   *
+   * @returns whether the repository has another one now
+   */
+  refused?(repository: Repository, credential: Credential): Promise<boolean>;
 }
 
 /** A record as it stands, with what a conditional write over it names. */

@@ -58,22 +58,36 @@ export function ecrCredentials(
       const { region } = host;
       const known = await tokens.get(region);
       if (known && known.until > now().getTime()) return known.credential;
-      const fresh = tokenOf(clientFor(region));
+      const fresh = tokenOf(clientFor(region), now().getTime());
       tokens.set(region, fresh);
       // What failed is asked for again.
       fresh.catch(() => tokens.delete(region));
       return (await fresh).credential;
     },
+    async refused(repository, credential) {
+      const host = ecrHost(repository.registry);
+      if (!host) return (await elsewhere.refused?.(repository, credential)) ?? false;
+      const known = await tokens.get(host.region);
+      // A new token that is refused is refused for its rights.
+      if (!known || now().getTime() - known.since < RENEWED) return false;
+      tokens.delete(host.region);
+      return true;
+    },
   };
 }
 
+/** Time in which a token is not replaced again, in ms. */
+const RENEWED = 60_000;
+
 interface Token {
   readonly credential: Credential;
+  /** When it was had, in ms of Unix time. */
+  readonly since: number;
   /** Until when it is begun with, in ms of Unix time. */
   readonly until: number;
 }
 
-async function tokenOf(client: ECRClient): Promise<Token> {
+async function tokenOf(client: ECRClient, since: number): Promise<Token> {
   const answer = await client.send(new GetAuthorizationTokenCommand({})).catch((cause: unknown) => {
     throw refused('a token', cause);
   });
@@ -82,7 +96,7 @@ async function tokenOf(client: ECRClient): Promise<Token> {
   const at = text.indexOf(':');
   if (at < 1) throw new PipelineError('bad-answer', 'ECR did not return a token');
   const credential = { kind: 'basic', username: text.slice(0, at), password: text.slice(at + 1) } as const;
-  return { credential, until: (data?.expiresAt?.getTime() ?? 0) - MARGIN };
+  return { credential, since, until: (data?.expiresAt?.getTime() ?? 0) - MARGIN };
 }
 
 /**

@@ -19,7 +19,12 @@ export interface Settings {
   /** Name of the bus that hears of publishes; none does when undefined. */
   readonly bus: string | undefined;
   /** Names of secrets in Secrets Manager. */
-  readonly secrets: { readonly webhook: string | undefined; readonly app: string | undefined };
+  readonly secrets: {
+    readonly webhook: string | undefined;
+    readonly app: string | undefined;
+    /** What the names of registries' secrets begin with, before a slash and the host. */
+    readonly registries: string | undefined;
+  };
   /** Who gives jobs their identity tokens. */
   readonly issuer: string;
   /** Whom those tokens are for; the function's own address when undefined. */
@@ -57,6 +62,7 @@ export function settingsFrom(environment: Environment): Settings {
     secrets: {
       webhook: environment['PORTOLAN_WEBHOOK_SECRET'] || undefined,
       app: environment['PORTOLAN_APP_SECRET'] || undefined,
+      registries: environment['PORTOLAN_REGISTRY_SECRETS'] || undefined,
     },
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
     audience: environment['PORTOLAN_AUDIENCE'] || undefined,

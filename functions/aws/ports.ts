@@ -18,8 +18,9 @@ import { tableFence } from './fence.ts';
 import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
+import { secretCredentials } from './registry-secrets.ts';
 import { makingRepositories } from './repositories.ts';
-import { secretReader } from './secret.ts';
+import { neededSecret } from './secret.ts';
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, bucket, endpoint, table, queue } = settings;
@@ -54,7 +55,7 @@ export interface App {
 export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
   const { secrets, api, environment, plainHttp, git } = settings;
   if (secrets.app === undefined) return undefined;
-  const secret = secretReader(secrets.app);
+  const secret = neededSecret(secrets.app);
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
   const registries = { credentials: credentialsOf(settings), plainHttp, environment };
   const cache = memoryStore();
@@ -73,8 +74,10 @@ export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
   };
 }
 
-function credentialsOf({ authfile, environment }: Settings): CredentialSource {
-  return ecrCredentials(authfileCredentials({ authfile, environment }), () => new Date());
+function credentialsOf({ authfile, environment, secrets }: Settings): CredentialSource {
+  const filed = authfileCredentials({ authfile, environment });
+  const others = secrets.registries === undefined ? filed : secretCredentials(secrets.registries, filed);
+  return ecrCredentials(others, () => new Date());
 }
 
 /** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */

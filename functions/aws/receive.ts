@@ -5,12 +5,12 @@ import { deliveryOf, type HttpEvent } from './http.ts';
 import { telemetryOf } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
-import { secretReader } from './secret.ts';
+import { neededSecret } from './secret.ts';
 
 const telemetry = telemetryOf('receive');
 const { sources, queue, bucket, endpoint, secrets } = settings();
 const ports = {
-  secret: secretReader(secrets.webhook),
+  secret: neededSecret(secrets.webhook),
   sources,
   checksPulls: secrets.app !== undefined,
   queue: fifoQueue(queue),

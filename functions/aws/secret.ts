@@ -7,27 +7,53 @@ import { cloudError } from './failure.ts';
 /** How long a secret is kept, in ms: a new one is in use after it. */
 const KEPT = 300_000;
 
-/** @param name of the secret; without one there is no secret, and nothing that needs it is believed */
-export function secretReader(name: string | undefined): () => Promise<string> {
-  let kept: { readonly text: Promise<string>; readonly until: number } | undefined;
-  return () => {
-    if (name === undefined) throw new PipelineError('usage', 'the environment does not name a secret');
-    if (!kept || kept.until < Date.now()) {
-      const text = read(name);
-      kept = { text, until: Date.now() + KEPT };
-      text.catch(() => {
-        kept = undefined;
-      });
-    }
-    return kept.text;
+export interface SecretReader {
+  /** @returns undefined when there is no such secret */
+  readonly read: () => Promise<string | undefined>;
+  /** The next read asks again. */
+  readonly forget: () => void;
+}
+
+/** Reads a secret that may not exist. */
+export function secretReader(name: string): SecretReader {
+  let kept: { readonly text: Promise<string | undefined>; readonly until: number } | undefined;
+  const forget = (): void => {
+    kept = undefined;
+  };
+  return {
+    read: () => {
+      if (!kept || kept.until < Date.now()) {
+        const text = read(name);
+        kept = { text, until: Date.now() + KEPT };
+        text.catch(forget);
+      }
+      return kept.text;
+    },
+    forget,
   };
 }
 
-function read(name: string): Promise<string> {
+/** @param name of the secret; without one there is no secret, and nothing that needs it is believed */
+export function neededSecret(name: string | undefined): () => Promise<string> {
+  const reader = name === undefined ? undefined : secretReader(name);
+  return async () => {
+    if (!reader) throw new PipelineError('usage', 'the environment does not name a secret');
+    const text = await reader.read();
+    if (text !== undefined) return text;
+    throw new PipelineError('not-found', `the secret ${name} does not exist`);
+  };
+}
+
+function read(name: string): Promise<string | undefined> {
   return cloudError('the secret', async () => {
-    const { SecretString } = await new SecretsManagerClient(ASKING).send(
-      new GetSecretValueCommand({ SecretId: name }),
-    );
-    return SecretString ?? '';
+    try {
+      const { SecretString } = await new SecretsManagerClient(ASKING).send(
+        new GetSecretValueCommand({ SecretId: name }),
+      );
+      return SecretString ?? '';
+    } catch (error) {
+      if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+      throw error;
+    }
   });
 }

@@ -29,6 +29,12 @@ export interface Authentication {
    * @returns whether the same request may go better now
    */
   refused(access: Access, answer: Answer, sent: string | undefined): boolean;
+  /**
+   * Takes in that a request was refused for good, with a proof that may have been revoked.
+   *
+   * @returns whether there is another proof now
+   */
+  renewed(access: Access, sent: string | undefined): Promise<boolean>;
 }
 
 export interface AuthenticationOptions {
@@ -74,7 +80,16 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (credential?.kind === 'bearer') return `Bearer ${credential.token}`;
     if (kind === 'none') return undefined;
     if (kind === 'basic') return credential?.kind === 'basic' ? basic(credential) : undefined;
-    return `Bearer ${await tokensFor(credential).get(scopes.of(access), budget)}`;
+    const token = async (of: Credential | undefined): Promise<string> =>
+      `Bearer ${await tokensFor(of).get(scopes.of(access), budget)}`;
+    try {
+      return await token(credential);
+    } catch (error) {
+      const isDenied = error instanceof PipelineError && error.code === 'denied';
+      const about = { registry, repository: access.repository };
+      if (!isDenied || !credential || !(await credentials.refused?.(about, credential))) throw error;
+      return token(await credentials.credential(about));
+    }
   };
 
   const refused = (access: Access, answer: Answer, sent: string | undefined): boolean => {
@@ -87,7 +102,19 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     scopes.demand(access, asked?.parameters.get('scope'));
     return true;
   };
-  return { header, refused };
+  const renewed = async (access: Access, sent: string | undefined): Promise<boolean> => {
+    const about = { registry, repository: access.repository };
+    const credential = credentials.refused && (await credentials.credential(about));
+    if (!credential || sent === undefined) return false;
+    // Another request was refused as well, and was first.
+    if (credential.kind === 'basic' && scheme?.kind === 'basic' && basic(credential) !== sent) return true;
+    const isOther = (await credentials.refused?.(about, credential)) ?? false;
+    if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return isOther;
+    // The token, too, may have been revoked before its end.
+    tokensFor(credential).reject(scopes.of(access), sent.replace(/^Bearer /, ''));
+    return true;
+  };
+  return { header, refused, renewed };
 }
 
 /** What tokens are asked for, by what a request needs. */

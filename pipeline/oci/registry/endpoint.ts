@@ -85,13 +85,23 @@ async function askWithProof(
   budget: Budget,
 ): Promise<Answer> {
   const { access, url } = request;
+  let isRenewed = false;
   for (let refusals = 0; ; refusals++) {
     // A place elsewhere to which the registry sent us has its own proof in its URL.
     const authorization = url.origin === base.origin ? await auth.header(access, budget) : undefined;
     const answer = await options.transport.send({ ...request, authorization }, budget);
-    if (answer.status !== 401 || refusals === PROOFS) return answer;
-    if (answer.url.origin !== base.origin) return askElsewhere(request, answer, { options, budget });
-    if (!auth.refused(access, answer, authorization)) return answer;
+    const isAtHome = answer.url.origin === base.origin;
+    if (answer.status === 401 && refusals < PROOFS) {
+      if (!isAtHome) return askElsewhere(request, answer, { options, budget });
+      if (auth.refused(access, answer, authorization)) {
+        await answer.discard();
+        continue;
+      }
+    }
+    // Some registries answer 403 to what has expired. Asked once: the other refusals are meant.
+    const mayRenew = (answer.status === 401 || answer.status === 403) && isAtHome && !isRenewed;
+    if (!mayRenew || !(await auth.renewed(access, authorization))) return answer;
+    isRenewed = true;
     await answer.discard();
   }
 }

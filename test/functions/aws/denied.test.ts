@@ -5,7 +5,7 @@ import { announcerOn } from '../../../functions/aws/events.ts';
 import { tableFence } from '../../../functions/aws/fence.ts';
 import { fifoQueue } from '../../../functions/aws/queue.ts';
 import { bucketRecords } from '../../../functions/aws/records.ts';
-import { secretReader } from '../../../functions/aws/secret.ts';
+import { neededSecret } from '../../../functions/aws/secret.ts';
 import { type Host, reply, startHost } from '../../fakes/host.ts';
 
 const SECRET = 'the-key-of-the-role';
@@ -42,7 +42,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['a claim read', () => tableFence('fence').read('x')],
   ['a claim made', () => tableFence('fence').replace('x', claim, undefined)],
   ['a message sent', () => fifoQueue(`${host.url}/1/q.fifo`).send({ group: 'g', id: 'i', body: '{}' })],
-  ['a secret read', () => secretReader('webhook')()],
+  ['a secret read', () => neededSecret('webhook')()],
   [
     'an event told',
     () =>

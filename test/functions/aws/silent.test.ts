@@ -7,7 +7,7 @@ import { tableFence } from '../../../functions/aws/fence.ts';
 import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
 import { bucketRecords } from '../../../functions/aws/records.ts';
 import { makingRepositories } from '../../../functions/aws/repositories.ts';
-import { secretReader } from '../../../functions/aws/secret.ts';
+import { neededSecret } from '../../../functions/aws/secret.ts';
 import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
 import { startHost } from '../../fakes/host.ts';
@@ -34,7 +34,7 @@ test('each is given up so soon that it can be asked again before the function is
     tableFence('fence').read('x'),
     fifoQueue(`${url}/1/q.fifo`).send({ group: 'g', id: 'i', body: '{}' }),
     comesAgain(`${url}/1/q.fifo`, 'receipt', 1),
-    secretReader('webhook')(),
+    neededSecret('webhook')(),
     announcerOn('default')(announcement),
     ecrCredentials(elsewhere, () => new Date()).credential(at),
     makingRepositories({} as Registry).putBlob(at, blob),

@@ -1,0 +1,71 @@
+/** Credentials of registries in Secrets Manager: one secret for each host, read again every few minutes. */
+import { isObject } from '../../catalog/go/shape.ts';
+import { PipelineError } from '../../pipeline/error.ts';
+import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
+import { secretReader } from './secret.ts';
+
+/** Time in which a secret is not read again for a refusal, in ms: what has no right to something is refused each time. */
+const RENEWED = 60_000;
+
+interface Kept {
+  readonly read: () => Promise<string | undefined>;
+  readonly forget: () => void;
+}
+
+type ReaderOf = (name: string) => Kept;
+
+/**
+ * Credentials from the secret `PREFIX/HOST`, such as `portolan/registries/quay.io`; a port is written after `_`.
+ *
+ * @param elsewhere for hosts without a secret
+ * @param options `readerOf` reads a secret by its name, undefined when there is none; `now` in ms
+ * @throws PipelineError from its functions: `usage` for a secret that is not a credential
+ */
+export function secretCredentials(
+  prefix: string,
+  elsewhere: CredentialSource,
+  { readerOf = secretReader, now = Date.now }: { readerOf?: ReaderOf; now?: () => number } = {},
+): CredentialSource {
+  const renewals = new Map<string, number>();
+  const readers = new Map<string, Kept>();
+  const readerAt = (registry: string): Kept => {
+    const name = `${prefix}/${registry.replace(':', '_')}`;
+    const reader = readers.get(registry) ?? readerOf(name);
+    readers.set(registry, reader);
+    return reader;
+  };
+  const own = async (registry: string): Promise<Credential | undefined> => {
+    const text = await readerAt(registry).read();
+    return text === undefined ? undefined : credentialOf(text, registry);
+  };
+  return {
+    credential: async (of) => (await own(of.registry)) ?? elsewhere.credential(of),
+    refused: async (of, credential) => {
+      if (now() - (renewals.get(of.registry) ?? Number.NEGATIVE_INFINITY) < RENEWED) return false;
+      renewals.set(of.registry, now());
+      readerAt(of.registry).forget();
+      const fresh = await own(of.registry);
+      if (!fresh) return (await elsewhere.refused?.(of, credential)) ?? false;
+      return JSON.stringify(fresh) !== JSON.stringify(credential);
+    },
+  };
+}
+
+function credentialOf(text: string, registry: string): Credential {
+  const { username, password, token } = parsed(text);
+  if (typeof username === 'string' && typeof password === 'string')
+    return { kind: 'basic', username, password };
+  if (typeof token === 'string') return { kind: 'bearer', token };
+  throw new PipelineError('usage', `the secret for ${registry} is not a credential`, {
+    hint: '{"username": "…", "password": "…"} or {"token": "…"}',
+  });
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
