@@ -6,6 +6,8 @@
 export interface CatalogSource {
   /** Every file below the catalog's root, in any order. */
   files(): Promise<readonly SourceFile[]>;
+  /** Told of files that will be read, where it costs less to bring several of them at a time. */
+  bring?(files: readonly SourceFile[]): Promise<void>;
 }
 
 export interface SourceFile {

@@ -35,9 +35,15 @@ export async function wholeCatalog(
   if (own.length === 0) throw noSuchCatalog(name, new Set(units.map(({ catalog }) => catalog)));
   const files: SourceFile[] = [];
   for (const root of roots) files.push(...(await filesAt(objects, tree, root)));
+  // What is made has no object of its own.
+  const written = new Set(files.flatMap(({ identity }) => identity ?? []));
   const bundles: ReadBundles = new Map();
   for (const { made, id } of own) if (made) files.push(madeFile(objects, { tree: id, made }, bundles));
-  return { files: async () => files };
+  return {
+    files: async () => files,
+    bring: (some) =>
+      objects.prefetch(some.flatMap(({ identity = '' }) => (written.has(identity) ? [identity] : []))),
+  };
 }
 
 /** A package that is made, as the file that it would be. */

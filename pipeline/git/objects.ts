@@ -29,6 +29,9 @@ const KEPT_TREES = 20_000;
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
 
+/** How often an object is fetched for one reader at most. */
+const MOST_TRIES = 3;
+
 /** Where the objects are that are here. */
 export interface ObjectStore {
   /**
@@ -49,7 +52,9 @@ export class ObjectReader {
   /** Objects that were found missing and are about to be fetched. */
   #missing: string[] = [];
   #gathering: Promise<void> | undefined;
-  readonly #brought = new Map<string, Promise<void>>();
+  /** Objects that are on their way. */
+  readonly #bringing = new Map<string, Promise<void>>();
+  readonly #brought = new Set<string>();
   readonly #trees = new Map<string, Promise<readonly TreeEntry[]>>();
 
   /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
@@ -71,7 +76,8 @@ export class ObjectReader {
    */
   async read(id: string, most: number = Number.POSITIVE_INFINITY): Promise<GitObject> {
     let found = await this.#ask(id, most);
-    if (!found && this.#fetch) {
+    // More than once only where room was made for other objects before this one was looked at.
+    for (let tries = 0; !found && this.#fetch && tries < MOST_TRIES; tries++) {
       await this.#bring(id);
       found = await this.#ask(id, most);
     }
@@ -132,15 +138,16 @@ export class ObjectReader {
     await Promise.all(unique.filter((_, i) => !known[i]).map((id) => this.#bring(id)));
   }
 
-  /** Fetches an object once, together with all that are found missing at the same time. */
+  /** Fetches an object, together with all that are found missing at the same time. */
   #bring(id: string): Promise<void> {
-    const known = this.#brought.get(id);
+    const known = this.#bringing.get(id);
     if (known) return known;
     this.#missing.push(id);
     this.#gathering ??= new Promise((resolve, reject) => {
       setTimeout(() => this.#bringGathered().then(resolve, reject), GATHERING);
     });
-    this.#brought.set(id, this.#gathering);
+    this.#bringing.set(id, this.#gathering);
+    this.#brought.add(id);
     return this.#gathering;
   }
 
@@ -148,7 +155,11 @@ export class ObjectReader {
     const ids = this.#missing;
     this.#missing = [];
     this.#gathering = undefined;
-    await this.#fetch?.(ids);
+    try {
+      await this.#fetch?.(ids);
+    } finally {
+      for (const id of ids) this.#bringing.delete(id);
+    }
   }
 
   #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {

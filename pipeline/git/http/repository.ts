@@ -14,13 +14,13 @@ export interface HttpRepositoryOptions {
   readonly client: GitClient;
   /** Objects that earlier readers of the same repository fetched, by id; weighed in bytes. */
   readonly cache?: LruCache<GitObject>;
-  /** Bytes of objects that may be in memory at the same time; 1 GiB when left out. */
+  /** Bytes of files that stay in memory when others are fetched; 256 MiB when left out. */
   readonly memory?: number;
 }
 
 /** Objects that are asked for in one request. */
 const TOGETHER = 2000;
-const MEMORY = 1024 * 1024 * 1024;
+const MEMORY = 256 * 1024 * 1024;
 /** Bytes of memory that an object takes beside its own. */
 const OVERHEAD = 200;
 
@@ -28,8 +28,20 @@ const OVERHEAD = 200;
 export function openHttpRepository({ client, cache, memory = MEMORY }: HttpRepositoryOptions): Repository {
   const store = new MemoryStore(cache, memory);
   const bringObjects = async (ids: readonly string[]): Promise<void> => {
-    for (let i = 0; i < ids.length; i += TOGETHER)
-      store.keep(await client.fetch({ wants: ids.slice(i, i + TOGETHER), filter: 'tree:0', depth: 1 }));
+    for (let i = 0; i < ids.length; i += TOGETHER) await bringSome(ids.slice(i, i + TOGETHER));
+  };
+  /** Half of them at a time, where all of them are too much for one answer. */
+  const bringSome = async (ids: readonly string[]): Promise<void> => {
+    store.makeRoom();
+    try {
+      store.keep(await client.fetch({ wants: ids, filter: 'tree:0', depth: 1 }));
+    } catch (error) {
+      const isTooMuch = error instanceof PipelineError && error.code === 'too-large' && ids.length > 1;
+      if (!isTooMuch) throw error;
+      const half = Math.ceil(ids.length / 2);
+      await bringSome(ids.slice(0, half));
+      await bringSome(ids.slice(half));
+    }
   };
   const objects = new ObjectReader(store, bringObjects);
   const bring = async (ids: readonly string[]): Promise<void> => {
@@ -69,11 +81,14 @@ function unknown(revision: string): PipelineError {
   });
 }
 
-/** Objects in memory: nothing that was fetched is dropped before the repository is closed. */
+/** Objects in memory. Of files, those that came first are dropped when others are fetched; they can come again. */
 class MemoryStore implements ObjectStore {
   readonly #cache: LruCache<GitObject> | undefined;
   readonly #most: number;
-  readonly #objects = new Map<string, GitObject>();
+  readonly #files = new Map<string, GitObject>();
+  /** Commits and trees. */
+  readonly #others = new Map<string, GitObject>();
+  /** Bytes of files. */
   #bytes = 0;
 
   constructor(cache: LruCache<GitObject> | undefined, most: number) {
@@ -92,19 +107,29 @@ class MemoryStore implements ObjectStore {
     }
   }
 
+  makeRoom(): void {
+    for (const [id, { size }] of this.#files) {
+      if (this.#bytes <= this.#most) return;
+      this.#files.delete(id);
+      this.#bytes -= size + OVERHEAD;
+    }
+  }
+
   async find(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
     const object = this.#get(id);
-    return (
-      object && (most === undefined || object.size > most ? { type: object.type, size: object.size } : object)
-    );
+    return object && (most === undefined || object.size > most)
+      ? { type: object.type, size: object.size }
+      : object;
   }
 
   async close(): Promise<void> {
-    this.#objects.clear();
+    this.#files.clear();
+    this.#others.clear();
+    this.#bytes = 0;
   }
 
   #get(id: string): GitObject | undefined {
-    const own = this.#objects.get(id);
+    const own = this.#files.get(id) ?? this.#others.get(id);
     if (own) return own;
     const cached = this.#cache?.get(id);
     // Held from now on: the cache may drop it.
@@ -113,14 +138,10 @@ class MemoryStore implements ObjectStore {
   }
 
   #hold(id: string, object: GitObject): void {
-    if (this.#objects.has(id)) return;
+    if (object.type !== 'blob') return void this.#others.set(id, object);
+    if (this.#files.has(id)) return;
+    this.#files.set(id, object);
     this.#bytes += object.size + OVERHEAD;
-    if (this.#bytes > this.#most)
-      throw new PipelineError(
-        'too-large',
-        `the files of the repository take more than ${this.#most} bytes of memory`,
-      );
-    this.#objects.set(id, object);
   }
 }
 

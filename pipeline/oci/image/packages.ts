@@ -61,7 +61,14 @@ export async function readContents(
   for (const file of unreadable) findings.push(...(await load({ files: async () => [file] })).findings);
   const byPackage = new Map<string, IdentifiedFile[]>();
   const alone: IdentifiedFile[] = [];
+  const bring = bringing(
+    source,
+    files.filter(
+      ({ unreadable: why, identity }) => why === undefined && identity !== undefined && !facts.get(identity),
+    ),
+  );
   for (const file of files) {
+    await bring(file);
     const identity = await identityOf(file);
     const found = facts.get(identity);
     const { packages } = found ?? (await packagesIn(file, findings));
@@ -74,6 +81,19 @@ export async function readContents(
     }
   }
   return { contents: contentsOf(byPackage, alone, cached), findings };
+}
+
+/** Files that a source brings at a time. */
+const TOGETHER = 64;
+
+/** Brings files some at a time, in their order, when the first of each some is read. */
+function bringing(source: CatalogSource, files: readonly SourceFile[]): (file: SourceFile) => Promise<void> {
+  let next = 0;
+  return async (file) => {
+    if (files[next] !== file) return;
+    if (next % TOGETHER === 0) await source.bring?.(files.slice(next, next + TOGETHER));
+    next++;
+  };
 }
 
 async function identityOf(file: SourceFile): Promise<string> {

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { wholeCatalog } from '../../../../pipeline/change/whole-catalog.ts';
 import { hasCommit } from '../../../../pipeline/git/fetch-commits.ts';
 import {
   type GitClient,
@@ -18,6 +19,8 @@ import { entryAt, listFiles } from '../../../../pipeline/git/tree.ts';
 import { LruCache } from '../../../../pipeline/lru-cache.ts';
 import { openTransport } from '../../../../pipeline/oci/registry/client.ts';
 import type { Transport } from '../../../../pipeline/oci/registry/transport.ts';
+import type { Policy } from '../../../../pipeline/policy/policy.ts';
+import { policyAt } from '../../../../pipeline/policy/read-policy.ts';
 import { gitServer } from '../../../fakes/git-server.ts';
 import { listen } from '../../../fakes/host.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
@@ -144,6 +147,30 @@ describe('what comes', () => {
     expect(traffic().requests).toBe(7);
   });
 
+  test('a whole catalog takes a request for each level of folders, and one for all files', async () => {
+    const packages = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [
+        `catalogs/v4.20/p${i}/catalog.yaml`,
+        `schema: olm.package\nname: p${i}\n`,
+      ]),
+    );
+    const id = source.commit({ ...LARGE, ...packages });
+    const { repository, traffic } = await open();
+    await repository.bring([id]);
+    const { policy } = await policyAt(repository.objects, id);
+    const { requests } = traffic();
+    const catalog = await wholeCatalog(repository.objects, id, {
+      layout: (policy as Policy).layout,
+      name: 'v4.20',
+    });
+    const files = await catalog.files();
+    await catalog.bring?.(files);
+    for (const file of files) expect(Buffer.from(await file.read()).toString()).toContain('olm.package');
+    expect(files).toHaveLength(40);
+    // The folder of catalogs, the catalog, its packages, its files.
+    expect(traffic().requests - requests).toBe(4);
+  });
+
   test('what an earlier reader fetched does not come again', async () => {
     const id = source.commit({ 'b/c': 'one' });
     const cache = new LruCache<GitObject>(1 << 20);
@@ -165,13 +192,39 @@ describe('what comes', () => {
     for (const file of files) expect((await repository.objects.read(file.id)).size).toBe(3000);
   });
 
-  test('files that take more memory than there is', async () => {
-    const id = source.commit({ a: 'x'.repeat(3000) });
-    const { client } = await open();
-    const repository = openHttpRepository({ client, memory: 2000 });
+  test('files that take more memory than there is come again when they are asked for again', async () => {
+    const id = source.commit({ a: 'x'.repeat(3000), b: 'y'.repeat(3000), c: 'z' });
+    const { client, traffic } = await open();
+    const repository = openHttpRepository({ client, memory: 4000 });
     await repository.bring([id]);
-    const [file] = await listFiles(repository.objects, id);
-    await expect(repository.objects.read(file?.id ?? '')).rejects.toMatchObject({ code: 'too-large' });
+    const [a = '', b = '', c = ''] = (await listFiles(repository.objects, id))
+      .sort((one, other) => (one.path < other.path ? -1 : 1))
+      .map((file) => file.id);
+    // Whatever comes in one answer is there for whoever asked for it.
+    await repository.objects.prefetch([a, b]);
+    const { requests } = traffic();
+    for (const file of [a, b]) expect((await repository.objects.read(file)).size).toBe(3000);
+    expect(traffic().requests).toBe(requests);
+    await repository.objects.read(c);
+    expect((await repository.objects.read(b)).size).toBe(3000);
+    expect(traffic().requests).toBe(requests + 1);
+    expect((await repository.objects.read(a)).size).toBe(3000);
+    expect(traffic().requests).toBe(requests + 2);
+  });
+
+  test('files that are too much for one answer come in several; one that is too large alone is refused', async () => {
+    const files = Object.fromEntries([0, 1, 2, 3].map((i) => [`${i}`, `${i}`.repeat(3000)]));
+    const id = source.commit({ ...files, large: 'x'.repeat(9000) });
+    const { client } = clientOf(await gitServer(join(source.directory, '.git')), { limits: { total: 7000 } });
+    const repository = openHttpRepository({ client });
+    await repository.bring([id]);
+    const listed = await listFiles(repository.objects, id);
+    const small = listed.filter(({ path }) => path !== 'large');
+    await repository.objects.prefetch(small.map((file) => file.id));
+    for (const file of small) expect((await repository.objects.read(file.id)).size).toBe(3000);
+    await expect(repository.objects.prefetch(listed.map((file) => file.id))).rejects.toMatchObject({
+      code: 'too-large',
+    });
   });
 
   test('a commit that is not there is named', async () => {
