@@ -70,11 +70,11 @@ function byDestination(mappings: readonly PlannedMapping[]): PlannedMapping[] {
   return [...mappings].sort((a, b) => compareText(a.destination, b.destination));
 }
 
-/** Names the manifest in its repository: registries delete a manifest with all its tags. */
+/** Names the manifest in its repository: many registries delete a manifest only with all its tags. One source is one manifest. */
 function manifestKey({ source, destination }: Mapping): string {
   const image = tryParseReference(source);
   const repository = destination.slice(0, destination.lastIndexOf(':'));
-  return image?.kind === 'digest' ? `${repository}@${image.digest}` : destination;
+  return image?.kind === 'digest' ? `${repository}@${image.digest}` : `${repository}=${source}`;
 }
 
 /** oc-mirror's names for what an image is. */
