@@ -37,13 +37,23 @@ common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
- * With the folder `unless` in an operand they take the whole program, so theirs is without `lacks`.
+ * With the folder `unless` in an operand they take the whole program, and with anything but what `only` lists: so
+ * theirs is without `lacks`.
  */
 const COMMAND_FILES = {
   validate: {
     modules: ['pipeline/cli/catalog/validate.ts'],
     unless: 'manifests',
     lacks: ['pipeline/cli/bundle/validate.ts'],
+  },
+  'bundle validate': {
+    modules: ['pipeline/cli/bundle/validate.ts'],
+    only: {
+      folder: 'manifests',
+      options: ['--compat', '--format', '--kubernetes-version', '--suite'],
+      not: 'multiarch',
+    },
+    lacks: ['pipeline/cli/bundle/named-bundle.ts', 'pipeline/cli/bundle/policy-file.ts'],
   },
   render: { modules: ['pipeline/cli/catalog/render.ts'] },
   'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
@@ -89,9 +99,9 @@ await make({
     PROGRAM_FILE: JSON.stringify(PROGRAM_FILE),
     COMMAND_FILES: JSON.stringify(
       Object.fromEntries(
-        Object.entries(COMMAND_FILES).map(([words, { unless }]) => [
+        Object.entries(COMMAND_FILES).map(([words, { unless, only }]) => [
           words,
-          { file: `./${commandFile(words)}`, unless },
+          { file: `./${commandFile(words)}`, unless, only },
         ]),
       ),
     ),

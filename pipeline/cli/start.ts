@@ -16,12 +16,34 @@ interface CommandFile {
   readonly file: string;
   /** A folder in an operand that takes the whole program. */
   readonly unless?: string;
+  readonly only?: OnlyThese;
+}
+
+/** All that a file can do of its command. */
+interface OnlyThese {
+  /** A folder that each operand has. */
+  readonly folder: string;
+  /** Options with a value. */
+  readonly options: readonly string[];
+  /** What no value contains. */
+  readonly not: string;
 }
 
 const [first = '', second = '', ...more] = process.argv.slice(2);
 const files = new Map(Object.entries(COMMAND_FILES));
 const own = files.get(first) ?? files.get(`${first} ${second}`);
-const { unless } = own ?? {};
-const isOwn = unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
-if (own && isOwn) createRequire(import.meta.url)(own.file);
+const { unless, only } = own ?? {};
+const hasNo = unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
+if (own && hasNo && (only === undefined || isOnly(more, only))) createRequire(import.meta.url)(own.file);
 else await import(PROGRAM_FILE);
+
+/** Whether words are folders, at least one, and known options with their values. */
+function isOnly(words: readonly string[], { folder, options, not }: OnlyThese): boolean {
+  const operands = words.filter((word, i) => !word.startsWith('-') && !options.includes(words[i - 1] ?? ''));
+  return (
+    operands.length > 0 &&
+    operands.every((word) => existsSync(join(word, folder))) &&
+    words.every((word) => !word.includes(not)) &&
+    words.every((word) => !word.startsWith('-') || options.includes(word.split('=')[0] ?? ''))
+  );
+}

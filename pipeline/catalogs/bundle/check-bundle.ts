@@ -9,7 +9,7 @@ import type { CatalogSource } from '../../../catalog/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { settingOf, severitiesOf } from '../../policy/severity.ts';
 import { applyWaivers } from '../../policy/waiver.ts';
-import type { OpenBundle } from './open.ts';
+import type { OpenBundle } from './open-directory.ts';
 
 export interface BundleCheckOptions {
   readonly suites: readonly Suite[];

@@ -1,21 +1,12 @@
 /** A bundle that somebody names: a directory, or an image in a registry, a layout or an archive. */
-import { readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, readText } from '../../directory.ts';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
-
-export interface OpenBundle {
-  readonly source: CatalogSource;
-  /** The Dockerfile that lies with a directory. */
-  readonly dockerfile?: { readonly path: string; readonly text: string };
-  /** The labels of an image. */
-  readonly labels?: ReadonlyMap<string, string>;
-}
+import { type OpenBundle, openBundleDirectory } from './open-directory.ts';
 
 /**
  * Opens a bundle: a directory that exists, and an image otherwise.
@@ -40,18 +31,4 @@ export async function withBundle<T>(
     }
     return unpackBundle(image, (source) => use({ source, labels: image.labels }));
   });
-}
-
-/** Opens a bundle that is a directory. */
-export function openBundleDirectory(path: string): OpenBundle {
-  return { source: directorySource(path), ...dockerfileIn(path) };
-}
-
-/** The names under which tools write a bundle's Dockerfile, the likeliest first. */
-const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
-
-function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
-  const names = readdirSync(path);
-  const name = DOCKERFILES.find((known) => names.includes(known));
-  return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
 }

@@ -1,24 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { InspectOptions } from '../../../catalog/bundle/inspect.ts';
 import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../../catalog/bundle/suite.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { ownSeverity, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import { type BundleResult, checkBundle } from '../../catalogs/bundle/check-bundle.ts';
-import { type OpenBundle, openBundleDirectory, withBundle } from '../../catalogs/bundle/open.ts';
-import { platformsOf } from '../../catalogs/bundle/platforms.ts';
-import { fileError, readText } from '../../directory.ts';
+import { type OpenBundle, openBundleDirectory } from '../../catalogs/bundle/open-directory.ts';
+import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
-import { severitiesOf } from '../../policy/severity.ts';
-import { sarifReport } from '../../report/sarif.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { amount, countText, findingText } from '../../text.ts';
+import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { formedOption, KUBERNETES_VERSION } from '../formed-option.ts';
-import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { renderingOf } from '../rendering.ts';
 
 /** Checks the bundle in a directory by the suite that `bundle validate` takes by default. */
 export async function validateBundle(path: string, format: string, terminal: Terminal): Promise<ExitCode> {
@@ -28,7 +21,7 @@ export async function validateBundle(path: string, format: string, terminal: Ter
 
 export const command: Command = {
   words: 'bundle validate',
-  operands: 'DIR|REFERENCE',
+  operands: 'DIR|REFERENCE…',
   details: [
     'Checks the format, the manifests and the metadata, and reports all errors at once, each with its file and line. A bundle',
     'is a directory with manifests/ and metadata/, or an image in a registry, a layout (oci:DIR:TAG) or an archive.',
@@ -36,6 +29,9 @@ export const command: Command = {
     'The suite default checks what OLM v0 requires; every other suite includes it. The last line shows how many findings the',
     'other suites would add. The suite multiarch asks registries for the platforms of the images. With --compat, Portolan',
     'shows only the findings that the named tool reports.',
+    '',
+    'Several bundles are checked in one run: the findings name the bundle in front of the file, and a bundle that cannot be',
+    'read does not stop the others.',
   ].join('\n'),
   options: {
     suite: {
@@ -59,39 +55,89 @@ export const command: Command = {
   },
   examples: [
     'portolan bundle validate operators/etcd/0.9.4',
+    'portolan bundle validate operators/etcd/*',
     'portolan bundle validate --suite operatorhub --suite olmv1 quay.io/example/etcd-bundle:v0.9.4',
     'portolan bundle validate --format sarif oci:layout:v1 > findings.sarif',
   ],
   run: async (invocation, terminal) => {
-    const [name = ''] = invocation.operands;
     const checkOptions = {
       suites: suitesOf(invocation),
-      severityOf: severitiesIn(invocation, terminal),
+      severityOf: await severitiesIn(invocation, terminal),
       options: optionsOf(invocation, terminal),
       ...viewOf(invocation),
     };
     const format = invocation.text('format') ?? 'text';
-    return withBundle(name, renderingOf(invocation, terminal), async (bundle) => {
+    const check = async (bundle: OpenBundle): Promise<BundleResult> => {
       const platforms = await askedPlatforms(bundle, checkOptions.suites, { invocation, terminal });
       const options = { ...checkOptions.options, ...(platforms ? { platforms } : {}) };
-      return printResult(await checkBundle(bundle, { ...checkOptions, options }), format, terminal);
-    });
+      return checkBundle(bundle, { ...checkOptions, options });
+    };
+    const checkNamed = async (name: string): Promise<BundleResult> => {
+      const path = resolve(terminal.directory, name);
+      if (isDirectory(path)) return check(openBundleDirectory(path));
+      const { withNamedBundle } = await import('./named-bundle.ts');
+      return withNamedBundle(name, { invocation, terminal }, check);
+    };
+    const [name = '', ...more] = invocation.operands;
+    if (more.length === 0) return printResult(await checkNamed(name), format, terminal);
+    return checkMany(invocation.operands, checkNamed, { format, terminal });
   },
 };
+
+/** Checks bundles one after the other. One that cannot be read is reported, and the others are checked. */
+async function checkMany(
+  names: readonly string[],
+  checkNamed: (name: string) => Promise<BundleResult>,
+  { format, terminal }: { readonly format: string; readonly terminal: Terminal },
+): Promise<ExitCode> {
+  const bundles: { bundle: string; verdict: 'pass' | 'fail' | 'inconclusive' }[] = [];
+  const all: Finding[] = [];
+  for (const bundle of names) {
+    try {
+      const findings = (await checkNamed(bundle)).findings.map((finding) => under(bundle, finding));
+      const verdict = verdictOf(findings);
+      bundles.push({ bundle, verdict });
+      if (format !== 'text') all.push(...findings);
+      else for (const finding of findings) await terminal.out(findingText(finding));
+      terminal.err(`${verdict.toUpperCase()}: ${plain(bundle)}: ${countText(findings)}\n`);
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      bundles.push({ bundle, verdict: 'inconclusive' });
+      terminal.err(`portolan: ${plain(bundle)}: ${error.message}\n`);
+    }
+  }
+  const verdict = (['inconclusive', 'fail'] as const).find((one) => bundles.some((b) => b.verdict === one));
+  if (format === 'sarif') await terminal.out(await sarifOf(all));
+  if (format === 'json') {
+    const report = { verdict: verdict ?? 'pass', bundles, findings: all };
+    await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+  }
+  return verdict === undefined ? 0 : verdict === 'fail' ? 1 : 2;
+}
+
+function under(bundle: string, finding: Finding): Finding {
+  const file = `${bundle.replace(/\/+$/, '')}/${finding.location.file}`;
+  return { ...finding, location: { ...finding.location, file } };
+}
+
+function verdictOf(findings: readonly Finding[]): 'pass' | 'fail' {
+  return findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
+}
 
 /** Registries are only asked for the suite that needs them. */
 async function askedPlatforms(
   { source }: OpenBundle,
   suites: readonly Suite[],
-  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+  at: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<InspectOptions['platforms']> {
   if (!suites.includes('multiarch')) return undefined;
-  const client = registryClientFor(invocation, terminal);
-  try {
-    return await platformsOf(source, client);
-  } finally {
-    client.close();
-  }
+  const { platformsIn } = await import('./named-bundle.ts');
+  return platformsIn(source, at);
+}
+
+async function sarifOf(findings: readonly Finding[]): Promise<string> {
+  const { sarifReport } = await import('../../report/sarif.ts');
+  return sarifReport({ findings });
 }
 
 /** Prints what was found of a bundle. */
@@ -100,19 +146,18 @@ async function printResult(
   format: string,
   { out, err }: Terminal,
 ): Promise<ExitCode> {
-  const failed = findings.some(({ severity }) => severity === 'error');
-  if (format === 'sarif') await out(sarifReport({ findings }));
-  else if (format === 'json')
-    await out(`${JSON.stringify({ verdict: failed ? 'fail' : 'pass', findings }, null, 2)}\n`);
+  const verdict = verdictOf(findings);
+  if (format === 'sarif') await out(await sarifOf(findings));
+  else if (format === 'json') await out(`${JSON.stringify({ verdict, findings }, null, 2)}\n`);
   else {
     for (const finding of findings) await out(findingText(finding));
     const more = [...others].map(
       ([suite, found]) => `${amount(found.length, 'finding')} of --suite ${suite}`,
     );
-    err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)}`);
+    err(`${verdict.toUpperCase()}: ${countText(findings)}`);
     err(more.length > 0 ? `; not counted: ${more.join(', ')}\n` : '\n');
   }
-  return failed ? 1 : 0;
+  return verdict === 'fail' ? 1 : 0;
 }
 
 function suitesOf(invocation: Invocation): readonly Suite[] {
@@ -132,22 +177,11 @@ function viewOf(invocation: Invocation): { view?: View } {
   return view ? { view } : {};
 }
 
-function severitiesIn(invocation: Invocation, { directory }: Terminal): SeverityOf {
+async function severitiesIn(invocation: Invocation, { directory }: Terminal): Promise<SeverityOf> {
   const file = invocation.text('policy');
   if (file === undefined) return ownSeverity;
-  const path = resolve(directory, file);
-  const { policy, findings } = readPolicy(bytesOf(path), RULE_IDS);
-  if (policy) return severitiesOf(policy);
-  const [first] = findings;
-  throw new PipelineError('usage', `${file}:${first?.location.line ?? 1}: ${first?.message ?? 'no policy'}`);
-}
-
-function bytesOf(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  const { severitiesInFile } = await import('./policy-file.ts');
+  return severitiesInFile(file, directory);
 }
 
 function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOptions {

@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../../pipeline/oci/registry/layout/registry.ts';
@@ -39,6 +39,33 @@ describe('portolan bundle validate', () => {
     expect((await portolan(directory, 'validate', '.', '--format', 'json')).out).toBe(out);
     const olmv1 = await portolan(directory, 'bundle', 'validate', '.', '--suite', 'olmv1,scorecard');
     expect(olmv1.out).toContain('(olmv1/install-mode)');
+  });
+
+  test('several bundles are checked in one run; one that cannot be read hides no other', async () => {
+    const bad = changed(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m, '');
+    const sound = resolve(SAMPLE);
+    const both = await portolan('.', 'bundle', 'validate', sound, bad);
+    expect(both.exit).toBe(1);
+    expect(both.out).toContain(`${bad}/${CSV}:`);
+    expect(both.err.split('\n')).toEqual([
+      `PASS: ${sound}: no findings`,
+      expect.stringContaining(`FAIL: ${bad}: 1 error`),
+      '',
+    ]);
+    const file = join(bad, CSV);
+    const three = await portolan('.', 'bundle', 'validate', file, bad, sound, '--format', 'json');
+    const { verdict, bundles, findings } = JSON.parse(three.out);
+    expect({
+      exit: three.exit,
+      verdict,
+      verdicts: bundles.map((b: { verdict: string }) => b.verdict),
+    }).toEqual({
+      exit: 2,
+      verdict: 'inconclusive',
+      verdicts: ['inconclusive', 'fail', 'pass'],
+    });
+    expect(findings).toHaveLength(1);
+    expect((await portolan('.', 'bundle', 'validate', sound, sound)).exit).toBe(0);
   });
 
   test('a view leaves out what the real tool does not see', async () => {

@@ -1,0 +1,27 @@
+/** A bundle in a directory, and what opening one gives. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { directorySource, readText } from '../../directory.ts';
+
+export interface OpenBundle {
+  readonly source: CatalogSource;
+  /** The Dockerfile that lies with a directory. */
+  readonly dockerfile?: { readonly path: string; readonly text: string };
+  /** The labels of an image. */
+  readonly labels?: ReadonlyMap<string, string>;
+}
+
+/** Opens a bundle that is a directory. */
+export function openBundleDirectory(path: string): OpenBundle {
+  return { source: directorySource(path), ...dockerfileIn(path) };
+}
+
+/** The names under which tools write a bundle's Dockerfile, the likeliest first. */
+const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
+
+function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
+  const names = readdirSync(path);
+  const name = DOCKERFILES.find((known) => names.includes(known));
+  return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
+}
