@@ -25,6 +25,8 @@ export interface Settings {
     /** What the names of registries' secrets begin with, before a slash and the host. */
     readonly registries: string | undefined;
   };
+  /** The key that signs, and the address of KMS; nothing is signed with a key when undefined. */
+  readonly signing: { readonly key: string; readonly address: string } | undefined;
   /** Who gives jobs their identity tokens. */
   readonly issuer: string;
   /** Whom those tokens are for; the function's own address when undefined. */
@@ -64,6 +66,7 @@ export function settingsFrom(environment: Environment): Settings {
       app: environment['PORTOLAN_APP_SECRET'] || undefined,
       registries: environment['PORTOLAN_REGISTRY_SECRETS'] || undefined,
     },
+    signing: signingFrom(environment),
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
     audience: environment['PORTOLAN_AUDIENCE'] || undefined,
     pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
@@ -75,6 +78,12 @@ export function settingsFrom(environment: Environment): Settings {
     git: { searchPath: environment['PATH'], parts: partsOf(environment) },
     environment,
   };
+}
+
+function signingFrom(environment: Environment): Settings['signing'] {
+  const key = environment['PORTOLAN_SIGNING_KEY'];
+  const address = environment['AWS_ENDPOINT_URL'] || environment['PORTOLAN_KMS'];
+  return key && address ? { key, address } : undefined;
 }
 
 function sourcesFrom(text: string): Source[] {

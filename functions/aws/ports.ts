@@ -15,6 +15,7 @@ import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
+import { kmsSigner } from './kms.ts';
 import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
@@ -23,7 +24,7 @@ import { makingRepositories } from './repositories.ts';
 import { neededSecret } from './secret.ts';
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
-  const { environment, plainHttp, bucket, endpoint, table, queue } = settings;
+  const { environment, plainHttp, bucket, endpoint, table, queue, signing } = settings;
   const app = appOf(settings, telemetry);
   const credentials = credentialsOf(settings);
   return {
@@ -34,6 +35,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     fence: tableFence(table),
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
+    signer: signing && kmsSigner(signing.key, signing.address),
     forge: app?.forge ?? logForge(telemetry),
     deployed: app?.forge.deployed,
     linkTo: linksTo(settings),

@@ -107,7 +107,7 @@ export interface WrittenTarget {
   readonly cache?: 'json' | 'none';
   readonly compression?: 'gzip' | 'zstd';
   readonly labels?: Readonly<Record<string, string>>;
-  readonly attest?: readonly ('sbom' | 'provenance' | 'keyless')[];
+  readonly attest?: readonly ('sbom' | 'provenance' | 'keyless' | 'kms')[];
   readonly immutableTags?: boolean;
   readonly keep?: number;
   readonly platforms?: readonly string[];

@@ -220,8 +220,8 @@ export interface PublishTarget {
   readonly compression: 'gzip' | 'zstd';
   /** Labels of the image. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity. */
-  readonly attest: readonly ('sbom' | 'provenance' | 'keyless')[];
+  /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity, `kms` by the functions' key. */
+  readonly attest: readonly ('sbom' | 'provenance' | 'keyless' | 'kms')[];
   /** Whether every image gets a tag of its own that never moves as well. */
   readonly immutableTags: boolean;
   /** How many images with such tags stay in a registry; all when undefined. */

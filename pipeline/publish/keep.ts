@@ -5,7 +5,7 @@ import { PipelineError } from '../error.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Descriptor, KeepRule, Repository } from '../ports.ts';
 import { PREDICATE_TYPE } from './attest/artifact.ts';
-import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
+import { COSIGN_PREDICATE, PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import type { PlannedPublish } from './plan.ts';
 import { deleteOld, isPublished } from './retention.ts';
 import { type PublishTarget, targetOf } from './target.ts';
@@ -40,7 +40,9 @@ export async function keepNewest(
 
 /** Whether a publish to the target has signed the artifact; where it signs nothing, somebody else has. */
 function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor): boolean {
-  return attest.includes('keyless') && annotations[PREDICATE_TYPE] === PROVENANCE_PREDICATE;
+  const said = annotations[PREDICATE_TYPE];
+  if (attest.includes('kms')) return said === PROVENANCE_PREDICATE || said === COSIGN_PREDICATE;
+  return attest.includes('keyless') && said === PROVENANCE_PREDICATE;
 }
 
 /** The tags that a target moves in registries. */

@@ -12,6 +12,7 @@ import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import type { Written } from '../write.ts';
 import type { AttestOptions } from './attest/attest.ts';
+import type { Signer } from './attest/signer.ts';
 import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
 import { versionOf } from './immutable-tag.ts';
 import type { PublishReceipt } from './receipt.ts';
@@ -43,6 +44,8 @@ export interface PublishPorts {
   readonly fence?: Fence | undefined;
   /** Where the documents of every publish are kept as well; only behind a fence. */
   readonly records?: RecordStore | undefined;
+  /** The publisher's own key, for policies that ask for its signature. */
+  readonly signer?: Signer | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }

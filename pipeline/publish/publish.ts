@@ -111,10 +111,10 @@ function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   return [`changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amount(layers, 'layer')}`];
 }
 
-function attestedOf({ request, target, built, receipt }: StagedPublish): Attested {
+function attestedOf({ ports, request, target, built, receipt }: StagedPublish): Attested {
   const { cache, codec, labels } = target.settings;
   return {
-    options: request.attest ?? attestBy(target.attest),
+    options: request.attest ?? attestBy(target.attest, ports.signer),
     built,
     receipt,
     settings: { cache, compression: codec, labels },

@@ -1,12 +1,20 @@
 /** What is put beside a published image: what is in it, where it comes from, who says so. */
 import { withDigest } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
 import type { BuiltCatalog } from '../../oci/image/build.ts';
 import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
+import type { PublishTarget } from '../../policy/policy.ts';
 import type { Descriptor } from '../../ports.ts';
 import type { StandingImage } from '../push.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type Attachment, attach, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
-import { PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf } from './provenance.ts';
+import {
+  COSIGN_PREDICATE,
+  cosignStatement,
+  PROVENANCE_PREDICATE,
+  type ProvenanceRequest,
+  provenanceOf,
+} from './provenance.ts';
 import { BUNDLE_TYPE, signedStatement } from './sign.ts';
 import type { Signer } from './signer.ts';
 
@@ -29,16 +37,34 @@ export interface Attested {
   readonly settings: ProvenanceRequest['settings'];
 }
 
-/** What a policy asks for; nothing when that is nothing. */
-export function attestBy(asked: readonly ('sbom' | 'provenance' | 'keyless')[]): AttestOptions | undefined {
+/**
+ * What a policy asks for; nothing when that is nothing.
+ *
+ * @param key the publisher's own key
+ * @throws PipelineError `usage` where the policy wants a key, and the publisher has none
+ */
+export function attestBy(asked: PublishTarget['attest'], key: Signer | undefined): AttestOptions | undefined {
   if (asked.length === 0) return undefined;
-  const keyless = asked.includes('keyless');
+  const signer = signerFor(asked, key);
   return {
     sbom: asked.includes('sbom'),
-    provenance: keyless || asked.includes('provenance'),
-    signer: keyless ? { kind: 'keyless' } : undefined,
+    provenance: signer !== undefined || asked.includes('provenance'),
+    signer,
     builder: 'urn:portolan:publish',
   };
+}
+
+function signerFor(asked: PublishTarget['attest'], key: Signer | undefined): Signer | undefined {
+  if (asked.includes('keyless')) return { kind: 'keyless' };
+  if (!asked.includes('kms')) return undefined;
+  if (key) return key;
+  throw new PipelineError(
+    'usage',
+    'the policy asks for a signature with a KMS key, but this publisher has none',
+    {
+      hint: "set the functions' parameter SigningKey; in a job, use attest: [keyless]",
+    },
+  );
 }
 
 /**
@@ -55,31 +81,48 @@ export async function attestImages(
 ): Promise<string[]> {
   const { options, built } = attested;
   if (!options) return [];
-  const makers: readonly (readonly [string, () => Promise<Attachment>])[] = [
-    ...(options.sbom ? [[SBOM_TYPE, () => sbom(attested)] as const] : []),
-    ...(options.provenance
-      ? [[options.signer ? BUNDLE_TYPE : STATEMENT_TYPE, () => provenance(attested, options)] as const]
-      : []),
-  ];
-  const made = new Map<string, Promise<Attachment>>();
+  const makers = makersOf(attested, options);
+  const made = new Map<Maker, Promise<Attachment>>();
   const digests = new Set<string>();
   for (const { image, registry, reference } of standing) {
     if (image !== built.image) continue;
     const { manifestList: manifest } = image;
-    for (const [type, make] of makers) {
-      const there = await registry.listReferrers(
-        withDigest(reference, manifest.digest),
-        manifest.digest,
-        type,
-      );
-      if (there.some((one) => type !== BUNDLE_TYPE || says(one, PROVENANCE_PREDICATE))) continue;
+    for (const maker of makers) {
+      const { type, predicate, make } = maker;
+      const subject = withDigest(reference, manifest.digest);
+      const there = await registry.listReferrers(subject, manifest.digest, type);
+      if (there.some((one) => type !== BUNDLE_TYPE || says(one, predicate))) continue;
       // Signed once, however many places there are.
-      const attachment = made.get(type) ?? make();
-      made.set(type, attachment);
+      const attachment = made.get(maker) ?? make();
+      made.set(maker, attachment);
       digests.add((await attach(registry, { reference, manifest }, await attachment)).digest);
     }
   }
   return [...digests];
+}
+
+/** One kind of document. */
+interface Maker {
+  readonly type: string;
+  /** What a signed statement is about. */
+  readonly predicate: string;
+  readonly make: () => Promise<Attachment>;
+}
+
+function makersOf(attested: Attested, options: AttestOptions): Maker[] {
+  const { signer } = options;
+  const predicate = PROVENANCE_PREDICATE;
+  const type = signer ? BUNDLE_TYPE : STATEMENT_TYPE;
+  const makers: Maker[] = [];
+  if (options.sbom) makers.push({ type: SBOM_TYPE, predicate: '', make: () => sbom(attested) });
+  if (options.provenance) makers.push({ type, predicate, make: () => provenance(attested, options) });
+  // Without a key cosign takes the provenance's certificate; a second one would be a second entry in the log.
+  if (signer && signer.kind !== 'keyless') {
+    const statement = cosignStatement(attested.receipt.digest);
+    const make = (): Promise<Attachment> => signedStatement(statement, COSIGN_PREDICATE, signer);
+    makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, make });
+  }
+  return makers;
 }
 
 function says({ annotations = {} }: Descriptor, predicateType: string): boolean {

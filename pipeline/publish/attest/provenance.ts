@@ -49,3 +49,17 @@ function digestSet(digest: string): Readonly<Record<string, string>> {
   const [algorithm = '', hex = ''] = digest.split(':');
   return { [algorithm]: hex };
 }
+
+/** What cosign signs since version 3: that the image is signed, and nothing more. */
+export const COSIGN_PREDICATE = 'https://sigstore.dev/cosign/sign/v1';
+
+/** The statement that `cosign verify` looks for. */
+export function cosignStatement(digest: string): Uint8Array {
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [{ digest: digestSet(digest) }],
+    predicateType: COSIGN_PREDICATE,
+    predicate: {},
+  };
+  return new TextEncoder().encode(JSON.stringify(statement));
+}

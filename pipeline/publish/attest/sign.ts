@@ -22,27 +22,36 @@ export async function signedStatement(
   predicateType: string,
   signer: Signer,
 ): Promise<Attachment> {
-  const bundle = signer.kind === 'key' ? byKey(statement, signer.key) : await keyless(statement, signer);
+  const bundle = await bundleBy(statement, signer);
   const annotations = { [PREDICATE_TYPE]: predicateType };
   const bytes = new TextEncoder().encode(JSON.stringify(bundle));
   return { artifactType: BUNDLE_TYPE, bytes, annotations };
 }
 
-function byKey(statement: Uint8Array, pem: string): unknown {
-  const key = privateKey(pem);
-  const hint = keyHint(createPublicKey(key));
-  const signature = sign(
-    key.asymmetricKeyType === 'ed25519' ? null : 'sha256',
-    preAuthentication(statement),
-    key,
-  );
+async function bundleBy(statement: Uint8Array, signer: Signer): Promise<unknown> {
+  if (signer.kind === 'keyless') return keyless(statement, signer);
+  const bytes = preAuthentication(statement);
+  if (signer.kind === 'remote') {
+    const [publicKey, signature] = await Promise.all([signer.publicKey(), signer.sign(bytes)]);
+    return keyBundle(statement, { publicKey, signature });
+  }
+  const key = privateKey(signer.key);
+  const signature = sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', bytes, key);
+  return keyBundle(statement, { publicKey: createPublicKey(key), signature });
+}
+
+function keyBundle(
+  statement: Uint8Array,
+  { publicKey, signature }: { readonly publicKey: KeyObject; readonly signature: Uint8Array },
+): unknown {
+  const hint = keyHint(publicKey);
   return {
     mediaType: BUNDLE_TYPE,
     verificationMaterial: { publicKey: { hint }, tlogEntries: [] },
     dsseEnvelope: {
       payload: Buffer.from(statement).toString('base64'),
       payloadType: STATEMENT_TYPE,
-      signatures: [{ sig: signature.toString('base64'), keyid: hint }],
+      signatures: [{ sig: Buffer.from(signature).toString('base64'), keyid: hint }],
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What the steps of a delivery need from their host. */
 import type { Repository } from '../../git/repository.ts';
 import type { Fence, Forge, Queue, RecordStore, Registry } from '../../ports.ts';
+import type { Signer } from '../attest/signer.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { GateMessage } from './message.ts';
 
@@ -40,6 +41,8 @@ export interface DeliveryPorts {
   readonly fence: Fence;
   readonly records: RecordStore;
   readonly queue: Queue;
+  /** Signs what policies ask to be signed with the publisher's key; nothing can be when left out. */
+  readonly signer?: Signer | undefined;
   readonly forge: Forge;
   /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
   readonly announce?: ((published: Announcement) => Promise<void>) | undefined;

@@ -37,6 +37,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
     'ecr:CompleteLayerUpload',
   ],
   'registry.putManifest': ['ecr:PutImage'],
+  'signer.sign': ['kms:GetPublicKey', 'kms:Sign'],
   'registry.keepImages': ['ecr:GetLifecyclePolicy', 'ecr:PutLifecyclePolicy'],
 };
 
@@ -58,7 +59,7 @@ function partOf(name: string): string {
 function allowed(name: string): string[] {
   const part = partOf(name);
   return sorted(
-    [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|events|secretsmanager):[A-Z][A-Za-z]+/g)].map(
+    [...part.matchAll(/\b(?:s3|sqs|dynamodb|ecr|events|kms|secretsmanager):[A-Z][A-Za-z]+/g)].map(
       ([action]) => action,
     ),
   );
@@ -83,15 +84,17 @@ async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promis
 test('the function of the queue', async () => {
   const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
   // A message that failed is hurried, which is no call of a port.
-  // The sample keeps all of its images.
-  expect(allowed('WorkFunction')).toEqual(actionsOf([...calls, 'queue.comesAgain', 'registry.keepImages']));
+  // The sample keeps all of its images, and signs none.
+  expect(allowed('WorkFunction')).toEqual(
+    actionsOf([...calls, 'queue.comesAgain', 'registry.keepImages', 'signer.sign']),
+  );
 });
 
 test('the function of the state machine', async () => {
   const calls = await callsOf(({ ...ports }) =>
     handleCatalog({ ...push(sample.addition, 'addition'), kind: 'catalog', catalog: 'v4.20' }, ports),
   );
-  expect(allowed('PublishFunction')).toEqual(actionsOf([...calls, 'registry.keepImages']));
+  expect(allowed('PublishFunction')).toEqual(actionsOf([...calls, 'registry.keepImages', 'signer.sign']));
 });
 
 test('the reconciler, when a tag was moved by somebody else', async () => {

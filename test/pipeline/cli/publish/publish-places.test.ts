@@ -112,6 +112,7 @@ test('what is in the image and where it comes from, signed, and verified', async
     'application/vnd.cyclonedx+json',
     'application/vnd.dev.portolan.mirror-plan.v1',
     'application/vnd.dev.sigstore.bundle.v0.3+json',
+    'application/vnd.dev.sigstore.bundle.v0.3+json',
   ]);
   const verify = (...how: string[]): Promise<Ran> =>
     portolan(at, 'verify', name, '--insecure', host, '--key', 'pub', ...how);
@@ -122,7 +123,7 @@ test('what is in the image and where it comes from, signed, and verified', async
   expect(await verify('--says', 'https://example.com/other')).toMatchObject({ exit: 1 });
   // The same image of a later commit: the documents stay as they are.
   await publish('main', ...words);
-  expect(await referrers()).toHaveLength(3);
+  expect(await referrers()).toHaveLength(4);
   expect(await portolan(at, 'verify', name, '--insecure', host)).toMatchObject({ exit: 2 });
 });
 

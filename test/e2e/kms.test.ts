@@ -1,0 +1,66 @@
+/** A key of KMS, as an emulator has it, signs an image; Portolan verifies the signature, and cosign where it is installed. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { parseReference, withDigest } from '../../catalog/reference.ts';
+import { kmsSigner } from '../../functions/aws/kms.ts';
+import { pushImage } from '../../pipeline/oci/registry/push.ts';
+import { verifySignatures } from '../../pipeline/oci/signatures/verify.ts';
+import { attach } from '../../pipeline/publish/attest/artifact.ts';
+import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
+import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
+import { folder } from '../fakes/folder.ts';
+import { testClient } from '../fakes/host.ts';
+import { sampleImage } from '../fakes/image.ts';
+import { registry } from '../fakes/registry.ts';
+import { freePort, isOnPath, run, start } from '../fakes/tools.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
+
+describe.skipIf(!isOnPath('ministack'))('KMS', () => {
+  test('signs what is verified with its public key', async () => {
+    const port = await freePort();
+    const endpoint = `http://127.0.0.1:${port}`;
+    const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
+    await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
+    for (const [name, value] of Object.entries({
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    }))
+      vi.stubEnv(name, value);
+    const made = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': 'TrentService.CreateKey',
+        authorization: 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/kms/aws4_request',
+      },
+      body: JSON.stringify({ KeyUsage: 'SIGN_VERIFY', KeySpec: 'ECC_NIST_P256' }),
+    });
+    const { KeyMetadata } = (await made.json()) as { KeyMetadata: { KeyId: string } };
+    const signer = kmsSigner(KeyMetadata.KeyId, endpoint);
+    if (signer.kind !== 'remote') throw new Error('a remote signer');
+
+    const { host } = await registry();
+    const client = testClient([host]);
+    const image = sampleImage({ architectures: ['amd64', 'arm64'] });
+    const reference = parseReference(`${host}/sea/catalog:v4.20`);
+    await pushImage(client, reference, { image });
+    const statement = cosignStatement(image.root.digest);
+    const signed = await signedStatement(statement, COSIGN_PREDICATE, signer);
+    await attach(client, { reference, manifest: image.root }, signed);
+    const pem = (await signer.publicKey()).export({ type: 'spki', format: 'pem' }).toString();
+    const at = withDigest(reference, image.root.digest);
+    const { verified } = await verifySignatures(client, at, { kind: 'keys', keys: [pem] });
+    expect(verified).toHaveLength(1);
+
+    if (!isOnPath('cosign')) return;
+    const key = join(folder(), 'key.pub');
+    writeFileSync(key, pem);
+    const words = ['--key', key, '--insecure-ignore-tlog', '--allow-http-registry', '--new-bundle-format'];
+    const out = await run('cosign', 'verify', ...words, `${host}/sea/catalog@${image.root.digest}`);
+    expect(out.toString()).toContain(image.root.digest);
+  });
+});
