@@ -2,14 +2,17 @@
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import { PipelineError } from '../pipeline/error.ts';
-import { authorization } from '../pipeline/git/process.ts';
+import { openGitClient } from '../pipeline/git/http/client.ts';
+import { openHttpRepository } from '../pipeline/git/http/repository.ts';
+import { authorization, authorizationValue } from '../pipeline/git/process.ts';
 import { openRemote } from '../pipeline/git/remote.ts';
+import type { Repository } from '../pipeline/git/repository.ts';
 import { type Drift, driftOf } from '../pipeline/github/drift.ts';
 import { proposePins } from '../pipeline/github/drift-pins.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
-import { createRegistryClient } from '../pipeline/oci/registry/client.ts';
+import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
@@ -30,9 +33,9 @@ export interface Drifted {
  * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
  */
 export async function handleDrift(request: DriftRequest): Promise<Drifted> {
-  const { github, source, token, git, registries, now, log } = request;
+  const { github, source, registries, now, log } = request;
   const name = repositoryName(source.repository);
-  const repository = openRemote({ url: source.url, header: authorization(token) }, git);
+  const repository = await opened(request);
   const registry = createRegistryClient({ ...registries, internal: registries.plainHttp ?? [] });
   const clients = clientsUnder(registries);
   try {
@@ -52,4 +55,20 @@ export async function handleDrift(request: DriftRequest): Promise<Drifted> {
     clients.close();
     await repository.close();
   }
+}
+
+/** The source without git; with git where its server serves whole repositories only. */
+async function opened({ source: { url }, token, git, registries }: DriftRequest): Promise<Repository> {
+  const transport = openTransport({ ...registries, internal: [new URL(url).host] });
+  const client = openGitClient({ url, transport, authorization: async () => authorizationValue(token) });
+  try {
+    if ((await client.lacking()).length > 0) {
+      transport.close();
+      return openRemote({ url, header: authorization(token) }, git);
+    }
+  } catch (error) {
+    transport.close();
+    throw error;
+  }
+  return openHttpRepository({ client, closed: transport.close });
 }

@@ -244,7 +244,11 @@ test('drift: the schedule comes again', async () => {
       const url = `${hub.forge.url}/example/catalogs.git`;
       const source = { repository: 'example/catalogs', id: 1, branch: 'main', url };
       const look = () =>
-        handleDrift({ ...gateRequest(hub, fate), source, registries: { plainHttp: [host] } });
+        handleDrift({
+          ...gateRequest(hub, fate),
+          source,
+          registries: { plainHttp: [host, new URL(url).host] },
+        });
       const kinds: unknown[] = [];
       // The second time nothing is left to do.
       for (const _ of ['an hour', 'the next one']) {

@@ -44,8 +44,9 @@ function look(log: (line: string) => void = () => undefined): ReturnType<typeof 
     github: unpaced(hub.forge),
     source: { repository: 'example/catalogs', id: 1, branch: 'main', url },
     token: TOKEN,
-    git: { searchPath: process.env['PATH'] },
-    registries: { plainHttp: [host] },
+    // No git is there.
+    git: { searchPath: '/nowhere' },
+    registries: { plainHttp: [host, new URL(url).host] },
     now: new Date('2026-01-01T00:00:00Z'),
     log,
   });

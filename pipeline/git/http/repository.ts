@@ -16,6 +16,8 @@ export interface HttpRepositoryOptions {
   readonly cache?: LruCache<GitObject>;
   /** Bytes of files that stay in memory when others are fetched; 256 MiB when left out. */
   readonly memory?: number;
+  /** Called when the repository is closed. */
+  readonly closed?: () => void;
 }
 
 /** Objects that are asked for in one request. */
@@ -25,7 +27,12 @@ const MEMORY = 256 * 1024 * 1024;
 const OVERHEAD = 200;
 
 /** Opens a repository over HTTP. Nothing is asked for yet. */
-export function openHttpRepository({ client, cache, memory = MEMORY }: HttpRepositoryOptions): Repository {
+export function openHttpRepository({
+  client,
+  cache,
+  memory = MEMORY,
+  closed,
+}: HttpRepositoryOptions): Repository {
   const store = new MemoryStore(cache, memory);
   const bringObjects = async (ids: readonly string[]): Promise<void> => {
     for (let i = 0; i < ids.length; i += TOGETHER) await bringSome(ids.slice(i, i + TOGETHER));
@@ -71,7 +78,10 @@ export function openHttpRepository({ client, cache, memory = MEMORY }: HttpRepos
       await bring([older, newer]);
       return histories.isAncestor(older, newer);
     },
-    close: () => objects.close(),
+    close: async () => {
+      await objects.close();
+      closed?.();
+    },
   };
 }
 
