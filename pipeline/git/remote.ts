@@ -68,7 +68,7 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     bringTrees: async (trees, levels) => {
       const known = await Promise.all(trees.map((id) => objects.info(id)));
       const wanted = trees.filter((_, i) => !known[i]);
-      await inTurn(() => fetchObjects(run, wanted, levels));
+      await inTurn(() => fetchLevels(run, wanted, levels));
     },
     close: async () => {
       await objects.close();
@@ -97,6 +97,16 @@ async function fetchCommits(run: Run, commits: readonly string[], there: Readonl
 async function fetchObjects(run: Run, ids: readonly string[], levels = 0): Promise<void> {
   for (let i = 0; i < ids.length; i += TOGETHER)
     await fetch(run, [`--filter=tree:${levels}`], ids.slice(i, i + TOGETHER));
+}
+
+/** Large hosts refuse levels: then the trees alone come, and what is in them when it is read. */
+async function fetchLevels(run: Run, trees: readonly string[], levels: number): Promise<void> {
+  try {
+    await fetchObjects(run, trees, levels);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || !/tree filter allows max depth/.test(error.message)) throw error;
+    await fetchObjects(run, trees);
+  }
 }
 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { authorization } from '../../../pipeline/git/process.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import type { Repository } from '../../../pipeline/git/repository.ts';
-import { listFiles } from '../../../pipeline/git/tree.ts';
+import { entryAt, listFiles } from '../../../pipeline/git/tree.ts';
 import { TOKEN } from '../../fakes/github/forge.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';
 
@@ -56,4 +56,19 @@ test('a commit that is not there is named', async () => {
   });
   await repository.bring([hub.base()]);
   expect(await repository.resolve([hub.base()])).toEqual([hub.base()]);
+});
+
+test.each([
+  ['a server that sends levels of folders', undefined],
+  ['a server that refuses them', '0'],
+])('folders of several levels from %s', async (_, depth) => {
+  if (depth !== undefined) hub.repository.git('config', 'uploadpackfilter.tree.maxDepth', depth);
+  const commit = hub.moveBase({ 'a/b/c/file': 'one' });
+  const root = hub.repository.git('rev-parse', `${commit}^{tree}`);
+  await repository.bringTrees([root], 3);
+  const { requests } = hub.forge.git;
+  expect(await entryAt(repository.objects, root, 'a/b')).toMatchObject({ mode: '40000' });
+  expect(hub.forge.git.requests > requests).toBe(depth !== undefined);
+  const file = await entryAt(repository.objects, root, 'a/b/c/file');
+  expect((await repository.objects.read(file?.id ?? '', 100)).bytes.toString()).toBe('one');
 });
