@@ -11,10 +11,9 @@ import {
   LINK,
   MAINTAINER,
 } from '../fbc/property.ts';
-import { intOrString } from '../go/kubernetes-readers.ts';
+import { intOrString, textOf, time } from '../go/kubernetes-readers.ts';
 import { DEPLOYMENT_SPEC, LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from '../go/kubernetes-types.ts';
 import {
-  any,
   bool,
   type CheckedShape,
   int32,
@@ -128,13 +127,54 @@ const SPEC = struct('v1alpha1.ClusterServiceVersionSpec', {
   relatedImages: listOf(struct('v1alpha1.RelatedImage', { name: text, image: text })),
 });
 
+const CONDITION = {
+  phase: textOf('v1alpha1.ClusterServiceVersionPhase'),
+  message: text,
+  reason: textOf('v1alpha1.ConditionReason'),
+  lastUpdateTime: time,
+  lastTransitionTime: time,
+};
+
+const DEPENDENT = {
+  group: text,
+  version: text,
+  kind: text,
+  status: textOf('v1alpha1.StatusReason'),
+  uuid: text,
+  message: text,
+};
+
+/** What clusters write; the tools read it in a bundle, too. */
+const STATUS = struct('v1alpha1.ClusterServiceVersionStatus', {
+  ...CONDITION,
+  conditions: listOf(struct('v1alpha1.ClusterServiceVersionCondition', CONDITION)),
+  requirementStatus: listOf(
+    struct('v1alpha1.RequirementStatus', {
+      ...DEPENDENT,
+      name: text,
+      dependents: listOf(struct('v1alpha1.DependentStatus', DEPENDENT)),
+    }),
+  ),
+  certsLastUpdated: time,
+  certsRotateAt: time,
+  cleanup: struct('v1alpha1.CleanupStatus', {
+    pendingDeletion: listOf(
+      struct('v1alpha1.ResourceList', {
+        group: text,
+        kind: text,
+        instances: listOf(struct('v1alpha1.ResourceInstance', { name: text, namespace: text })),
+      }),
+    ),
+  }),
+});
+
 /** `v1alpha1.ClusterServiceVersion` */
 export const CSV: StructShape = struct('v1alpha1.ClusterServiceVersion', {
   kind: text,
   apiVersion: text,
   metadata: OBJECT_META,
   spec: SPEC,
-  status: any,
+  status: STATUS,
 });
 
 /** What opm knows of a ClusterServiceVersion beyond its spec. */

@@ -23,13 +23,21 @@ export interface ConvertedPackage {
   readonly findings: readonly Finding[];
 }
 
+/** What OLM's loader refuses while it reads the versions; it then makes no catalog at all. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'package-manifest/csv-duplicate',
+  'package-manifest/csv-unreadable',
+  'package-manifest/owned-missing',
+]);
+
 /** Converts a package as OLM's own loader did; what is left out is a finding. */
-export function convertPackage({ manifest, versions }: PackageFolder): ConvertedPackage {
+export function convertPackage({ manifest, versions, findings: read }: PackageFolder): ConvertedPackage {
   const findings: Finding[] = [];
   const report: Report = (rule, message, location, severity = 'error') => {
     findings.push({ rule: `package-manifest/${rule}`, severity, message, location });
   };
-  const json = manifest && manifest.name !== '' ? catalogJson(manifest, versions, report) : undefined;
+  const catalog = manifest && manifest.name !== '' ? catalogJson(manifest, versions, report) : undefined;
+  const json = read.some(({ rule }) => REFUSED.has(rule)) ? undefined : catalog;
   return { json, findings };
 }
 

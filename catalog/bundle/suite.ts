@@ -55,7 +55,8 @@ export function isInSuite(id: string, suite: Suite): boolean {
   return special.length === 0 || special.some((name) => name === suite);
 }
 
-function matches(patterns: readonly string[], id: string): boolean {
+/** Whether one of the patterns is the id, or its kind as `KIND/*`. */
+export function matches(patterns: readonly string[], id: string): boolean {
   return patterns.includes(id) || patterns.includes(`${id.split('/')[0]}/*`);
 }
 
@@ -96,7 +97,9 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'disconnected/*',
       'webhook/*',
       'object/*',
-      'openshift/*',
+      'openshift/max-version',
+      'openshift/scc',
+      'openshift/versions-range',
     ],
   },
   opm: {

@@ -1,7 +1,14 @@
 /** Checking one bundle: every rule is asked, a suite says which findings count. */
 import { gzipSync } from 'node:zlib';
 import { type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
-import { isInSuite, SUITE_NAMES, type Suite, seenBy, type View } from '../../../catalog/bundle/suite.ts';
+import {
+  isInSuite,
+  matches,
+  SUITE_NAMES,
+  type Suite,
+  seenBy,
+  type View,
+} from '../../../catalog/bundle/suite.ts';
 import { type Finding, milder } from '../../../catalog/finding.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
@@ -13,6 +20,8 @@ import type { OpenBundle } from './open-directory.ts';
 
 export interface BundleCheckOptions {
   readonly suites: readonly Suite[];
+  /** More rules: ids, or kinds `KIND/*`. */
+  readonly rules?: readonly string[];
   readonly view?: View;
   readonly severityOf?: SeverityOf;
   readonly options?: InspectOptions;
@@ -28,7 +37,7 @@ export interface BundleResult {
 /** Checks a bundle. */
 export async function checkBundle(
   { source, dockerfile, labels }: OpenBundle,
-  { suites, view, severityOf, options = {} }: BundleCheckOptions,
+  { suites, rules = [], view, severityOf, options = {} }: BundleCheckOptions,
 ): Promise<BundleResult> {
   const bundle = await inspectedBundle(source, {
     gzipLength,
@@ -38,7 +47,8 @@ export async function checkBundle(
   });
   const all = withScorecard(runInspection(bundle, RULES, severityOf), suites);
   const seen = view ? seenBy(view, all) : all;
-  const counts = ({ rule }: Finding): boolean => suites.some((suite) => isInSuite(rule, suite));
+  const counts = ({ rule }: Finding): boolean =>
+    matches(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
   return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { InspectOptions } from '../../../catalog/bundle/inspect.ts';
+import { SELECTABLE, selectedRules } from '../../../catalog/bundle/selector.ts';
 import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../../catalog/bundle/suite.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { ownSeverity, type SeverityOf } from '../../../catalog/rules/rule.ts';
@@ -49,6 +50,15 @@ export const command: Command = {
       value: 'FILE',
       description: 'Dockerfile of the bundle (default: the one in the directory)',
     },
+    'select-optional': {
+      value: 'SELECTOR',
+      description: "operator-sdk's selector of optional validators, for example name=community",
+    },
+    'optional-values': {
+      value: 'KEY=VALUE',
+      description: "operator-sdk's values for them: k8s-version, index-path, container-tools",
+      multiple: true,
+    },
     policy: { value: 'FILE', description: 'policy file with the severities of rules' },
     format: { value: 'text|json|sarif', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
@@ -60,15 +70,18 @@ export const command: Command = {
     'portolan bundle validate --format sarif oci:layout:v1 > findings.sarif',
   ],
   run: async (invocation, terminal) => {
+    const selected = selectedIn(invocation);
     const checkOptions = {
       suites: suitesOf(invocation),
+      rules: selected,
       severityOf: await severitiesIn(invocation, terminal),
       options: optionsOf(invocation, terminal),
       ...viewOf(invocation),
     };
     const format = invocation.text('format') ?? 'text';
+    const needsPlatforms = checkOptions.suites.includes('multiarch') || selected.includes('platform/*');
     const check = async (bundle: OpenBundle): Promise<BundleResult> => {
-      const platforms = await askedPlatforms(bundle, checkOptions.suites, { invocation, terminal });
+      const platforms = needsPlatforms ? await askedPlatforms(bundle, { invocation, terminal }) : undefined;
       const options = { ...checkOptions.options, ...(platforms ? { platforms } : {}) };
       return checkBundle(bundle, { ...checkOptions, options });
     };
@@ -124,13 +137,11 @@ function verdictOf(findings: readonly Finding[]): 'pass' | 'fail' {
   return findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
 }
 
-/** Registries are only asked for the suite that needs them. */
+/** The platforms of a bundle's images, from their registries. */
 async function askedPlatforms(
   { source }: OpenBundle,
-  suites: readonly Suite[],
   at: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<InspectOptions['platforms']> {
-  if (!suites.includes('multiarch')) return undefined;
   const { platformsIn } = await import('./named-bundle.ts');
   return platformsIn(source, at);
 }
@@ -172,6 +183,35 @@ function suitesOf(invocation: Invocation): readonly Suite[] {
   });
 }
 
+/** The rules that operator-sdk's selector selects. */
+function selectedIn(invocation: Invocation): readonly string[] {
+  const selector = invocation.text('select-optional');
+  if (selector === undefined) return [];
+  const rules = selectedRules(selector);
+  if (rules) return rules;
+  throw usageError(
+    command,
+    `--select-optional must select one of ${SELECTABLE.join(', ')}, not ${JSON.stringify(selector)}`,
+  );
+}
+
+const OPTIONAL_KEYS = ['k8s-version', 'index-path', 'container-tools'];
+
+/** operator-sdk's values by key; `container-tools` has no effect, as Portolan reads images from their registry. */
+function optionalValues(invocation: Invocation): ReadonlyMap<string, string> {
+  const pairs = invocation.list('optional-values').flatMap((text) => text.split(','));
+  return new Map(
+    pairs.map((pair): [string, string] => {
+      const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+      if (OPTIONAL_KEYS.includes(key) && value !== '') return [key, value];
+      throw usageError(
+        command,
+        `--optional-values must be KEY=VALUE with one of the keys ${OPTIONAL_KEYS.join(', ')}, not ${JSON.stringify(pair)}`,
+      );
+    }),
+  );
+}
+
 function viewOf(invocation: Invocation): { view?: View } {
   const view = invocation.word('compat', VIEW_NAMES);
   return view ? { view } : {};
@@ -187,9 +227,15 @@ async function severitiesIn(invocation: Invocation, { directory }: Terminal): Pr
 function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOptions {
   const { text } = invocation;
   const form = KUBERNETES_VERSION;
-  const version = formedOption(command, invocation, { option: 'kubernetes-version', form });
+  const values = optionalValues(invocation);
+  const version =
+    formedOption(command, invocation, { option: 'kubernetes-version', form }) ?? values.get('k8s-version');
+  if (version !== undefined && !form.accepts(version)) {
+    const message = `--optional-values k8s-version must be ${form.expected}, not ${JSON.stringify(version)}`;
+    throw usageError(command, message);
+  }
   const categories = text('categories');
-  const dockerfile = text('dockerfile');
+  const dockerfile = text('dockerfile') ?? values.get('index-path');
   return {
     ...(version === undefined ? {} : { kubernetesVersion: version }),
     ...(categories === undefined ? {} : { categories: readText(resolve(directory, categories)) }),

@@ -75,6 +75,50 @@ describe('portolan bundle validate', () => {
     expect((await portolan(directory, 'bundle', 'validate', '.', '--compat', 'opm')).out).toBe('');
   });
 
+  test("operator-sdk's selectors and values are taken as they are typed", async () => {
+    const directory = changed(/capabilities: .*/, 'capabilities: Everything');
+    const validate = ['bundle', 'validate', '.', '--compat', 'sdk'];
+    const exitOf = async (...words: string[]): Promise<number> =>
+      (await portolan(directory, ...validate, ...words)).exit;
+    expect(await exitOf()).toBe(0);
+    for (const selector of [
+      'name=capabilities',
+      'suite=operatorframework',
+      'suite=operatorframework,name!=community',
+      'name in (categories, capabilities)',
+    ]) {
+      expect(await exitOf('--select-optional', selector)).toBe(1);
+    }
+    for (const selector of [
+      'name=categories',
+      'suite=operatorframework,name!=capabilities',
+      '!suite,name=multiarch2',
+    ])
+      expect(await exitOf('--select-optional', selector)).toBe(selector.includes('multiarch2') ? 2 : 0);
+    expect(await exitOf('--select-optional', 'name=comunity')).toBe(2);
+  });
+
+  test("operator-sdk's optional values reach the rules; an unknown key or a bad version is refused", async () => {
+    const directory = folder();
+    cpSync(SAMPLE, directory, { recursive: true });
+    const role = 'apiVersion: rbac.authorization.k8s.io/v1beta1\nkind: Role\nmetadata: {name: a}\n';
+    writeFileSync(join(directory, 'manifests/role.yaml'), role);
+    writeFileSync(join(directory, 'b.Dockerfile'), 'LABEL com.redhat.openshift.versions=v4.6\n');
+    const run = (select: string, values: string): ReturnType<typeof portolan> =>
+      portolan(
+        directory,
+        ...['bundle', 'validate', '.', '--compat', 'sdk'],
+        ...['--select-optional', select, '--optional-values', values],
+      );
+    const community = await run('name=community', 'container-tools=none,index-path=b.Dockerfile');
+    expect(community.out).toContain('b.Dockerfile: error');
+    expect(community.exit).toBe(1);
+    expect((await run('name=alpha-deprecated-apis', 'k8s-version=1.21')).out).toContain('warning');
+    expect((await run('name=alpha-deprecated-apis', 'k8s-version=1.25')).exit).toBe(1);
+    expect((await run('name=alpha-deprecated-apis', 'k8s-version=new')).exit).toBe(2);
+    expect((await run('name=alpha-deprecated-apis', 'k8s=1.25')).exit).toBe(2);
+  });
+
   test('what scorecard fails on fails its suite, and is information in all others', async () => {
     const directory = changed(/^ {6}resources:\n(?: {6}[- ].*\n)*?(?= {6}\w)/m, '');
     const run = async (suite: string): Promise<[number, string[]]> => {

@@ -66,3 +66,23 @@ test('what is broken or in the way is refused', async () => {
   expect(await run('convert', 'full', '--to', 'out', '--by', 'letter')).toMatchObject({ code: 2 });
   expect(await run('convert', 'none', '--to', 'out')).toMatchObject({ code: 2 });
 });
+
+test('a package that cannot be converted is not written, not in part either', async () => {
+  const csv = readFileSync('test/catalogs/bundle/manifests/csv.yaml', 'utf8');
+  const crd = readFileSync('test/catalogs/bundle/manifests/crd.yaml', 'utf8');
+  write(
+    'p/etcd.package.yaml',
+    'packageName: etcd\nchannels: [{name: stable, currentCSV: etcd.v1.0.0}]\ndefaultChannel: stable\n',
+  );
+  write('p/1.0.0/csv.yaml', csv);
+  write('p/1.0.0/crd.yaml', crd);
+  const sound = await run('convert', 'package-manifests', 'p', '--bundles', 'sound');
+  expect(sound).toMatchObject({ code: 0 });
+  expect(filesIn('sound')).toContain('bundle-1.0.0/bundle/manifests/csv.yaml');
+  write('p/again/csv.yaml', csv);
+  write('p/again/crd.yaml', crd);
+  const twice = await run('convert', 'package-manifests', 'p', '--bundles', 'twice');
+  expect(twice).toMatchObject({ code: 1, out: '' });
+  expect(twice.err).toContain('package-manifest/csv-duplicate');
+  expect(readdirSync(at('.'))).not.toContain('twice');
+});
