@@ -6,6 +6,7 @@
 import { type Cel, loadCel } from '../fbc/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
+import { CRD_V1, CRD_V1BETA1, JSON_SCHEMA } from '../go/kubernetes-types.ts';
 import type { Path } from '../go/path.ts';
 import {
   fitStruct,
@@ -58,6 +59,17 @@ export interface TypedCsv {
   at(...path: Path): Location;
 }
 
+/** A key that is spelled in another case than the field that it stands for. */
+export interface Miscased {
+  readonly path: Path;
+  readonly field: string;
+}
+
+export interface InspectedCrd extends BundleObject {
+  /** Keys outside of its schemas that clusters ignore for their case. */
+  readonly miscased: readonly Miscased[];
+}
+
 /** A file of `metadata/` with annotations. */
 export interface AnnotationsFile {
   /** As Go reads them from YAML: numbers, true and false are text, null is empty. */
@@ -79,8 +91,8 @@ export interface Inspected {
   /** The objects of all documents, which only OLM v1 sees. */
   readonly allObjects: readonly BundleObject[];
   readonly csv: TypedCsv | undefined;
-  /** CRDs of `apiextensions.k8s.io`, v1 and v1beta1. */
-  readonly crds: readonly BundleObject[];
+  /** CRDs of `apiextensions.k8s.io`, v1 and v1beta1, with the keys that the tools read in any case as Kubernetes spells them. */
+  readonly crds: readonly InspectedCrd[];
   /** The first file of `metadata/` with annotations that are all text; without one, the first with annotations. */
   readonly annotations: AnnotationsFile | undefined;
   /** As annotated; may be empty. */
@@ -108,9 +120,9 @@ export async function inspectedBundle(
     objects,
     allObjects: manifests.flatMap(objectsIn),
     csv: csv && typedCsv(csv),
-    crds: objects.filter(
-      ({ kind, group }) => kind === 'CustomResourceDefinition' && group === 'apiextensions.k8s.io',
-    ),
+    crds: objects
+      .filter(({ kind, group }) => kind === 'CustomResourceDefinition' && group === 'apiextensions.k8s.io')
+      .map(inspectedCrd),
     annotations,
     package: textOf(annotations?.values[`${PREFIX}package.v1`]),
     channels: channels.split(',').map((channel) => channel.trim()),
@@ -152,7 +164,8 @@ function typedCsv(object: BundleObject): TypedCsv {
   const { value, misfits } = fitStruct(loosened(object.value, CSV, [], found), CSV);
   const metadata = isObject(value['metadata']) ? value['metadata'] : {};
   return {
-    name: object.name,
+    // In another case, only the typed readers find it.
+    name: object.name === '' ? textOf(metadata['name']) : object.name,
     object,
     metadata,
     annotations: textMap(metadata['annotations']),
@@ -162,6 +175,32 @@ function typedCsv(object: BundleObject): TypedCsv {
     ...found,
     at: (...path) => object.document.locate(path),
   };
+}
+
+function inspectedCrd(object: BundleObject): InspectedCrd {
+  const miscased: Miscased[] = [];
+  const shape = object.version === 'v1beta1' ? CRD_V1BETA1 : CRD_V1;
+  const folded = foldedKeys(object.value, shape, [], miscased);
+  if (miscased.length === 0 || !isObject(folded)) return { ...object, miscased };
+  const name = object.name === '' ? text(member(folded, 'metadata'), 'name') : object.name;
+  return { ...object, value: folded, name, miscased };
+}
+
+/** A value with a type's keys as the type spells them; schemas stay as they are. */
+function foldedKeys(value: unknown, shape: Shape, path: Path, found: Miscased[]): unknown {
+  if (shape.kind === 'list' && Array.isArray(value))
+    return value.map((item, i) => foldedKeys(item, shape.items, [...path, i], found));
+  if (shape.kind !== 'struct' || shape === JSON_SCHEMA || !isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    const field = Object.hasOwn(shape.fields, key)
+      ? key
+      : Object.keys(shape.fields).find((name) => name.toLowerCase() === key.toLowerCase());
+    const type = field === undefined ? undefined : shape.fields[field];
+    if (field === undefined || !type) return [key, inner];
+    if (field !== key) found.push({ path: [...path, key], field });
+    return [field, foldedKeys(inner, type, [...path, key], found)];
+  });
+  return Object.fromEntries(entries);
 }
 
 function textMap(value: unknown): Readonly<Record<string, string>> {

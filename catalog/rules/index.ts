@@ -46,6 +46,7 @@ import { rule as crdApiVersion } from './crd/api-version.ts';
 import { rule as crdConversion } from './crd/conversion.ts';
 import { rule as crdDeprecationWarning } from './crd/deprecation-warning.ts';
 import { rule as crdDuplicate } from './crd/duplicate.ts';
+import { rule as crdFieldCase } from './crd/field-case.ts';
 import { rule as crdGroup } from './crd/group.ts';
 import { rule as crdName } from './crd/name.ts';
 import { rule as crdNames } from './crd/names.ts';
@@ -327,6 +328,7 @@ export const RULES: readonly Rule[] = [
   crdConversion,
   crdDeprecationWarning,
   crdDuplicate,
+  crdFieldCase,
   crdGroup,
   crdName,
   crdNames,

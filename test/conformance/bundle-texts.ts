@@ -207,6 +207,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
 export const OURS: ReadonlySet<string> = new Set([
   'csv/unquoted',
   'csv/field-case',
+  'crd/field-case',
   'crd/owned-group',
   'crd/scale-status',
   'annotations/folder',

@@ -66,6 +66,15 @@ export const checkCrdType: Check = ({ crds }, report) => {
   }
 };
 
+export const checkCrdFieldCase: Check = ({ crds }, report) => {
+  for (const { name, document, miscased } of crds) {
+    for (const { path, field } of miscased) {
+      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is spelled ${field}: operator-sdk reads it in any case, but clusters ignore it`;
+      report(message, document.locate(path), { hint: `${field}: …` });
+    }
+  }
+};
+
 export const checkCrdApiVersion: Check = ({ objects }, report) => {
   for (const { kind, group, version, name, document } of objects) {
     if (kind !== 'CustomResourceDefinition') continue;

@@ -372,10 +372,13 @@ export const checkUnquoted: Check = ofCsv((csv, report) => {
   }
 });
 
+/** Fields beside the required ones without which OLM does not install. */
+const NEEDED: readonly (readonly string[])[] = [['metadata'], ['metadata', 'name'], ['spec', 'installModes']];
+
 export const checkFieldCase: Check = ofCsv((csv, report) => {
   for (const { path, field } of csv.miscased) {
     const message = `${called(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
-    const isRequired = REQUIRED.some(
+    const isRequired = [...REQUIRED, ...NEEDED].some(
       (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
     );
     report(message, csv.at(...path), {
