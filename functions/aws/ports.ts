@@ -82,10 +82,21 @@ function credentialsOf({ authfile, environment, secrets }: Settings): Credential
   return ecrCredentials(others, () => new Date());
 }
 
+/** Where each partition of AWS has its console, by the beginning of its regions' names. */
+const CONSOLES: readonly (readonly [string, string])[] = [
+  ['cn-', 'console.amazonaws.cn'],
+  ['us-gov-', 'console.amazonaws-us-gov.com'],
+  ['eusc-', 'console.amazonaws-eusc.eu'],
+];
+
+function consoleOf(region: string): string {
+  return CONSOLES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'console.aws.amazon.com';
+}
+
 /** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */
 function linksTo({ pages, bucket, environment }: Settings): (documents: string) => string {
   const region = environment['AWS_REGION'] ?? '';
-  const shown = `https://${region}.console.aws.amazon.com/s3/object/${bucket}?region=${region}&prefix=`;
+  const shown = `https://${region}.${consoleOf(region)}/s3/object/${bucket}?region=${region}&prefix=`;
   return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
 }
 

@@ -118,3 +118,35 @@ test('what is asked of whoever looks after it stands in the outputs', () => {
   expect(docs).toContain('--source-arn ASIDE-ARN');
   expect(Outputs['AsideArn']?.Value).toBe('Aside.Arn');
 });
+
+test('for each alarm there are steps, and every function has alarms for crashes and throttles', () => {
+  const steps = docs.slice(
+    docs.indexOf('### What to do when an alarm fires'),
+    docs.indexOf('### Messages put aside'),
+  );
+  for (const [name] of ofType('AWS::CloudWatch::Alarm'))
+    expect(steps).toMatch(new RegExp(`^\\| (?:\`\\w+\`, )*\`${name}\`(?:, \`\\w+\`)* \\| 1\\. `, 'm'));
+  const functions = ofType('AWS::Serverless::Function').map(([name]) => name);
+  const alarmed = (metric: string): unknown[] =>
+    ofType('AWS::CloudWatch::Alarm')
+      .filter(([, { Properties: of }]) => of['Namespace'] === 'AWS/Lambda' && of['MetricName'] === metric)
+      .map(([, { Properties }]) => (Properties['Dimensions'] as { Value: string }[])[0]?.Value);
+  // Only stacks with an App have it, and it has an alarm of its own.
+  const all = functions.filter((name) => name !== 'DriftFunction').sort();
+  expect(alarmed('Errors').sort()).toEqual(all);
+  expect(alarmed('Throttles').sort()).toEqual(all);
+});
+
+test('what a schedule could not start is put aside, and somebody hears of it', () => {
+  const schedules = Object.values(Resources).flatMap(({ Properties }) =>
+    Object.values((Properties['Events'] ?? {}) as Record<string, Resource>).filter(
+      ({ Type }) => Type === 'ScheduleV2',
+    ),
+  );
+  const queues = schedules.map(({ Properties }) => Properties['DeadLetterConfig']);
+  expect(queues).toEqual([{ Arn: 'Unscheduled.Arn' }, { Arn: 'Unscheduled.Arn' }]);
+  expect(Resources['NotScheduled']?.Properties['Dimensions']).toMatchObject([
+    { Value: 'Unscheduled.QueueName' },
+  ]);
+  expect(Resources['SchedulerSilent']?.Properties['TreatMissingData']).toBe('breaching');
+});
