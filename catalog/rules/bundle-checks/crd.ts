@@ -66,11 +66,18 @@ export const checkCrdType: Check = ({ crds }, report) => {
   }
 };
 
+/** Fields that opm looks up only as Kubernetes spells them: without them, it does not find the CRD. */
+const SOUGHT = /^(?:metadata|metadata\.name|spec|spec\.names|spec\.names\.kind|spec\.versions)$/i;
+
+/** OLM v0 reads keys of CRDs in any case, and writes them to the cluster as Kubernetes spells them. */
 export const checkCrdFieldCase: Check = ({ crds }, report) => {
   for (const { name, document, miscased } of crds) {
     for (const { path, field } of miscased) {
-      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is spelled ${field}: operator-sdk reads it in any case, but clusters ignore it`;
-      report(message, document.locate(path), { hint: `${field}: …` });
+      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
+      report(message, document.locate(path), {
+        hint: `${field}: …`,
+        ...(SOUGHT.test(path.join('.')) ? {} : { severity: 'warning' }),
+      });
     }
   }
 };
