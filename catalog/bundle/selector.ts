@@ -58,7 +58,7 @@ const REQUIREMENTS: readonly RegExp[] = [
 /**
  * The rules of the validators that a selector such as `name=community` or `suite=operatorframework` selects.
  *
- * @returns undefined for a text that is no selector, or selects nothing
+ * @returns undefined for a text that is not a selector, or selects nothing
  */
 export function selectedRules(selector: string): readonly string[] | undefined {
   const requirements = selector

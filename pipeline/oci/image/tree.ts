@@ -190,7 +190,7 @@ function tooLarge(what: string, scope: string, limit: string): PipelineError {
   return new PipelineError('too-large', `${what} than Portolan reads: the limit ${scope} is ${limit}`);
 }
 
-/** `512 MiB`, or bytes where they are no whole number of them. */
+/** `512 MiB`, or bytes where they are not a whole number of them. */
 function bytesText(bytes: number): string {
   return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes} bytes`;
 }
