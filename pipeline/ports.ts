@@ -68,6 +68,14 @@ export interface UploadMemory {
   note(location: string): void;
 }
 
+/** How a manifest is written by whoever may write it for some time only. */
+export interface PutManifestOptions {
+  /** Requests that have no answer after so many ms are cut off, and none begins after. */
+  readonly within?: number;
+  /** Told before each try after the first one: what the earlier try sent may still be under way. */
+  readonly again?: () => void;
+}
+
 /**
  * A registry, or a directory or archive that stands for one. Names of what is absent give
  * `undefined`, `false` or nothing; what could not be found out throws a PipelineError.
@@ -92,7 +100,7 @@ export interface Registry {
    *
    * @throws PipelineError `conflict` when the tag may not be moved
    */
-  putManifest(to: Reference, manifest: Manifest): Promise<void>;
+  putManifest(to: Reference, manifest: Manifest, options?: PutManifestOptions): Promise<void>;
   /** Tags in the order in which the registry lists them; nothing for an unknown repository. */
   listTags(of: Repository): AsyncIterable<string>;
   /** Manifests whose `subject` is the digest; of one artifact type when that is given. */
@@ -173,9 +181,22 @@ export interface StandingClaim extends Claim {
   readonly version: string;
 }
 
+/** Who holds it, and nobody else, moves the tag of a name. */
+export interface Lease {
+  /** How many holders there were, with this one. */
+  readonly turn: number;
+  /** When it ends, in ms since 1970; 0 once it was given back. */
+  readonly until: number;
+}
+
+export interface StandingLease extends Lease {
+  /** What `replaceLease` compares. */
+  readonly version: string;
+}
+
 /**
- * The last claim for each name. Registries have no conditional writes of tags: whoever moves a tag
- * moves it to what stands here.
+ * The last claim for each name, and the lease of its tag. Registries have no conditional writes of tags: whoever
+ * moves a tag holds the lease, and moves it to the claim that stands here.
  */
 export interface Fence {
   read(name: string): Promise<StandingClaim | undefined>;
@@ -189,6 +210,13 @@ export interface Fence {
     claim: Claim,
     standing: StandingClaim | undefined,
   ): Promise<StandingClaim | undefined>;
+  readLease(name: string): Promise<StandingLease | undefined>;
+  /** As `replace`, of the lease. @param until when it ends; 0 gives it back */
+  replaceLease(
+    name: string,
+    until: number,
+    standing: StandingLease | undefined,
+  ): Promise<StandingLease | undefined>;
 }
 
 /** What one step asks another one to do. */

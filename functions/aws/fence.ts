@@ -1,4 +1,4 @@
-/** A fence in a table of DynamoDB: one item for each name, written on a condition. */
+/** A fence in a table of DynamoDB: an item for each name's claim and one for its lease, written on a condition. */
 import {
   ConditionalCheckFailedException,
   DynamoDBClient,
@@ -6,46 +6,72 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Fence } from '../../pipeline/ports.ts';
-import { claimText, parseClaim } from '../../pipeline/publish/fence-records.ts';
+import {
+  claimText,
+  leaseText,
+  nextLease,
+  parseClaim,
+  parseLease,
+} from '../../pipeline/publish/fence-records.ts';
 import { ASKING } from './client.ts';
 import { cloudError } from './failure.ts';
 
 /** @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves */
 export function tableFence(table: string): Fence {
   const client = new DynamoDBClient(ASKING);
+  const get = (key: string, attribute: string) =>
+    cloudError(`the table ${table}`, async () => {
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName: table, Key: { name: { S: key } }, ConsistentRead: true }),
+      );
+      return Item?.[attribute]?.S;
+    });
+  /** @returns false, and nothing is written, when another sequence than the one before stands there */
+  const put = (key: string, attribute: string, { sequence, text }: Numbered) =>
+    cloudError(`the table ${table}`, async () => {
+      const Item = { name: { S: key }, sequence: { N: String(sequence) }, [attribute]: { S: text } };
+      const condition = conditionOf(sequence === 1 ? undefined : sequence - 1);
+      try {
+        await client.send(new PutItemCommand({ TableName: table, Item, ...condition }));
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
+    });
   return {
-    read: (name) =>
-      cloudError(`the table ${table}`, async () => {
-        const { Item } = await client.send(
-          new GetItemCommand({ TableName: table, Key: { name: { S: name } }, ConsistentRead: true }),
-        );
-        const text = Item?.['claim']?.S;
-        if (text === undefined) return undefined;
-        const claim = parseClaim(text, `${table}/${name}`);
-        return { ...claim, version: String(claim.sequence) };
-      }),
-    replace: (name, claim, standing) =>
-      cloudError(`the table ${table}`, async () => {
-        const sequence = (standing?.sequence ?? 0) + 1;
-        try {
-          await client.send(
-            new PutItemCommand({
-              TableName: table,
-              Item: {
-                name: { S: name },
-                sequence: { N: String(sequence) },
-                claim: { S: claimText({ ...claim, sequence }) },
-              },
-              ...conditionOf(standing?.sequence),
-            }),
-          );
-        } catch (error) {
-          if (error instanceof ConditionalCheckFailedException) return undefined;
-          throw error;
-        }
-        return { ...claim, sequence, version: String(sequence) };
-      }),
+    read: async (name) => {
+      const text = await get(name, 'claim');
+      if (text === undefined) return undefined;
+      const claim = parseClaim(text, `${table}/${name}`);
+      return { ...claim, version: String(claim.sequence) };
+    },
+    replace: async (name, claim, standing) => {
+      const sequence = (standing?.sequence ?? 0) + 1;
+      const text = claimText({ ...claim, sequence });
+      const isOurs = await put(name, 'claim', { sequence, text });
+      return isOurs ? { ...claim, sequence, version: String(sequence) } : undefined;
+    },
+    readLease: async (name) => {
+      const text = await get(`${name}${LEASE}`, 'lease');
+      if (text === undefined) return undefined;
+      const lease = parseLease(text, `${table}/${name}${LEASE}`);
+      return { ...lease, version: String(lease.turn) };
+    },
+    replaceLease: async (name, until, standing) => {
+      const lease = nextLease(until, standing);
+      const isOurs = await put(`${name}${LEASE}`, 'lease', { sequence: lease.turn, text: leaseText(lease) });
+      return isOurs ? { ...lease, version: String(lease.turn) } : undefined;
+    },
   };
+}
+
+/** Ends the key of a lease; no name of a fence has it. */
+const LEASE = '#lease';
+
+interface Numbered {
+  readonly sequence: number;
+  readonly text: string;
 }
 
 function conditionOf(sequence: number | undefined) {

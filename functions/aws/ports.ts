@@ -23,6 +23,9 @@ import { secretCredentials } from './registry-secrets.ts';
 import { makingRepositories } from './repositories.ts';
 import { neededSecret } from './secret.ts';
 
+/** Waiting is billed: for a publisher that died, the message comes again later. In ms. */
+const PATIENCE = 10_000;
+
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, bucket, endpoint, table, queue, signing } = settings;
   const app = appOf(settings, telemetry);
@@ -33,6 +36,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
       createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
     ),
     fence: tableFence(table),
+    lease: { patience: PATIENCE },
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
     signer: signing && kmsSigner(signing.key, signing.address),

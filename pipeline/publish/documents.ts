@@ -3,6 +3,7 @@
  * one record for each fence that says whose are current.
  */
 import { isObject } from '../../catalog/go/shape.ts';
+import { PipelineError } from '../error.ts';
 import type { RecordStore, StandingClaim } from '../ports.ts';
 import type { Follower } from './fence.ts';
 
@@ -61,7 +62,13 @@ export function followingRecord(records: RecordStore, { name, catalog, place }: 
       const record = await records.get(key);
       return record !== undefined && new TextDecoder().decode(record.bytes) === textOf(claim);
     },
-    move: (claim) => records.put(key, new TextEncoder().encode(textOf(claim))),
+    move: async (claim, turn) => {
+      const before = await records.get(key);
+      turn.left();
+      // A write that is late finds another version.
+      if (await records.replace(key, new TextEncoder().encode(textOf(claim)), before?.version)) return;
+      throw new PipelineError('conflict', `${key} was written meanwhile`, { retryable: true });
+    },
   };
 }
 

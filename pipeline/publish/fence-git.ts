@@ -2,15 +2,15 @@
  * A fence with no cloud: a git ref, `refs/portolan/<catalog>/<place>`, of the catalogs' own
  * repository. Each claim is a commit whose parent is the claim before it, so the ref only moves
  * forward, and git itself compares and moves it in one step: the server of a remote one, or
- * `update-ref` in a directory.
+ * `update-ref` in a directory. The lease is another ref, `refs/portolan-leases/<catalog>/<place>`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { type GitRun, type GitSettings, type Reach, runGit } from '../git/process.ts';
-import type { Fence, StandingClaim } from '../ports.ts';
-import { claimText, parseClaim } from './fence-records.ts';
+import type { Fence, StandingClaim, StandingLease } from '../ports.ts';
+import { claimText, leaseText, nextLease, parseClaim, parseLease } from './fence-records.ts';
 
 /** The repository that holds the refs. */
 export interface FencePlace {
@@ -46,6 +46,11 @@ function refOf(name: string): string {
   return `refs/portolan/${name}`;
 }
 
+/** Beside the claims: no name of a catalog leads here. */
+function leaseRefOf(name: string): string {
+  return `refs/portolan-leases/${name}`;
+}
+
 /**
  * Of `ID<tab>REF` lines the id of this very ref: where git looks a name up, the branch
  * `refs/heads/refs/portolan/…` answers to `refs/portolan/…` as well.
@@ -55,33 +60,60 @@ function idOf(ref: string, lines: Buffer): string | undefined {
   return found.map((line) => line.split('\t')).find(([, name]) => name === ref)?.[0];
 }
 
-function localFence({ repository, settings }: FencePlace): Fence & { close(): Promise<void> } {
-  const run: GitRun = { settings, directory: repository };
-  const read = async (name: string): Promise<StandingClaim | undefined> => {
-    const parameters = ['for-each-ref', '--format=%(objectname)%09%(refname)', refOf(name)];
-    const { output } = await runGit(run, parameters);
-    const id = idOf(refOf(name), output);
-    return id === undefined ? undefined : claimAt(run, id);
-  };
+/** A place where refs are read, and moved only from where they were read. */
+interface Refs {
+  /** The run in whose repository commits are written. */
+  readonly run: GitRun;
+  /** The commit of a ref, there to be read; undefined where there is none. */
+  at(ref: string): Promise<string | undefined>;
+  /** @returns false when the ref was moved by somebody else */
+  move(ref: string, to: string, from: string | undefined): Promise<boolean>;
+}
+
+/** Claims follow each other as commits do; of leases only the last one is kept. */
+function fenceOf({ run, at, move }: Refs): Fence {
   return {
-    read,
+    read: async (name) => {
+      const id = await at(refOf(name));
+      if (id === undefined) return undefined;
+      return { ...parseClaim(await textAt(run, id), `commit ${id}`), version: id } satisfies StandingClaim;
+    },
     replace: async (name, claim, standing) => {
       const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
-      const id = await claimCommit(run, claimText(next), standing?.version);
-      const before = standing?.version ?? '0'.repeat(id.length);
-      const parameters = ['update-ref', refOf(name), id, before];
-      const { code } = await runGit({ ...run, accept: [0, 128] }, parameters);
-      if (code === 0) return { ...next, version: id };
-      // Refused for another value, or for another reason that the next try would meet as well.
-      const now = await read(name);
-      if (now?.version !== standing?.version) return undefined;
-      throw new PipelineError('git', `cannot write ${refOf(name)} in ${repository}`, {
-        retryable: true,
-        hint: 'make the repository writable, or store the fence in another one: --fence URL',
-      });
+      const id = await textCommit(run, claimText(next), standing?.version);
+      return (await move(refOf(name), id, standing?.version)) ? { ...next, version: id } : undefined;
     },
-    close: async () => undefined,
+    readLease: async (name) => {
+      const id = await at(leaseRefOf(name));
+      if (id === undefined) return undefined;
+      return { ...parseLease(await textAt(run, id), `commit ${id}`), version: id } satisfies StandingLease;
+    },
+    replaceLease: async (name, until, standing) => {
+      const next = nextLease(until, standing);
+      const id = await textCommit(run, leaseText(next), undefined);
+      return (await move(leaseRefOf(name), id, standing?.version)) ? { ...next, version: id } : undefined;
+    },
   };
+}
+
+function localFence({ repository, settings }: FencePlace): Fence & { close(): Promise<void> } {
+  const run: GitRun = { settings, directory: repository };
+  const at = async (ref: string): Promise<string | undefined> => {
+    const { output } = await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', ref]);
+    return idOf(ref, output);
+  };
+  const move: Refs['move'] = async (ref, to, from) => {
+    const parameters = ['update-ref', ref, to, from ?? '0'.repeat(to.length)];
+    const { code } = await runGit({ ...run, accept: [0, 128] }, parameters);
+    if (code === 0) return true;
+    // Refused for another value, or for another reason that the next try would meet as well.
+    if ((await at(ref)) !== from) return false;
+    throw new PipelineError('git', `cannot write ${ref} in ${repository}`, {
+      retryable: true,
+      hint: 'make the repository writable, or store the fence in another one: --fence URL',
+    });
+  };
+  return { ...fenceOf({ run, at, move }), close: async () => undefined };
 }
 
 function remoteFence({ repository, settings, reach }: FencePlace): Fence & { close(): Promise<void> } {
@@ -95,21 +127,20 @@ function remoteFence({ repository, settings, reach }: FencePlace): Fence & { clo
     last = turn.catch(() => undefined);
     return turn;
   };
+  const move: Refs['move'] = async (ref, to, from) => {
+    await runGit(run, ['update-ref', ref, to]);
+    const lease = `--force-with-lease=${ref}:${from ?? ''}`;
+    // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
+    const parameters = ['push', '--porcelain', lease, '--', repository, `${ref}*:${ref}*`];
+    const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
+    return code === 0 || lost(output.toString('utf8'), repository);
+  };
+  const fence = fenceOf({ run, at: (ref) => readRemote(run, far, { repository, ref }), move });
   return {
-    read: (name) => inTurn(() => readRemote(run, far, { repository, name })),
-    replace: (name, claim, standing) =>
-      inTurn(async () => {
-        const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
-        const id = await claimCommit(run, claimText(next), standing?.version);
-        const ref = refOf(name);
-        await runGit(run, ['update-ref', ref, id]);
-        const lease = `--force-with-lease=${ref}:${standing?.version ?? ''}`;
-        // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
-        const parameters = ['push', '--porcelain', lease, '--', repository, `${ref}*:${ref}*`];
-        const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
-        if (code === 0) return { ...next, version: id };
-        return lost(output.toString('utf8'), repository);
-      }),
+    read: (name) => inTurn(() => fence.read(name)),
+    replace: (...parameters) => inTurn(() => fence.replace(...parameters)),
+    readLease: (name) => inTurn(() => fence.readLease(name)),
+    replaceLease: (...parameters) => inTurn(() => fence.replaceLease(...parameters)),
     close: async () => {
       await last.catch(() => undefined);
       rmSync(scratch, { recursive: true, force: true });
@@ -117,40 +148,41 @@ function remoteFence({ repository, settings, reach }: FencePlace): Fence & { clo
   };
 }
 
+/** The commit of a ref, fetched. */
 async function readRemote(
   run: GitRun,
   far: GitRun,
-  { repository, name }: { readonly repository: string; readonly name: string },
-): Promise<StandingClaim | undefined> {
-  const { output } = await runGit(far, ['ls-remote', '--', repository, refOf(name)]);
-  const id = idOf(refOf(name), output);
+  { repository, ref }: { readonly repository: string; readonly ref: string },
+): Promise<string | undefined> {
+  const { output } = await runGit(far, ['ls-remote', '--', repository, ref]);
+  const id = idOf(ref, output);
   if (id === undefined) return undefined;
   const { code } = await runGit({ ...run, accept: [0, 1, 128] }, ['cat-file', '-e', `${id}:${FILE}`]);
   const fetch = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--', repository];
   if (code !== 0) await runGit(far, [...fetch, id]);
-  return claimAt(run, id);
+  return id;
 }
 
 /** What a server says to the second of two who move a ref at once. */
 const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|already exists/;
 
 /** @throws PipelineError unless the ref was moved by somebody else */
-function lost(said: string, repository: string): undefined {
+function lost(said: string, repository: string): false {
   const line = said.split('\n').find((one) => one.startsWith('!'));
-  if (line !== undefined && RACE.test(line)) return undefined;
+  if (line !== undefined && RACE.test(line)) return false;
   const why = line?.split('\t').at(-1) ?? 'no answer';
   throw new PipelineError('denied', `${repository} rejected the fence update: ${why.slice(0, 200)}`, {
-    hint: 'the token needs write access to refs/portolan/* (contents: write)',
+    hint: 'the token needs write access to refs/portolan/* and refs/portolan-leases/* (contents: write)',
   });
 }
 
-async function claimAt(run: GitRun, id: string): Promise<StandingClaim> {
+async function textAt(run: GitRun, id: string): Promise<string> {
   const { output } = await runGit(run, ['cat-file', 'blob', `${id}:${FILE}`]);
-  return { ...parseClaim(output.toString('utf8'), `commit ${id}`), version: id };
+  return output.toString('utf8');
 }
 
-/** Writes the commit of a claim; the same claim after the same one has the same id. */
-async function claimCommit(run: GitRun, text: string, parent: string | undefined): Promise<string> {
+/** Writes the commit of a claim or a lease; the same one after the same one has the same id. */
+async function textCommit(run: GitRun, text: string, parent: string | undefined): Promise<string> {
   const blob = await written(run, 'blob', text);
   const entry = Buffer.concat([Buffer.from(`100644 ${FILE}\0`), Buffer.from(blob, 'hex')]);
   const tree = await written(run, 'tree', entry);

@@ -5,6 +5,7 @@ import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { followingRecord, keepDocuments } from './documents.ts';
 import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
+import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
 import { isFenced } from './push.ts';
 import type { PublishTarget } from './target.ts';
@@ -18,6 +19,7 @@ export interface Guarded {
   /** Id of the commit. */
   readonly commit: string;
   readonly epoch?: number | undefined;
+  readonly lease?: LeaseOptions | undefined;
 }
 
 export interface Guard {
@@ -34,13 +36,14 @@ export function guardOf(
   { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
   guarded: Guarded,
 ): Guard | undefined {
-  const { fence, repository, records, catalog, commit, epoch } = guarded;
+  const { fence, repository, records, catalog, commit, epoch, lease } = guarded;
   if (!fence || !isFenced(to)) return undefined;
   const name = fenceName(catalog, place);
   const fencing: Fencing = {
     fence,
     name,
     isAncestor: (older, newer) => isAncestor(repository, older, newer),
+    lease,
   };
   const beside = records ? [followingRecord(records, { name, catalog, place })] : [];
   let winner: StandingClaim | undefined;

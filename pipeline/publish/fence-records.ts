@@ -1,9 +1,9 @@
 /** A fence over any store with conditional writes. */
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
-import type { Claim, Fence, RecordStore, StandingClaim } from '../ports.ts';
+import type { Claim, Fence, Lease, RecordStore, StandingClaim, StandingLease } from '../ports.ts';
 
-/** Claims as records below `fence/`. */
+/** Claims as records below `fence/`, leases below `lease/`. */
 export function recordFence(store: RecordStore): Fence {
   const keyOf = (name: string): string => `fence/${name}`;
   const read = async (name: string): Promise<StandingClaim | undefined> => {
@@ -19,7 +19,54 @@ export function recordFence(store: RecordStore): Fence {
       // Another claim may stand there by now; it is ahead of ours, and as good to go on with.
       return isOurs ? read(name) : undefined;
     },
+    ...leasesIn(store),
   };
+}
+
+function leasesIn(store: RecordStore): Pick<Fence, 'readLease' | 'replaceLease'> {
+  const keyOf = (name: string): string => `lease/${name}`;
+  const readLease = async (name: string): Promise<StandingLease | undefined> => {
+    const record = await store.get(keyOf(name));
+    if (!record) return undefined;
+    return { ...parseLease(new TextDecoder().decode(record.bytes), keyOf(name)), version: record.version };
+  };
+  return {
+    readLease,
+    replaceLease: async (name, until, standing) => {
+      const lease = nextLease(until, standing);
+      const bytes = new TextEncoder().encode(leaseText(lease));
+      if (!(await store.replace(keyOf(name), bytes, standing?.version))) return undefined;
+      const now = await readLease(name);
+      // Somebody may have taken what was given back here.
+      return now?.turn === lease.turn && now.until === until ? now : undefined;
+    },
+  };
+}
+
+/** What is to be written over a lease. */
+export function nextLease(until: number, standing: Lease | undefined): Lease {
+  return { turn: (standing?.turn ?? 0) + 1, until };
+}
+
+/** A lease as it is kept. */
+export function leaseText({ turn, until }: Lease): string {
+  return `${JSON.stringify({ turn, until })}\n`;
+}
+
+/**
+ * Reads a lease as it is kept.
+ *
+ * @param where for the message
+ * @throws PipelineError `corrupt`
+ */
+export function parseLease(text: string, where: string): Lease {
+  const value = parsed(text);
+  if (isObject(value)) {
+    const { turn, until } = value;
+    if (Number.isSafeInteger(turn) && Number.isSafeInteger(until))
+      return { turn: Number(turn), until: Number(until) };
+  }
+  throw unreadable('lease', text, where);
 }
 
 type Written = Claim & Pick<StandingClaim, 'sequence'>;
@@ -44,9 +91,17 @@ export function parseClaim(text: string, where: string): Written {
       return { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
     }
   }
-  throw new PipelineError('corrupt', `${where} is not a valid claim: ${JSON.stringify(text.slice(0, 80))}`, {
-    hint: 'Portolan publishes nothing while it cannot read the fence (docs/functions.md#disaster-recovery)',
-  });
+  throw unreadable('claim', text, where);
+}
+
+function unreadable(what: string, text: string, where: string): PipelineError {
+  return new PipelineError(
+    'corrupt',
+    `${where} is not a valid ${what}: ${JSON.stringify(text.slice(0, 80))}`,
+    {
+      hint: 'Portolan publishes nothing while it cannot read the fence (docs/functions.md#disaster-recovery)',
+    },
+  );
 }
 
 function isId(value: unknown): value is string {

@@ -11,9 +11,9 @@ import type { Follower } from './fence.ts';
 export function followingTag(registry: Registry, tag: Reference): Follower {
   return {
     follows: async ({ digest }) => (await registry.resolve(tag))?.digest === digest,
-    move: async ({ digest }) => {
+    move: async ({ digest }, turn) => {
       const manifest = await registry.getManifest(withDigest(tag, digest));
-      if (manifest) return registry.putManifest(tag, manifest);
+      if (manifest) return registry.putManifest(tag, manifest, { within: turn.left(), again: turn.doubt });
       throw new PipelineError(
         'not-found',
         `the image ${digest} for ${formatReference(tag)} no longer exists`,

@@ -1,12 +1,14 @@
 /**
- * Why an older commit never wins a tag. A publisher first claims the tag, by a conditional write
- * that only a newer commit passes, and then moves the tag to whatever is claimed, until nothing
- * was claimed meanwhile. So claims only ever go forward, every move writes a claim that was read,
- * and the last move is followed by a look that found no later claim.
+ * Why a tag never goes back to an older commit. A publisher first claims the tag, by a conditional
+ * write that only a newer commit passes, and then moves the tag to whatever is claimed, until nothing
+ * was claimed meanwhile. Claims only ever go forward. Only who holds the tag's lease moves it, to a
+ * claim that was read under the lease: so the moves go forward as the claims do. The last move is
+ * followed by a look that found no later claim.
  */
 import { createHash } from 'node:crypto';
-import { PipelineError } from '../error.ts';
+import { type ErrorCode, PipelineError } from '../error.ts';
 import type { Claim, Fence, StandingClaim } from '../ports.ts';
+import { type LeaseOptions, type Turn, takeTurn } from './fence-lease.ts';
 
 export interface Fencing {
   readonly fence: Fence;
@@ -14,6 +16,7 @@ export interface Fencing {
   readonly name: string;
   /** Whether the first of two commits is an ancestor of the second, or the same. */
   readonly isAncestor: (older: string, newer: string) => Promise<boolean>;
+  readonly lease?: LeaseOptions | undefined;
 }
 
 /** How a commit stands to the one that is claimed. */
@@ -102,7 +105,8 @@ export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing 
 export interface Follower {
   /** Whether it is as the claim says. */
   follows(claim: StandingClaim): Promise<boolean>;
-  move(claim: StandingClaim): Promise<void>;
+  /** Moves it. It asks what is left of the turn directly before the request that does, which takes no longer. */
+  move(claim: StandingClaim, turn: Pick<Turn, 'left' | 'doubt'>): Promise<void>;
 }
 
 /**
@@ -111,21 +115,78 @@ export interface Follower {
  *
  * @param read the claim that was read or made last
  * @returns the claim that they follow now, and whether anything was moved
+ * @throws PipelineError as the followers; `conflict`, retryable, when others hold the lease for too long
  */
 export async function converge(
-  { fence, name }: Pick<Fencing, 'fence' | 'name'>,
+  fencing: Omit<Fencing, 'isAncestor'>,
   read: StandingClaim,
   followers: readonly Follower[],
 ): Promise<{ claim: StandingClaim; moved: boolean }> {
+  const { fence, name } = fencing;
   let moved = false;
   for (let current = read; ; ) {
-    for (const follower of followers) {
-      if (await follower.follows(current)) continue;
-      await follower.move(current);
-      moved = true;
+    if (!(await allFollow(followers, current))) {
+      const ours = await moveInTurn(fencing, current, followers);
+      current = ours.claim;
+      moved ||= ours.moved;
     }
     const later = (await fence.read(name)) ?? current;
     if (later.version === current.version) return { claim: current, moved };
     current = later;
+  }
+}
+
+async function allFollow(followers: readonly Follower[], claim: StandingClaim): Promise<boolean> {
+  for (const follower of followers) if (!(await follower.follows(claim))) return false;
+  return true;
+}
+
+/** Moves followers to what is claimed by the time that it is this publisher's turn. */
+async function moveInTurn(
+  { fence, name, lease }: Omit<Fencing, 'isAncestor'>,
+  before: StandingClaim,
+  followers: readonly Follower[],
+): Promise<{ claim: StandingClaim; moved: boolean }> {
+  const turn = await takeTurn({ fence, name, ...lease });
+  let moved = false;
+  try {
+    const claim = (await fence.read(name)) ?? before;
+    for (const follower of followers) {
+      if (await follower.follows(claim)) continue;
+      await moveOne(follower, claim, turn);
+      moved = true;
+    }
+    return { claim, moved };
+  } finally {
+    await turn.end();
+  }
+}
+
+/** Answers after which nothing of a request is under way any more. */
+const ANSWERS: ReadonlySet<ErrorCode> = new Set([
+  'usage',
+  'not-found',
+  'denied',
+  'rate-limited',
+  'corrupt',
+  'too-large',
+  'not-allowed',
+  'conflict',
+]);
+
+async function moveOne(follower: Follower, claim: StandingClaim, turn: Turn): Promise<void> {
+  let isAsked = false;
+  const left = (): number => {
+    const time = turn.left();
+    isAsked = true;
+    return time;
+  };
+  try {
+    await follower.move(claim, { left, doubt: turn.doubt });
+  } catch (error) {
+    if (isAsked && !(error instanceof PipelineError && ANSWERS.has(error.code))) turn.doubt();
+    // Cut off, it is no failure for good.
+    turn.left();
+    throw error;
   }
 }

@@ -14,6 +14,7 @@ import type { Written } from '../write.ts';
 import type { AttestOptions } from './attest/attest.ts';
 import type { Signer } from './attest/signer.ts';
 import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
+import type { LeaseOptions } from './fence-lease.ts';
 import { versionOf } from './immutable-tag.ts';
 import type { PublishReceipt } from './receipt.ts';
 import { type PublishChoices, type PublishTarget, targetOf } from './target.ts';
@@ -42,6 +43,8 @@ export interface PublishPorts {
   readonly registry: Registry;
   /** Decides whose tag it is; without one, the last to publish wins. */
   readonly fence?: Fence | undefined;
+  /** How another holder of the tag's lease is waited for. */
+  readonly lease?: LeaseOptions | undefined;
   /** Where the documents of every publish are kept as well; only behind a fence. */
   readonly records?: RecordStore | undefined;
   /** The publisher's own key, for policies that ask for its signature. */
@@ -98,14 +101,21 @@ export async function planPublish(
   ports: PublishPorts,
   request: PublishRequest,
 ): Promise<PlannedPublish | Ended> {
-  const { repository, registry, fence, records } = ports;
+  const { repository, registry, fence, lease, records } = ports;
   const [commit = ''] = await repository.resolve([request.commit]);
   const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
   if (!policy) return { kind: 'refused', findings };
   const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, request.catalog, request);
-  const guarded = { repository, records, ...request, commit, fence: target.untagged ? undefined : fence };
+  const guarded = {
+    repository,
+    records,
+    lease,
+    ...request,
+    commit,
+    fence: target.untagged ? undefined : fence,
+  };
   const guard = guardOf(target, guarded);
   const newer = await guard?.newer(registry);
   if (newer) return { kind: 'superseded', findings: [], by: newer, image: target.name };

@@ -5,7 +5,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { tableFence } from '../../functions/aws/fence.ts';
 import { bucketRecords } from '../../functions/aws/records.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
-import { expectConditional, expectNewest, expectOneWinner, type TwoViews } from '../fakes/fence-contract.ts';
+import {
+  expectConditional,
+  expectNewest,
+  expectOneTurn,
+  expectOneWinner,
+  type TwoViews,
+} from '../fakes/fence-contract.ts';
 import { freePort, isOnPath, start } from '../fakes/tools.ts';
 
 let endpoint: string;
@@ -52,6 +58,10 @@ describe.skipIf(!isOnPath('ministack'))('on a stand-in for AWS', () => {
 
   test.each(places)('%s: a claim is replaced only by who has read it', async (_, open) =>
     expectConditional(await open()),
+  );
+
+  test.each(places)('%s: of eight at once one has the lease, until it ends', async (_, open) =>
+    expectOneTurn(await open()),
   );
 
   test.each(places)('%s: of eight at once one is first, ten times', async (_, open) =>

@@ -12,6 +12,7 @@ import type { DeliveryPorts, Deployment } from '../../pipeline/publish/delivery/
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { versionIn } from '../../pipeline/publish/immutable-tag.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
+import { testClock } from './clock.ts';
 import { folder } from './folder.ts';
 
 /** What dies with a process. */
@@ -77,6 +78,7 @@ export async function deliveryWorld({
   const calls: string[] = [];
   const callers: string[] = [];
   let opens = 0;
+  const clock = testClock();
   const living = (caller: string): DeliveryPorts => {
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
@@ -110,6 +112,7 @@ export async function deliveryWorld({
       },
       registry: mortal<Registry>('registry', registry),
       fence: mortal('fence', recordFence(records)),
+      lease: { clock },
       records: mortal<RecordStore>('records', records),
       queue: mortal('queue', { send: queue.send }),
       forge: mortal('forge', {

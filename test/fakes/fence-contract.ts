@@ -33,6 +33,26 @@ export async function expectConditional([one, two]: TwoViews): Promise<void> {
   expect(await one.read('v4.19/0123456789abcdef')).toBeUndefined();
 }
 
+/** Of eight at once one has the lease; it is given back, or taken over from who has it as it was read. */
+export async function expectOneTurn(views: TwoViews): Promise<void> {
+  const [one, two] = views;
+  expect(await one.readLease(NAME)).toBeUndefined();
+  const taken = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => views[i % 2 === 0 ? 0 : 1].replaceLease(NAME, 1000 + i, undefined)),
+  );
+  const [held, ...others] = taken.filter((lease) => lease !== undefined);
+  expect(others).toEqual([]);
+  expect(held).toMatchObject({ turn: 1 });
+  expect(await two.readLease(NAME)).toEqual(held);
+  const over = await two.replaceLease(NAME, 2000, held);
+  expect(over).toMatchObject({ turn: 2, until: 2000 });
+  expect(await one.replaceLease(NAME, 0, held), 'who held it before cannot give it back').toBeUndefined();
+  expect(await two.replaceLease(NAME, 0, over)).toMatchObject({ turn: 3, until: 0 });
+  expect(await one.readLease(NAME)).toMatchObject({ turn: 3, until: 0 });
+  expect(await one.read(NAME), 'a lease is no claim').toBeUndefined();
+  expect(await one.readLease('v4.19/0123456789abcdef')).toBeUndefined();
+}
+
 /** Of so many at once one is first, each time. */
 export async function expectOneWinner(views: TwoViews, rounds: number): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
@@ -53,8 +73,10 @@ export async function expectOneWinner(views: TwoViews, rounds: number): Promise<
 /** Of four at once the newest commit wins, and the tag follows it. */
 export async function expectNewest(views: TwoViews): Promise<void> {
   let tag = '';
+  // As long as others take: waiting is not what is tested.
+  const lease = { clock: { now: Date.now, sleep: () => new Promise<void>((done) => setTimeout(done, 20)) } };
   const publish = async (n: number): Promise<void> => {
-    const fencing: Fencing = { fence: views[n % 2 === 0 ? 0 : 1], name: NAME, isAncestor };
+    const fencing: Fencing = { fence: views[n % 2 === 0 ? 0 : 1], name: NAME, isAncestor, lease };
     const claimed = await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
     await converge(fencing, claimed.claim, [
       {

@@ -1,51 +1,89 @@
 /**
- * Publishers of one tag as an explicit-state search sees them. The code under test is the real one:
- * each publisher runs `claim` and `converge`, and every call of a port is one atomic step. A
- * publisher's state is what its calls were answered, so its next call is found by running it again
- * on those answers.
+ * Publishers of one tag, and the reconciler, as an explicit-state search sees them. The code under test is the real
+ * one: each publisher runs `claim` and `converge`, the reconciler reads the claim and runs `converge`, and every call
+ * of a port is one atomic step. A process's state is what its calls were answered, so its next call is found by
+ * running it again on those answers.
+ *
+ * Things that go wrong, together as many as an exploration allows: a process dies before or after a call, or while
+ * the tag's new value is on its way to the registry, which may take it much later; the registry's answer to that is
+ * lost, and the process lives; a process stops for so long that its lease ends. What came of a process that died or
+ * failed is run again from its beginning.
  */
-import type { Claim, Fence, StandingClaim } from '../../pipeline/ports.ts';
+import { PipelineError } from '../../pipeline/error.ts';
+import type { Claim, Clock, Fence, StandingClaim, StandingLease } from '../../pipeline/ports.ts';
 import { claim, converge, type Fencing, type Follower } from '../../pipeline/publish/fence.ts';
 
 export interface Exploration {
   readonly publishers: number;
-  /** How often publishers may die, altogether; each is then run again from its beginning. */
-  readonly deaths: number;
+  /** Whether the reconciler runs beside them. */
+  readonly reconciles?: boolean;
+  /** How many things may go wrong. */
+  readonly faults: number;
   /** Replaces the conditional write by a look and a write. */
   readonly checkThenPut?: boolean;
   /** Ends after the first move of the tag. */
   readonly lookOnce?: boolean;
+  /** Moves the tag to the claim that was read before the lease was taken. */
+  readonly readOnce?: boolean;
+  /** Gives the lease to everybody. */
+  readonly leaseless?: boolean;
 }
 
-/** What the publishers share. */
+export interface Explored {
+  readonly states: number;
+  readonly transitions: number;
+  /** What the tag names in the states where everybody is done. */
+  readonly ends: ReadonlySet<string>;
+  /** Moves of the tag to an older commit's image, each written once. */
+  readonly backwards: ReadonlySet<string>;
+}
+
+/** What the processes share. */
 interface World {
   readonly claim: StandingClaim | undefined;
   readonly tag: string;
+  readonly lease: StandingLease | undefined;
+  /** Who uses the lease; undefined when nobody does, and it only has to end. */
+  readonly holder: number | undefined;
+  /** What is on its way to the registry, and nobody waits for. */
+  readonly under: string | undefined;
 }
 
 type Call =
   | { readonly kind: 'read' }
   | { readonly kind: 'replace'; readonly claim: Claim; readonly version: string | undefined }
   | { readonly kind: 'overwrite'; readonly claim: Claim }
+  | { readonly kind: 'readLease' }
+  | { readonly kind: 'replaceLease'; readonly isTaken: boolean; readonly version: string | undefined }
+  | { readonly kind: 'sleep' }
   | { readonly kind: 'tag' }
   | { readonly kind: 'move'; readonly digest: string };
 
-/** Where a publisher stands: what its calls were answered, and the call that comes next. */
+/** Where a process stands: what its calls were answered, and the call that comes next. */
 interface Local {
-  readonly answers: readonly string[];
+  readonly answers: readonly Answer[];
   /** Undefined when it is done. */
   readonly call: Call | undefined;
-  /**
-   * Equal for those that go on alike. All that the functions keep is the claim that they saw last,
-   * and whether they claim or converge.
-   */
+  /** Whether it ends with an error, and is run again. */
+  readonly fails: boolean;
+  /** Equal for those that go on alike, but for the lease that they have seen. */
   readonly key: string;
+  /** The version of a lease, where it still matters. */
+  readonly lease: string | undefined;
+}
+
+interface Answer {
+  readonly kind: Call['kind'];
+  /** As JSON; undefined when the call failed. */
+  readonly value: string | undefined;
+  /** Whether it came so late that the lease is over. */
+  readonly isLate: boolean;
 }
 
 interface State {
   readonly world: World;
   readonly locals: readonly Local[];
-  readonly deaths: number;
+  readonly faults: number;
 }
 
 /** The digest of commit `n`'s image. */
@@ -53,121 +91,285 @@ export function digestOf(n: number): string {
   return `digest-${n}`;
 }
 
-/** @returns how many states there are, and what the tag names in those where everybody is done */
-export async function explore(how: Exploration): Promise<{ states: number; ends: Set<string> }> {
+/** Time stands still in the search: a lease ends where the search says so. */
+const NOW = 1_000_000;
+const LATE = 2 * NOW;
+
+export async function explore(how: Exploration): Promise<Explored> {
   const stepOf = localSteps(how);
   const births: Local[] = [];
-  for (let n = 1; n <= how.publishers; n++) births.push(await stepOf(n, undefined, ''));
-  const start: State = { world: { claim: undefined, tag: '' }, locals: births, deaths: how.deaths };
+  for (let n = 1; n <= how.publishers; n++) births.push(await stepOf(n, undefined, undefined));
+  if (how.reconciles) births.push(await stepOf(0, undefined, undefined));
+  const world: World = { claim: undefined, tag: '', lease: undefined, holder: undefined, under: undefined };
+  const start: State = { world, locals: births, faults: how.faults };
   const seen = new Set<string>([keyOf(start)]);
   const ends = new Set<string>();
+  const backwards = new Set<string>();
   const open: State[] = [start];
+  let transitions = 0;
   for (let state = open.pop(); state; state = open.pop()) {
-    if (state.locals.every(({ call }) => call === undefined)) ends.add(state.world.tag);
-    for (const [i, local] of state.locals.entries()) {
-      if (!local.call) continue;
-      const [world, answer] = done(state.world, local.call);
-      const stepped = stepOf(i + 1, local, JSON.stringify(answer ?? null));
-      // Waiting only where it must: most steps were taken before.
-      const next = stepped instanceof Promise ? await stepped : stepped;
-      for (const following of after(state, i, { world, next, birth: births[i] ?? local })) {
-        const key = keyOf(following);
-        if (seen.has(key)) continue;
-        seen.add(key);
-        open.push(following);
-      }
+    if (state.world.under === undefined && state.locals.every(({ call }) => call === undefined))
+      ends.add(state.world.tag);
+    for (const following of await nexts(state, how, { births, stepOf })) {
+      transitions++;
+      const [from, to] = [state.world.tag, following.world.tag];
+      if (from !== to && numberOf(to) < numberOf(from)) backwards.add(`${from} to ${to}`);
+      const key = keyOf(following);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      open.push(following);
     }
   }
-  return { states: seen.size, ends };
+  return { states: seen.size, transitions, ends, backwards };
 }
 
-function keyOf({ world, locals, deaths }: State): string {
-  return `${world.claim?.version} ${world.tag} ${deaths} ${locals.map(({ key }) => key).join(' ')}`;
+function numberOf(digest: string): number {
+  return Number(digest.split('-')[1] ?? 0);
 }
 
-/** The publisher's call is answered; or it dies before, or after, its call was done, and begins anew. */
-function after(
-  { world: before, locals, deaths }: State,
-  i: number,
-  { world, next, birth }: { readonly world: World; readonly next: Local; readonly birth: Local },
-): State[] {
-  const answered = { world, locals: locals.with(i, next), deaths };
-  if (deaths === 0) return [answered];
-  const born = locals.with(i, birth);
-  return [
-    answered,
-    { world: before, locals: born, deaths: deaths - 1 },
-    { world, locals: born, deaths: deaths - 1 },
-  ];
+function keyOf({ world, locals, faults }: State): string {
+  const { claim: { version } = {}, tag, lease, holder, under } = world;
+  // A version of a lease is only compared with the one that stands.
+  const all = locals.map((local) => `${local.key}${local.lease && local.lease === lease?.version}`).join(' ');
+  return `${version} ${tag} ${lease && lease.until === 0} ${holder} ${under} ${faults} ${all}`;
 }
 
-function done(world: World, call: Call): [World, unknown] {
-  if (call.kind === 'read') return [world, world.claim];
-  if (call.kind === 'tag') return [world, world.tag];
-  if (call.kind === 'move') return [{ ...world, tag: call.digest }, null];
-  if (call.kind === 'replace' && world.claim?.version !== call.version) return [world, null];
-  const sequence = (world.claim?.sequence ?? 0) + 1;
-  const claim: StandingClaim = { ...call.claim, sequence, version: `${sequence}-${call.claim.commit}` };
-  return [{ ...world, claim }, claim];
+interface Running {
+  readonly births: readonly Local[];
+  readonly stepOf: Step;
 }
 
-type Step = (n: number, from: Local | undefined, answer: string) => Local | Promise<Local>;
+/** All that may come next. */
+async function nexts(state: State, how: Exploration, running: Running): Promise<State[]> {
+  const { world, locals, faults } = state;
+  const found: State[] = [];
+  // What is on its way comes to its end before the lease does: that is what the lease's time is for.
+  if (world.under !== undefined)
+    found.push({ ...state, world: { ...world, tag: world.under, under: undefined } });
+  const isHeld = world.lease !== undefined && world.lease.until !== 0;
+  if (isHeld && world.holder === undefined)
+    found.push({ ...state, world: { ...world, lease: ended(world.lease), under: undefined } });
+  for (const [i, local] of locals.entries()) {
+    const { call } = local;
+    if (!call || (call.kind === 'sleep' && isHeld)) continue;
+    const n = i < how.publishers ? i + 1 : 0;
+    const take = async (after: World, answer: Omit<Answer, 'kind'>, left: number): Promise<void> => {
+      const stepped = running.stepOf(n, local, { kind: call.kind, ...answer });
+      // Waiting only where it must: most steps were taken before.
+      const next = stepped instanceof Promise ? await stepped : stepped;
+      const isOver = next.fails || next.call === undefined;
+      const left_ = isOver && after.holder === i ? { ...after, holder: undefined } : after;
+      const stands = next.fails ? (running.births[i] ?? next) : next;
+      found.push({ world: left_, locals: locals.with(i, stands), faults: left });
+    };
+    const [after, value] = done(state, call, i);
+    const answer = { value: JSON.stringify(value ?? null), isLate: false };
+    await take(after, answer, faults);
+    if (faults === 0) continue;
+    const dead = (left: World): State => ({
+      world: left.holder === i ? { ...left, holder: undefined } : left,
+      locals: locals.with(i, running.births[i] ?? local),
+      faults: faults - 1,
+    });
+    found.push(dead(world), dead(after));
+    if (call.kind === 'move' && world.under === undefined) {
+      const under = { ...world, under: call.digest };
+      found.push(dead(under));
+      await take(under, { value: undefined, isLate: false }, faults - 1);
+    }
+    if (after.holder === i)
+      await take(
+        { ...after, lease: ended(after.lease), holder: undefined },
+        { ...answer, isLate: true },
+        faults - 1,
+      );
+  }
+  return found;
+}
 
-/** The steps of publisher `n`, which publishes commit `n`; each is found once. */
+function ended(lease: StandingLease | undefined): StandingLease | undefined {
+  return lease && { ...lease, until: 0 };
+}
+
+function done({ world, locals }: State, call: Call, i: number): [World, unknown] {
+  switch (call.kind) {
+    case 'read':
+      return [world, world.claim];
+    case 'tag':
+      return [world, world.tag];
+    case 'sleep':
+      return [world, null];
+    case 'readLease':
+      return [world, world.lease];
+    case 'move':
+      return [{ ...world, tag: call.digest }, null];
+    case 'replaceLease':
+      return leased(world, call, { i, locals });
+    default: {
+      if (call.kind === 'replace' && world.claim?.version !== call.version) return [world, null];
+      const sequence = (world.claim?.sequence ?? 0) + 1;
+      const made: StandingClaim = { ...call.claim, sequence, version: `${sequence}-${call.claim.commit}` };
+      return [{ ...world, claim: made }, made];
+    }
+  }
+}
+
+function leased(
+  world: World,
+  { isTaken, version }: Extract<Call, { kind: 'replaceLease' }>,
+  { i, locals }: { readonly i: number; readonly locals: readonly Local[] },
+): [World, unknown] {
+  if (world.lease?.version !== version) return [world, null];
+  // One that nobody knows any more: so there are few of them.
+  const known = new Set([version, ...locals.map(({ lease }) => lease)]);
+  let turn = 1;
+  while (known.has(String(turn))) turn++;
+  const made: StandingLease = { turn, until: isTaken ? LATE : 0, version: String(turn) };
+  return [{ ...world, lease: made, holder: isTaken ? i : undefined }, made];
+}
+
+type Step = (n: number, from: Local | undefined, answer: Answer | undefined) => Local | Promise<Local>;
+
+/** The steps of publisher `n`, which publishes commit `n`, and of the reconciler, 0; each is found once. */
 function localSteps(how: Exploration): Step {
   const steps = new Map<string, Local>();
   const locals = new Map<string, Local>();
   return (n, from, answer) => {
-    const step = `${n} ${from?.key} ${answer}`;
+    const step = `${n} ${from?.key} ${from?.lease} ${answer?.value} ${answer?.isLate}`;
     const known = steps.get(step);
     if (known) return known;
-    const answers = from ? [...from.answers, answer] : [];
-    return nextCall(how, n, answers).then((call) => {
-      const local = { answers, call, key: localKey(call, answers) };
-      const same = locals.get(`${n} ${local.key}`) ?? local;
-      locals.set(`${n} ${local.key}`, same);
+    const answers = from && answer ? [...from.answers, answer] : [];
+    return nextCall(how, n, answers).then(({ call, fails }) => {
+      const local = { answers, call, fails, ...localKey(how, call, answers) };
+      const key = `${n} ${fails} ${local.key} ${local.lease}`;
+      const same = locals.get(key) ?? local;
+      locals.set(key, same);
       steps.set(step, same);
       return same;
     });
   };
 }
 
-function localKey(call: Call | undefined, answers: readonly string[]): string {
-  if (!call) return 'done';
-  const lastClaim = answers.findLast((answer) => answer.startsWith('{')) ?? '';
-  const converges = answers.some((answer) => answer.startsWith('"')) || call.kind === 'tag';
-  return `${JSON.stringify(call)}${lastClaim}${converges}`;
+/**
+ * All that the functions keep: the claim and the lease that they saw last, whether they claim, converge or hold the
+ * lease, and whether that is over or in doubt.
+ */
+function localKey(
+  how: Exploration,
+  call: Call | undefined,
+  answers: readonly Answer[],
+): Pick<Local, 'key' | 'lease'> {
+  if (!call) return { key: 'done', lease: undefined };
+  const claim = answers.findLast(({ kind, value }) => CLAIMS.has(kind) && value !== 'null')?.value ?? '';
+  const converges = answers.some(({ kind }) => kind === 'tag') || call.kind === 'tag';
+  const taken = answers.findLastIndex(({ kind }) => kind === 'replaceLease');
+  const held: StandingLease | null = JSON.parse(answers[taken]?.value ?? 'null');
+  const since = held && held.until > 0 ? answers.slice(taken) : [];
+  const isLate = since.some((answer) => answer.isLate);
+  const state = [converges, since.length > 0, isLate, since.some(({ kind }) => kind === 'read')];
+  // Too late to move the tag, it fails once it has given the lease back, unless the tag was right.
+  const seen = isLate ? answers.findLast(({ kind }) => kind === 'tag')?.value : '';
+  // Without the lease's calls nothing else tells the two reads of a turn apart.
+  const before = how.leaseless ? JSON.stringify(answers.slice(-2)) : '';
+  const asked = call.kind === 'replaceLease' ? call.version : undefined;
+  const bare = JSON.stringify(call.kind === 'replaceLease' ? { ...call, version: undefined } : call);
+  return { key: `${bare}${claim}${state}${seen}${before}`, lease: since.length > 0 ? held?.version : asked };
 }
 
-function nextCall(how: Exploration, n: number, answers: readonly string[]): Promise<Call | undefined> {
+const CLAIMS: ReadonlySet<Call['kind']> = new Set(['read', 'replace', 'overwrite']);
+
+interface Next {
+  readonly call: Call | undefined;
+  readonly fails: boolean;
+}
+
+function nextCall(how: Exploration, n: number, answers: readonly Answer[]): Promise<Next> {
   return new Promise((resolve, reject) => {
     let at = 0;
+    let now = NOW;
     const ask = (call: Call): Promise<never> => {
       const answer = answers[at++];
-      if (answer !== undefined) return Promise.resolve((JSON.parse(answer) ?? undefined) as never);
-      resolve(call);
-      return new Promise(() => undefined);
+      if (!answer) {
+        resolve({ call, fails: false });
+        return new Promise(() => undefined);
+      }
+      // The next lease is timed anew.
+      if (answer.isLate) now = LATE;
+      else if (call.kind === 'readLease') now = NOW;
+      if (answer.value === undefined) {
+        const error = new PipelineError('unreachable', 'no answer', { retryable: true });
+        return Promise.reject(error);
+      }
+      return Promise.resolve((JSON.parse(answer.value) ?? undefined) as never);
     };
-    published(how, n, ask).then(() => resolve(undefined), reject);
+    const clock: Clock = { now: () => now, sleep: () => ask({ kind: 'sleep' }) };
+    processOf(how, n, { ask, clock }).then(
+      () => resolve({ call: undefined, fails: false }),
+      (error: unknown) => {
+        if (error instanceof PipelineError) resolve({ call: undefined, fails: true });
+        else reject(error);
+      },
+    );
   });
 }
 
-async function published(how: Exploration, n: number, ask: (call: Call) => Promise<never>): Promise<void> {
-  const fence: Fence = {
-    read: () => ask({ kind: 'read' }),
-    replace: (_, made, standing) =>
-      ask(
-        how.checkThenPut
-          ? { kind: 'overwrite', claim: made }
-          : { kind: 'replace', claim: made, version: standing?.version },
-      ),
-  };
+interface Asking {
+  readonly ask: (call: Call) => Promise<never>;
+  readonly clock: Clock;
+}
+
+async function processOf(how: Exploration, n: number, { ask, clock }: Asking): Promise<void> {
+  const fence = fenceOf(how, ask);
   const tag: Follower = {
     follows: async ({ digest }) => (await ask({ kind: 'tag' })) === digest,
-    move: ({ digest }) => ask({ kind: 'move', digest }),
+    move: ({ digest }, turn) => {
+      turn.left();
+      return ask({ kind: 'move', digest });
+    },
   };
-  const fencing: Fencing = { fence, name: 'v1/place', isAncestor: async (a, b) => Number(a) <= Number(b) };
+  const isAncestor: Fencing['isAncestor'] = async (a, b) => Number(a) <= Number(b);
+  const lease = { clock, patience: Number.POSITIVE_INFINITY };
+  const fencing: Fencing = { fence, name: 'v1/place', isAncestor, lease };
+  if (n === 0) {
+    const standing = await fence.read(fencing.name);
+    if (standing) await converge(fencing, standing, [tag]);
+    return;
+  }
   const claimed = await claim(fencing, { commit: String(n), digest: digestOf(n) });
   if (!how.lookOnce) await converge(fencing, claimed.claim, [tag]);
-  else if (!(await tag.follows(claimed.claim))) await tag.move(claimed.claim);
+  else if (!(await tag.follows(claimed.claim))) await ask({ kind: 'move', digest: claimed.claim.digest });
+}
+
+function fenceOf(how: Exploration, ask: Asking['ask']): Fence {
+  let isOurs = false;
+  let last: StandingClaim | undefined;
+  const noted = (claim: StandingClaim | undefined): StandingClaim | undefined => {
+    last = claim ?? last;
+    return claim;
+  };
+  return {
+    read: async () => {
+      if (isOurs && how.readOnce) return last;
+      return noted(await ask({ kind: 'read' }));
+    },
+    replace: async (_, made, standing) =>
+      noted(
+        await ask(
+          how.checkThenPut
+            ? { kind: 'overwrite', claim: made }
+            : { kind: 'replace', claim: made, version: standing?.version },
+        ),
+      ),
+    readLease: async () => (how.leaseless ? undefined : ask({ kind: 'readLease' })),
+    replaceLease: async (_, until, standing) => {
+      if (how.leaseless) return { turn: 1, until, version: '1' };
+      const lease: StandingLease | undefined = await ask({
+        kind: 'replaceLease',
+        isTaken: until !== 0,
+        version: standing?.version,
+      });
+      isOurs = until !== 0 && lease !== undefined;
+      return lease;
+    },
+  };
 }

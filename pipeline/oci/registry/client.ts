@@ -5,7 +5,14 @@
  */
 import { type Reference, repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
-import type { Clock, CredentialSource, Manifest, Registry, Repository } from '../../ports.ts';
+import type {
+  Clock,
+  CredentialSource,
+  Manifest,
+  PutManifestOptions,
+  Registry,
+  Repository,
+} from '../../ports.ts';
 import { addressRule, type Resolver, systemResolver } from './addresses.ts';
 import { getBlob, hasBlob } from './blob.ts';
 import { CHUNK } from './chunks.ts';
@@ -86,7 +93,7 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
     },
     hasBlob: async (from, digest) => hasBlob(endpointOf(from), from, digest),
     putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
-    putManifest: async (to, manifest) => writeManifest(endpointOf(to), to, { manifest, limit }),
+    putManifest: async (to, manifest, how) => writeManifest(endpointOf(to), to, { manifest, limit, how }),
     async *listTags(of) {
       yield* listTags(endpointOf(of), of);
     },
@@ -166,9 +173,9 @@ function checkRepository(repository: Repository, allows: ClientOptions['allows']
 async function writeManifest(
   endpoint: Endpoint,
   to: Reference,
-  { manifest, limit }: { manifest: Manifest; limit: number },
+  { manifest, limit, how }: { manifest: Manifest; limit: number; how: PutManifestOptions | undefined },
 ): Promise<void> {
-  const noted = await putManifest(endpoint, to, manifest);
+  const noted = await putManifest(endpoint, to, manifest, how);
   if (noted !== undefined || !isManifestType(manifest.mediaType)) return;
   await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
 }

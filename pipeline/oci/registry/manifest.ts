@@ -2,7 +2,7 @@
 
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
-import type { Descriptor, Manifest } from '../../ports.ts';
+import type { Descriptor, Manifest, PutManifestOptions } from '../../ports.ts';
 import type { Access } from './auth.ts';
 import { algorithmOf, contradicts, corrupt, digestOf, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
@@ -97,6 +97,7 @@ export function putManifest(
   endpoint: Endpoint,
   reference: Reference,
   manifest: Manifest,
+  { within, again }: PutManifestOptions = {},
 ): Promise<string | undefined> {
   if (reference.kind === 'digest' && reference.digest !== manifest.digest) {
     return Promise.reject(corrupt(reference.digest, manifest.digest));
@@ -111,8 +112,21 @@ export function putManifest(
       open: () => only(bytes),
     },
   };
+  const cutOff = within === undefined ? undefined : AbortSignal.timeout(within);
+  let signal: AbortSignal | undefined;
+  let isUnderWay = false;
   return endpoint.attempt(async (budget) => {
-    const answer = await endpoint.ask(request, budget);
+    if (cutOff && !signal) {
+      signal = budget.signal ? AbortSignal.any([budget.signal, cutOff]) : cutOff;
+      Object.assign(budget, { signal });
+    }
+    if (isUnderWay) again?.();
+    isUnderWay = true;
+    const answer = await endpoint.ask(request, budget).catch((error: unknown) => {
+      // Who is told to come back later has had its answer.
+      if (error instanceof PipelineError && error.code === 'rate-limited') isUnderWay = false;
+      throw error;
+    });
     if (answer.status < 200 || answer.status > 299) {
       const error = await failure(answer, request.what);
       // Who misses content may miss it for what stands, too: that is not a manifest that need not be written again.

@@ -112,7 +112,7 @@ export function createTransport(options: TransportOptions): Transport {
     const leave = await host.pace.enter(budget);
     const began = retrying.clock.now();
     try {
-      const answer = await ask(request, host, options);
+      const answer = await ask(request, host, { ...options, signal: budget.signal ?? options.signal });
       return { answer, took: retrying.clock.now() - began };
     } finally {
       leave();

@@ -156,7 +156,7 @@ async function publishCommit(
   { repository: name, catalog, commit, epoch }: CatalogMessage,
   { branch, ports, options }: Publishing,
 ): Promise<Published> {
-  const { registry, fence, records, signer, log, now } = ports;
+  const { registry, fence, lease, records, signer, log, now } = ports;
   const { repository } = branch;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
@@ -169,7 +169,8 @@ async function publishCommit(
       ...options,
       page: true,
     };
-    const published = await publish({ repository, registry, fence, records, signer, progress: log }, request);
+    const around = { fence, lease, records, signer };
+    const published = await publish({ repository, registry, ...around, progress: log }, request);
     if (published.kind === 'published') await recordPublished(ports, name, published.receipt);
     return published;
   } finally {

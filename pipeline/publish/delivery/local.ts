@@ -137,7 +137,7 @@ function routed({ layout, client, policy }: Routes): Registry {
     getBlob: (from, blob) => of(from).getBlob(from, blob),
     hasBlob: (from, digest) => of(from).hasBlob(from, digest),
     putBlob: (to, blob, options) => of(to).putBlob(to, blob, options),
-    putManifest: (to, manifest) => of(to).putManifest(to, manifest),
+    putManifest: (to, manifest, how) => of(to).putManifest(to, manifest, how),
     listTags: (repository) => of(repository).listTags(repository),
     listReferrers: (repository, digest, type) => of(repository).listReferrers(repository, digest, type),
     deleteManifest: (reference) => of(reference).deleteManifest(reference),

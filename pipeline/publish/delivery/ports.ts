@@ -2,6 +2,7 @@
 import type { Repository } from '../../git/repository.ts';
 import type { Fence, Forge, Queue, RecordStore, Registry } from '../../ports.ts';
 import type { Signer } from '../attest/signer.ts';
+import type { LeaseOptions } from '../fence-lease.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { GateMessage } from './message.ts';
 
@@ -39,6 +40,8 @@ export interface DeliveryPorts {
   readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
   readonly registry: Registry;
   readonly fence: Fence;
+  /** How another holder of a tag's lease is waited for. */
+  readonly lease?: LeaseOptions | undefined;
   readonly records: RecordStore;
   readonly queue: Queue;
   /** Signs what policies ask to be signed with the publisher's key; nothing can be when left out. */

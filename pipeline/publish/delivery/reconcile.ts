@@ -71,7 +71,7 @@ interface Healed {
 async function heal(
   catalog: string,
   { target, name }: FencedTarget,
-  { fence, records, registry }: DeliveryPorts,
+  { fence, records, registry, lease }: DeliveryPorts,
 ): Promise<Healed> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
   const standing = await fence.read(name);
@@ -82,7 +82,7 @@ async function heal(
     followingRecord(records, { name, catalog, place: target.name }),
   ];
   try {
-    return await converge({ fence, name }, standing, followers);
+    return await converge({ fence, name, lease }, standing, followers);
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'not-found') return { lost: standing.commit };
     throw error;

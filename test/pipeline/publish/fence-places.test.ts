@@ -13,6 +13,7 @@ import {
   digestOf,
   expectConditional,
   expectNewest,
+  expectOneTurn,
   expectOneWinner,
   isAncestor,
   NAME,
@@ -61,6 +62,10 @@ const PLACES: readonly (readonly [string, () => TwoViews])[] = [
 ];
 
 test.each(PLACES)('%s: a claim is replaced only by who has read it', (_, open) => expectConditional(open()));
+
+test.each(PLACES)('%s: of eight at once one has the lease, until it ends', (_, open) =>
+  expectOneTurn(open()),
+);
 
 test.each(PLACES)('%s: of eight at once one is first', (_, open) => expectOneWinner(open(), 2));
 

@@ -2,29 +2,39 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf, explore } from '../../fakes/publishers.ts';
 
-describe('publishers of commits 1 < 2 < …, in any order, at any pace', () => {
+describe('publishers of commits 1 < 2 < … and the reconciler, in any order, at any pace', () => {
   test.each([
     [2, 0],
-    [3, 0],
     [2, 2],
-    [3, 2],
-    [4, 0],
+    [3, 0],
   ])(
-    '%i publishers, %i deaths with redelivery: the tag ends at the newest commit',
-    async (publishers, deaths) => {
-      const { states, ends } = await explore({ publishers, deaths });
+    '%i publishers, %i deaths, lost answers or stops: the tag never goes back, and ends at the newest commit',
+    async (publishers, faults) => {
+      const { states, ends, backwards } = await explore({ publishers, reconciles: faults === 0, faults });
+      expect([...backwards]).toEqual([]);
       expect([...ends]).toEqual([digestOf(publishers)]);
-      expect(states).toBeGreaterThan(20);
+      expect(states).toBeGreaterThan(200);
     },
+    60_000,
   );
 
+  test('a claim that is not read again under the lease moves the tag back', async () => {
+    const { backwards } = await explore({ publishers: 2, faults: 0, reconciles: true, readOnce: true });
+    expect([...backwards]).toEqual([`${digestOf(2)} to ${digestOf(1)}`]);
+  });
+
+  test('without a lease the tag goes back', async () => {
+    const { backwards } = await explore({ publishers: 2, faults: 0, reconciles: true, leaseless: true });
+    expect([...backwards]).toEqual([`${digestOf(2)} to ${digestOf(1)}`]);
+  });
+
   test('a claim that is checked and then put, not both at once, ends at an older commit', async () => {
-    const { ends } = await explore({ publishers: 2, deaths: 0, checkThenPut: true });
+    const { ends } = await explore({ publishers: 2, faults: 0, checkThenPut: true });
     expect([...ends].sort()).toEqual([digestOf(1), digestOf(2)]);
   });
 
   test('a tag that is moved without being looked at again ends at an older commit', async () => {
-    const { ends } = await explore({ publishers: 2, deaths: 0, lookOnce: true });
+    const { ends } = await explore({ publishers: 2, faults: 0, lookOnce: true });
     expect([...ends].sort()).toEqual([digestOf(1), digestOf(2)]);
   });
 });

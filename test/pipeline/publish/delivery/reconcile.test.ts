@@ -60,6 +60,11 @@ function publishOf(ports: DeliveryPorts, commit: string, catalog = 'v4.20') {
   return handleCatalog({ v: 1, kind: 'catalog', ...SOURCE, commit, catalog }, ports);
 }
 
+function fenceWith({ fence }: DeliveryPorts, own: Partial<DeliveryPorts['fence']>): DeliveryPorts['fence'] {
+  const { read, replace, readLease, replaceLease } = fence;
+  return { read, replace, readLease, replaceLease, ...own };
+}
+
 /** A commit on top of another one that has the catalog as it was first. */
 function takenBack(commit: string): string {
   return sample.commit(
@@ -84,7 +89,7 @@ test('a merge that is published meanwhile is not taken for a tag that somebody m
       }
       return claim;
     };
-    const fence = { read, replace: ports.fence.replace };
+    const fence = fenceWith(ports, { read });
     const putManifest: DeliveryPorts['registry']['putManifest'] = async (to, manifest) => {
       moved.push(manifest.digest);
       return ports.registry.putManifest(to, manifest);
@@ -177,7 +182,7 @@ test('a merge that is taken back while it is published is taken back in the regi
       return ports.fence.replace(...claim);
     };
     await mergeUnpublished(ports, sample.addition);
-    await publishOf({ ...ports, fence: { read: ports.fence.read, replace } }, sample.addition);
+    await publishOf({ ...ports, fence: fenceWith(ports, { replace }) }, sample.addition);
     expect(await ports.registry.resolve(TAG)).not.toEqual(before);
     for (const catalog of catalogs) await publishOf(ports, back, catalog);
     expect(await ports.registry.resolve(TAG)).toEqual(before);

@@ -1,0 +1,99 @@
+/**
+ * The lease of a tag: while somebody holds it, nobody else moves the tag. A registry writes a tag for whoever asks,
+ * also for one who died meanwhile, or whose request was long on its way. So a lease ends later than the last request
+ * that may be made under it, and who does not know what became of a request leaves the lease to its end.
+ */
+import { PipelineError } from '../error.ts';
+import { systemClock } from '../oci/registry/clock.ts';
+import type { Clock, Fence, StandingLease } from '../ports.ts';
+
+export interface LeaseOptions {
+  readonly clock?: Clock | undefined;
+  /** How long another holder is waited for, in ms; longer than a lease when left out. */
+  readonly patience?: number | undefined;
+}
+
+export interface Leasing extends LeaseOptions {
+  readonly fence: Fence;
+  /** What is fenced. */
+  readonly name: string;
+}
+
+/** From the request for a lease to its end, in ms. */
+export const LEASE = 90_000;
+/**
+ * In this part of it requests are made and answered. The rest is for clocks that differ, and for what a registry does
+ * with a request that was cut off.
+ */
+const USE = 60_000;
+
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 5000;
+
+/** A lease that is held. */
+export interface Turn {
+  /**
+   * How long requests may still take that move something, in ms.
+   *
+   * @throws PipelineError `conflict`, retryable, when none may be made any more
+   */
+  left(): number;
+  /** Leaves the lease to its end: a request may still be under way. */
+  doubt(): void;
+  /** Gives it back, unless there is doubt. */
+  end(): Promise<void>;
+}
+
+/**
+ * Waits for the lease.
+ *
+ * @throws PipelineError `conflict`, retryable, when somebody else holds it for too long
+ */
+export async function takeTurn({ fence, name, clock = systemClock, patience }: Leasing): Promise<Turn> {
+  const until = clock.now() + (patience ?? LEASE + LONGEST_PAUSE);
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    const standing = await fence.readLease(name);
+    const began = clock.now();
+    if (!standing || standing.until <= began) {
+      const lease = await fence.replaceLease(name, began + LEASE, standing);
+      if (lease) return turnOf({ fence, name, clock, lease, over: began + USE });
+    }
+    if (clock.now() + pause > until) {
+      throw new PipelineError('conflict', `another publisher is moving ${name}, or died while it did`, {
+        retryable: true,
+        hint: `publish again; it waits no longer than ${LEASE / 1000} s for a publisher that died`,
+      });
+    }
+    await clock.sleep(pause);
+  }
+}
+
+interface Held extends Required<Pick<Leasing, 'fence' | 'name'>> {
+  readonly clock: Clock;
+  readonly lease: StandingLease;
+  /** When the last request must have been answered. */
+  readonly over: number;
+}
+
+function turnOf({ fence, name, clock, lease, over }: Held): Turn {
+  let isSure = true;
+  return {
+    left: () => {
+      const left = over - clock.now();
+      if (left > 0) return left;
+      throw new PipelineError('conflict', `moving ${name} took too long`, { retryable: true });
+    },
+    doubt: () => {
+      isSure = false;
+    },
+    end: async () => {
+      if (!isSure) return;
+      try {
+        await fence.replaceLease(name, 0, lease);
+      } catch (error) {
+        // It ends by itself.
+        if (!(error instanceof PipelineError)) throw error;
+      }
+    },
+  };
+}
