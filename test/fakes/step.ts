@@ -13,6 +13,8 @@ export interface Step {
   readonly forge?: { readonly url: string };
   readonly inputs?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The Action's file; this project's without it. */
+  readonly action?: string;
 }
 
 export interface Stepped {
@@ -32,6 +34,7 @@ export async function runStep({
   forge,
   inputs = {},
   environment = {},
+  action = resolve('dist/action.cjs'),
 }: Step): Promise<Stepped> {
   const temporary = folder();
   const at = (name: string): string => join(temporary, name);
@@ -44,7 +47,7 @@ export async function runStep({
   };
   const given = Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
   const started = performance.now();
-  const child = spawn(process.execPath, [resolve('dist/action.cjs')], {
+  const child = spawn(process.execPath, [action], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
