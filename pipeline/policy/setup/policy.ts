@@ -83,7 +83,7 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
-    ...ruleLines(others, rebuilt),
+    ...ruleLines([...otherLines(others), ...rebuiltLines(rebuilt), ...registryLines(registries)]),
     ...orderLines(catalogs, order),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
@@ -108,8 +108,7 @@ function patternText(pattern: WrittenPattern): string {
 }
 
 /** Rules that would stop what this repository does every week. */
-function ruleLines(others: readonly string[], rebuilt: RebuiltBundles | undefined): string[] {
-  const lines = [...otherLines(others), ...rebuiltLines(rebuilt)];
+function ruleLines(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['rules:', ...lines.map((line) => `  ${line}`)];
 }
 
@@ -131,6 +130,15 @@ function rebuiltLines(rebuilt: RebuiltBundles | undefined): string[] {
     `# ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a bundle, which another pipeline releases later.`,
     '# Remove the line if merges are published, or if graph.released (below) names what is.',
     'graph/bundle-mutated: warning',
+  ];
+}
+
+/** operator-pipelines asks of bundles alone where their images are. */
+function registryLines(registries: readonly string[]): string[] {
+  if (registries.length === 0) return [];
+  return [
+    '# config.yaml allows registries for bundle images. Images that bundles use may be elsewhere, and are not looked up there.',
+    'image/registry: info',
   ];
 }
 

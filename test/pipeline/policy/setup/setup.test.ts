@@ -269,6 +269,8 @@ describe('what a repository says already', () => {
     expect(admins).toEqual(['alice', 'carol']);
     expect(policy?.owners.admins).toMatchObject([{ login: 'alice' }, { login: 'carol' }]);
     expect(policy?.registries.allow).toEqual(['quay.io/org', 'quay.io']);
+    // Those registries are for bundle images: images that bundles use come from anywhere.
+    expect(policy?.rules.get('image/registry')?.severity).toBe('info');
   });
 
   test.each(['[', 'maintainers: carol\n', 'a'.repeat(2 * 1024 * 1024)])(
