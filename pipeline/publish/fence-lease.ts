@@ -31,7 +31,7 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 
 /** A lease that is held. */
-export interface Turn {
+export interface HeldLease {
   /**
    * How long requests may still take that move something, in ms.
    *
@@ -49,14 +49,19 @@ export interface Turn {
  *
  * @throws PipelineError `conflict`, retryable, when somebody else holds it for too long
  */
-export async function takeTurn({ fence, name, clock = systemClock, patience }: Leasing): Promise<Turn> {
+export async function acquireLease({
+  fence,
+  name,
+  clock = systemClock,
+  patience,
+}: Leasing): Promise<HeldLease> {
   const until = clock.now() + (patience ?? LEASE + LONGEST_PAUSE);
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     const standing = await fence.readLease(name);
     const began = clock.now();
     if (!standing || standing.until <= began) {
       const lease = await fence.replaceLease(name, began + LEASE, standing);
-      if (lease) return turnOf({ fence, name, clock, lease, over: began + USE });
+      if (lease) return heldLease({ fence, name, clock, lease, over: began + USE });
     }
     if (clock.now() + pause > until) {
       throw new PipelineError('conflict', `another publisher is moving ${name}, or died while it did`, {
@@ -75,7 +80,7 @@ interface Held extends Required<Pick<Leasing, 'fence' | 'name'>> {
   readonly over: number;
 }
 
-function turnOf({ fence, name, clock, lease, over }: Held): Turn {
+function heldLease({ fence, name, clock, lease, over }: Held): HeldLease {
   let isSure = true;
   return {
     left: () => {

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../error.ts';
 import type { Claim, Fence, StandingClaim } from '../ports.ts';
-import { type LeaseOptions, type Turn, takeTurn } from './fence-lease.ts';
+import { acquireLease, type HeldLease, type LeaseOptions } from './fence-lease.ts';
 
 export interface Fencing {
   readonly fence: Fence;
@@ -106,7 +106,7 @@ export interface Follower {
   /** Whether it is as the claim says. */
   follows(claim: StandingClaim): Promise<boolean>;
   /** Moves it. It asks what is left of the turn directly before the request that does, which takes no longer. */
-  move(claim: StandingClaim, turn: Pick<Turn, 'left' | 'doubt'>): Promise<void>;
+  move(claim: StandingClaim, turn: Pick<HeldLease, 'left' | 'doubt'>): Promise<void>;
 }
 
 /**
@@ -147,7 +147,7 @@ async function moveInTurn(
   before: StandingClaim,
   followers: readonly Follower[],
 ): Promise<{ claim: StandingClaim; moved: boolean }> {
-  const turn = await takeTurn({ fence, name, ...lease });
+  const turn = await acquireLease({ fence, name, ...lease });
   let moved = false;
   try {
     const claim = (await fence.read(name)) ?? before;
@@ -174,7 +174,7 @@ const ANSWERS: ReadonlySet<ErrorCode> = new Set([
   'conflict',
 ]);
 
-async function moveOne(follower: Follower, claim: StandingClaim, turn: Turn): Promise<void> {
+async function moveOne(follower: Follower, claim: StandingClaim, turn: HeldLease): Promise<void> {
   let isAsked = false;
   const left = (): number => {
     const time = turn.left();
@@ -185,7 +185,7 @@ async function moveOne(follower: Follower, claim: StandingClaim, turn: Turn): Pr
     await follower.move(claim, { left, doubt: turn.doubt });
   } catch (error) {
     if (isAsked && !(error instanceof PipelineError && ANSWERS.has(error.code))) turn.doubt();
-    // Cut off, it is no failure for good.
+    // Cut off, it may succeed later.
     turn.left();
     throw error;
   }

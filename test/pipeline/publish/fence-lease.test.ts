@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { converge, type Follower } from '../../../pipeline/publish/fence.ts';
-import { LEASE, takeTurn } from '../../../pipeline/publish/fence-lease.ts';
+import { acquireLease, LEASE } from '../../../pipeline/publish/fence-lease.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/publish/records/directory.ts';
 import { testClock } from '../../fakes/clock.ts';
@@ -17,26 +17,26 @@ function place() {
 test('who died holds nobody back for longer than a lease', async () => {
   const at = place();
   const began = at.clock.now();
-  await takeTurn(at);
-  await takeTurn(at);
+  await acquireLease(at);
+  await acquireLease(at);
   expect(at.clock.now() - began).toBeGreaterThanOrEqual(LEASE);
   expect(at.clock.now() - began).toBeLessThan(LEASE + 10_000);
 });
 
 test('who gives it back holds nobody back, and who has little patience comes again later', async () => {
   const at = place();
-  const turn = await takeTurn(at);
-  const impatient = takeTurn({ ...at, patience: 10_000 });
+  const turn = await acquireLease(at);
+  const impatient = acquireLease({ ...at, patience: 10_000 });
   await expect(impatient).rejects.toMatchObject({ code: 'conflict', retryable: true });
   await turn.end();
   const waits = at.clock.waits.length;
-  await takeTurn(at);
+  await acquireLease(at);
   expect(at.clock.waits).toHaveLength(waits);
 });
 
 test('nothing is moved in the last part of a lease', async () => {
   const at = place();
-  const turn = await takeTurn(at);
+  const turn = await acquireLease(at);
   expect(turn.left()).toBe(60_000);
   await at.clock.sleep(60_000);
   expect(() => turn.left()).toThrow(/took too long/);
