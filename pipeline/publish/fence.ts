@@ -126,7 +126,7 @@ export async function converge(
   let moved = false;
   for (let current = read; ; ) {
     if (!(await allFollow(followers, current))) {
-      const ours = await moveInTurn(fencing, current, followers);
+      const ours = await moveUnderLease(fencing, current, followers);
       current = ours.claim;
       moved ||= ours.moved;
     }
@@ -142,7 +142,7 @@ async function allFollow(followers: readonly Follower[], claim: StandingClaim): 
 }
 
 /** Moves followers to what is claimed by the time that it is this publisher's turn. */
-async function moveInTurn(
+async function moveUnderLease(
   { fence, name, lease }: Omit<Fencing, 'isAncestor'>,
   before: StandingClaim,
   followers: readonly Follower[],
