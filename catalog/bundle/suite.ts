@@ -19,7 +19,15 @@ const STORE: readonly string[] = [
   'csv/categories',
 ];
 
-type Special = 'operatorhub' | 'community' | 'openshift' | 'olmv1' | 'multiarch' | 'objects' | 'scorecard';
+type Special =
+  | 'operatorhub'
+  | 'operatorhub-fields'
+  | 'community'
+  | 'openshift'
+  | 'olmv1'
+  | 'multiarch'
+  | 'objects'
+  | 'scorecard';
 
 /** Suites beside `default`, each a list of rule ids and of kinds `KIND/*`; a rule may be in several. */
 const SUITES: Readonly<Record<Special, readonly string[]>> = {
@@ -31,6 +39,7 @@ const SUITES: Readonly<Record<Special, readonly string[]>> = {
     'console/api-fields',
     'console/descriptor',
   ],
+  'operatorhub-fields': ['store/*'],
   community: [...STORE, 'practice/*', 'api/*', 'openshift/*', 'console/presentation'],
   openshift: [...STORE, 'practice/*', 'api/*', 'openshift/*', 'console/*', 'disconnected/*', 'platform/*'],
   olmv1: ['olmv1/*'],
@@ -101,6 +110,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'openshift/max-version',
       'openshift/scc',
       'openshift/versions-range',
+      'store/*',
     ],
   },
   opm: {
@@ -137,6 +147,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'webhook/*',
       'object/*',
       'openshift/*',
+      'store/*',
     ],
   },
 };

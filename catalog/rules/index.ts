@@ -207,6 +207,7 @@ import { rule as manifestHiddenFile } from './manifest/hidden-file.ts';
 import { rule as manifestKind } from './manifest/kind.ts';
 import { rule as manifestLostDocument } from './manifest/lost-document.ts';
 import { rule as manifestMetadata } from './manifest/metadata.ts';
+import { rule as manifestNetworkPolicy } from './manifest/network-policy.ts';
 import { rule as manifestSeveralCsvs } from './manifest/several-csvs.ts';
 import { rule as manifestSize } from './manifest/size.ts';
 import { rule as manifestSubfolder } from './manifest/subfolder.ts';
@@ -271,6 +272,7 @@ import { rule as scorecardExampleField } from './scorecard/example-field.ts';
 import { rule as scorecardResources } from './scorecard/resources.ts';
 import { rule as scorecardSpecDescriptor } from './scorecard/spec-descriptor.ts';
 import { rule as scorecardStatusDescriptor } from './scorecard/status-descriptor.ts';
+import { rule as storeRequiredField } from './store/required-field.ts';
 import { rule as webhookConversionOwned } from './webhook/conversion-owned.ts';
 import { rule as webhookConversionTwice } from './webhook/conversion-twice.ts';
 import { rule as webhookDeployment } from './webhook/deployment.ts';
@@ -489,6 +491,7 @@ export const RULES: readonly Rule[] = [
   manifestKind,
   manifestLostDocument,
   manifestMetadata,
+  manifestNetworkPolicy,
   manifestSeveralCsvs,
   manifestSize,
   manifestSubfolder,
@@ -552,6 +555,7 @@ export const RULES: readonly Rule[] = [
   scorecardResources,
   scorecardSpecDescriptor,
   scorecardStatusDescriptor,
+  storeRequiredField,
   webhookConversionOwned,
   webhookConversionTwice,
   webhookDeployment,
