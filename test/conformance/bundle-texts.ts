@@ -213,4 +213,5 @@ export const OURS: ReadonlySet<string> = new Set([
   'annotations/folder',
   'csv/min-kube-version-blank',
   'webhook/type',
+  'store/required-field',
 ]);
