@@ -30,6 +30,7 @@ const SOURCES = {
   'package-manifest': 'Operators 4.5, 1.3.1; OLM 4.1',
   platform: 'Generating a CSV, architectures and operating systems',
   practice: 'Generating a CSV, optional fields; the best practices of OLM',
+  store: 'the required fields that operator-pipelines checks in the community repositories',
   scorecard: 'Operators 4.5, 4.6',
   webhook: 'Generating a CSV, webhooks',
 };
