@@ -1,9 +1,11 @@
 /** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to check. */
+
 import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
+import { parsedJson } from '../pipeline/json.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
 import type { Deployment } from '../pipeline/publish/delivery/ports.ts';
 
@@ -26,7 +28,7 @@ export interface GitHubForge extends Forge {
 
 /** @throws PipelineError `usage` for a secret that is none */
 export function readAppSecret(text: string): AppSecret {
-  const value = parsed(text);
+  const value = parsedJson(text);
   const { appId, installationId, privateKey } = isObject(value) ? value : {};
   if (typeof appId === 'number' && typeof installationId === 'number' && typeof privateKey === 'string') {
     return { appId, installationId, privateKey };
@@ -34,14 +36,6 @@ export function readAppSecret(text: string): AppSecret {
   throw new PipelineError('usage', "cannot read the App's secret", {
     hint: '{"appId": 1, "installationId": 2, "privateKey": "-----BEGIN …"}',
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -3,9 +3,11 @@
  * can send to the address, so nothing is believed before its signature has been checked, on the very
  * bytes that came.
  */
+
 import { createHash } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import { isObject } from '../catalog/go/shape.ts';
+import { parsedJson } from '../pipeline/json.ts';
 import type { Queue, RecordStore } from '../pipeline/ports.ts';
 import { isBranch, messageOf, type Work } from '../pipeline/publish/delivery/message.ts';
 
@@ -150,7 +152,7 @@ const PULLS: ReadonlySet<string> = new Set(['pull_request', 'pull_request_review
 /** @returns `other` for an event that asks for nothing; undefined for one that is not as GitHub writes it */
 function eventOf(name: string | undefined, text: string): Event | 'other' | undefined {
   if (name === undefined || (name !== 'push' && !PULLS.has(name))) return 'other';
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (!isObject(value) || !isObject(value['repository'])) return undefined;
   const { id } = value['repository'];
   if (typeof id !== 'number') return undefined;
@@ -173,12 +175,4 @@ function pullOf(value: unknown, id: number): Pull | undefined {
   const at = typeof updated === 'string' ? Date.parse(updated) : Number.NaN;
   if (typeof number !== 'number' || Number.isNaN(at)) return undefined;
   return { kind: 'pull', id, at, number };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

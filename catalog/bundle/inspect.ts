@@ -192,9 +192,7 @@ function foldedKeys(value: unknown, shape: Shape, path: Path, found: Miscased[])
     return value.map((item, i) => foldedKeys(item, shape.items, [...path, i], found));
   if (shape.kind !== 'struct' || shape === JSON_SCHEMA || !isObject(value)) return value;
   const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-    const field = Object.hasOwn(shape.fields, key)
-      ? key
-      : Object.keys(shape.fields).find((name) => name.toLowerCase() === key.toLowerCase());
+    const field = fieldName(shape, key);
     const type = field === undefined ? undefined : shape.fields[field];
     if (field === undefined || !type) return [key, inner];
     if (field !== key) found.push({ path: [...path, key], field });
@@ -236,14 +234,18 @@ function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): un
   }
 }
 
-function loosenedField(value: unknown, { fields }: StructShape, path: Path, found: Loosened): unknown {
+function loosenedField(value: unknown, shape: StructShape, path: Path, found: Loosened): unknown {
   const key = String(path.at(-1));
-  const field = Object.hasOwn(fields, key)
-    ? key
-    : Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
+  const field = fieldName(shape, key);
   if (field !== undefined && field !== key) found.miscased.push({ path, field });
-  const inner = field === undefined ? undefined : fields[field];
+  const inner = field === undefined ? undefined : shape.fields[field];
   return inner ? loosened(value, inner, path, found) : value;
+}
+
+/** The field that a key names: by exact name, or else ignoring case. */
+function fieldName({ fields }: StructShape, key: string): string | undefined {
+  if (Object.hasOwn(fields, key)) return key;
+  return Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
 }
 
 function mapValues(object: Fields, change: (value: unknown, key: string) => unknown): Fields {

@@ -5,6 +5,8 @@
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
  */
 
+import { SHOWN } from './suite.ts';
+
 interface Validator {
   readonly name: string;
   /** Absent for validators that are chosen only by name. */
@@ -13,16 +15,7 @@ interface Validator {
   readonly rules: readonly string[];
 }
 
-const HUB: readonly string[] = [
-  'csv/provider',
-  'csv/maintainer',
-  'csv/link',
-  'csv/version',
-  'csv/icon',
-  'csv/icon-data',
-  'csv/icon-missing',
-  'api/*',
-];
+const HUB: readonly string[] = [...SHOWN, 'api/*'];
 const SUITE = 'operatorframework';
 
 const VALIDATORS: readonly Validator[] = [
@@ -61,12 +54,9 @@ const REQUIREMENTS: readonly RegExp[] = [
  * @returns undefined for a text that is not a selector, or selects nothing
  */
 export function selectedRules(selector: string): readonly string[] | undefined {
-  const requirements = selector
-    .split(/,(?![^(]*\))/)
-    .map((text) => requirementIn(text.trim()))
-    .filter((requirement) => requirement !== undefined);
-  if (requirements.length !== selector.split(/,(?![^(]*\))/).length) return undefined;
-  const selected = VALIDATORS.filter((validator) => requirements.every((holds) => holds(validator)));
+  const requirements = selector.split(/,(?![^(]*\))/).map((text) => requirementIn(text.trim()));
+  // What is not a requirement selects nothing.
+  const selected = VALIDATORS.filter((validator) => requirements.every((holds) => holds?.(validator)));
   return selected.length === 0 ? undefined : selected.flatMap(({ rules }) => rules);
 }
 

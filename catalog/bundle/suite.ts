@@ -6,8 +6,8 @@
  */
 import type { Finding } from '../finding.ts';
 
-/** What OperatorHub shows of an operator. */
-const STORE: readonly string[] = [
+/** What OperatorHub shows of an operator, without the annotations that it groups operators by. */
+export const SHOWN: readonly string[] = [
   'csv/provider',
   'csv/maintainer',
   'csv/link',
@@ -15,9 +15,10 @@ const STORE: readonly string[] = [
   'csv/icon',
   'csv/icon-data',
   'csv/icon-missing',
-  'csv/capabilities',
-  'csv/categories',
 ];
+
+/** What OperatorHub shows of an operator. */
+const STORE: readonly string[] = [...SHOWN, 'csv/capabilities', 'csv/categories'];
 
 type Special =
   | 'operatorhub'

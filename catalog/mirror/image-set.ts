@@ -20,6 +20,7 @@ import {
   text,
 } from '../go/shape.ts';
 import { REPOSITORY } from '../reference.ts';
+import { fieldOf } from '../yaml/as-text.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
@@ -382,8 +383,7 @@ class Reader {
   #unknownFields(value: unknown, shape: StructShape, path: Path): void {
     if (!isObject(value)) return;
     for (const [key, member] of Object.entries(value)) {
-      const name = Object.keys(shape.fields).find((field) => field.toLowerCase() === key.toLowerCase());
-      const field = name === undefined ? undefined : shape.fields[name];
+      const field = fieldOf(shape, key);
       if (!field) {
         this.report(`unknown field "${key}", expected one of ${Object.keys(shape.fields).join(', ')}`, [
           ...path,

@@ -1,4 +1,5 @@
 /** The functions' environment, read into typed values. */
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { type GitSettings, partsOf } from '../../pipeline/git/process.ts';
 import { ISSUER } from '../../pipeline/github/claims.ts';
+import { parsedJson } from '../../pipeline/json.ts';
 import { isBranch } from '../../pipeline/publish/delivery/message.ts';
 import type { Source } from '../receive.ts';
 
@@ -87,7 +89,7 @@ function signingFrom(environment: Environment): Settings['signing'] {
 }
 
 function sourcesFrom(text: string): Source[] {
-  const value: unknown = parsed(text);
+  const value: unknown = parsedJson(text);
   const sources = Array.isArray(value) ? value.filter(isSource) : [];
   if (Array.isArray(value) && value.length > 0 && sources.length === value.length) return sources;
   throw new PipelineError('usage', 'PORTOLAN_SOURCES is not a list of repositories', {
@@ -109,14 +111,6 @@ function isJob(value: unknown): boolean {
   if (typeof ownerId !== 'number' || typeof workflow !== 'string') return false;
   const isWorkflow = /^\.github\/workflows\/[\w.-]+\.ya?ml$/.test(workflow);
   return isWorkflow && (environment === undefined || typeof environment === 'string');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The settings as Lambda's environment tells them. */

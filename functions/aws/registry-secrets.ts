@@ -1,6 +1,7 @@
 /** Credentials of registries in Secrets Manager: one secret for each host, read again every few minutes. */
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { parsedJson } from '../../pipeline/json.ts';
 import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
 import { secretReader } from './secret.ts';
 
@@ -52,20 +53,12 @@ export function secretCredentials(
 }
 
 function credentialOf(text: string, registry: string): Credential {
-  const { username, password, token } = parsed(text);
+  const value = parsedJson(text);
+  const { username, password, token } = isObject(value) ? value : {};
   if (typeof username === 'string' && typeof password === 'string')
     return { kind: 'basic', username, password };
   if (typeof token === 'string') return { kind: 'bearer', token };
   throw new PipelineError('usage', `the secret for ${registry} is not a credential`, {
     hint: '{"username": "…", "password": "…"} or {"token": "…"}',
   });
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

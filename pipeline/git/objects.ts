@@ -163,9 +163,22 @@ export class ObjectReader {
   }
 
   #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
-    if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) return this.#store.find(id, most);
-    return Promise.reject(new PipelineError('git', `${JSON.stringify(id)} is not an object id`));
+    return isObjectId(id) ? this.#store.find(id, most) : Promise.reject(notAnId(id));
   }
+}
+
+/** Whether a text is the id of an object. */
+export function isObjectId(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+}
+
+/** @throws PipelineError `git` where one of them is not the id of an object */
+export function checkObjectIds(ids: readonly string[]): void {
+  for (const id of ids) if (!isObjectId(id)) throw notAnId(id);
+}
+
+function notAnId(text: string): PipelineError {
+  return new PipelineError('git', `${JSON.stringify(text)} is not an object id`);
 }
 
 function missing(id: string): PipelineError {

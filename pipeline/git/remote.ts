@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { BatchProcess } from './cat-file.ts';
-import { ObjectReader } from './objects.ts';
+import { checkObjectIds, isObjectId, ObjectReader } from './objects.ts';
 import { type GitRemote, type GitSettings, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 
@@ -112,10 +112,7 @@ async function fetchLevels(run: Run, trees: readonly string[], levels: number): 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];
 
 async function fetch(run: Run, options: readonly string[], ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id))
-      throw new PipelineError('git', `${JSON.stringify(id)} is not an object id`);
-  }
+  checkObjectIds(ids);
   const parameters = ['fetch', ...OPTIONS, ...options, '--stdin', 'origin'];
   const input = ids.map((id) => `${id}\n`).join('');
   try {
@@ -139,7 +136,7 @@ function fetchError(error: PipelineError, ids: readonly string[]): PipelineError
 /** A commit by its id, or by the beginning of the id of one whose history was brought. */
 async function commitId(run: Run, objects: ObjectReader, text: string): Promise<string> {
   const id = /^[0-9a-f]{7,39}$/.test(text) ? await wholeId(run, text) : text;
-  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) && (await objects.info(id))?.type === 'commit') return id;
+  if (isObjectId(id) && (await objects.info(id))?.type === 'commit') return id;
   throw new PipelineError('not-found', `${JSON.stringify(text)} is not a fetched commit`, {
     hint: 'use a commit ID',
   });

@@ -1,6 +1,8 @@
 /** What was published, on the commit that it was published from: one environment for each catalog. */
+
 import { isObject } from '../../catalog/go/shape.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
+import { parsedJson } from '../json.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
 
@@ -77,16 +79,8 @@ async function lastIn(
   const [last] =
     (await answerIfAny(github.rest.repos.listDeployments({ ...repository, environment, per_page: 1 }))) ?? [];
   if (!last) return undefined;
-  const payload: unknown = typeof last.payload === 'string' ? parsed(last.payload) : last.payload;
+  const payload: unknown = typeof last.payload === 'string' ? parsedJson(last.payload) : last.payload;
   return { commit: last.sha, payload: isObject(payload) ? payload : {} };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Notes what was published; a deployment is made only of what succeeded. @throws PipelineError as the client */

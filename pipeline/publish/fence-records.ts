@@ -1,16 +1,15 @@
 /** A fence over any store with conditional writes. */
+
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
+import { parsedJson } from '../json.ts';
 import type { Claim, Fence, Lease, RecordStore, StandingClaim, StandingLease } from '../ports.ts';
 
 /** Claims as records below `fence/`, leases below `lease/`. */
 export function recordFence(store: RecordStore): Fence {
   const keyOf = (name: string): string => `fence/${name}`;
-  const read = async (name: string): Promise<StandingClaim | undefined> => {
-    const record = await store.get(keyOf(name));
-    if (!record) return undefined;
-    return { ...parseClaim(new TextDecoder().decode(record.bytes), keyOf(name)), version: record.version };
-  };
+  const read = (name: string): Promise<StandingClaim | undefined> =>
+    standingAt(store, keyOf(name), parseClaim);
   return {
     read,
     replace: async (name, claim, standing) => {
@@ -23,13 +22,19 @@ export function recordFence(store: RecordStore): Fence {
   };
 }
 
+async function standingAt<T>(
+  store: RecordStore,
+  key: string,
+  parse: (text: string, where: string) => T,
+): Promise<(T & { readonly version: string }) | undefined> {
+  const record = await store.get(key);
+  return record && { ...parse(new TextDecoder().decode(record.bytes), key), version: record.version };
+}
+
 function leasesIn(store: RecordStore): Pick<Fence, 'readLease' | 'replaceLease'> {
   const keyOf = (name: string): string => `lease/${name}`;
-  const readLease = async (name: string): Promise<StandingLease | undefined> => {
-    const record = await store.get(keyOf(name));
-    if (!record) return undefined;
-    return { ...parseLease(new TextDecoder().decode(record.bytes), keyOf(name)), version: record.version };
-  };
+  const readLease = (name: string): Promise<StandingLease | undefined> =>
+    standingAt(store, keyOf(name), parseLease);
   return {
     readLease,
     replaceLease: async (name, until, standing) => {
@@ -60,7 +65,7 @@ export function leaseText({ turn, until }: Lease): string {
  * @throws PipelineError `corrupt`
  */
 export function parseLease(text: string, where: string): Lease {
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (isObject(value)) {
     const { turn, until } = value;
     if (Number.isSafeInteger(turn) && Number.isSafeInteger(until))
@@ -83,7 +88,7 @@ export function claimText({ epoch, commit, digest, sequence }: Written): string 
  * @throws PipelineError `corrupt`
  */
 export function parseClaim(text: string, where: string): Written {
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (isObject(value)) {
     const { epoch, sequence, commit, digest } = value;
     const numbers = Number.isSafeInteger(epoch) && Number.isSafeInteger(sequence);
@@ -106,12 +111,4 @@ function unreadable(what: string, text: string, where: string): PipelineError {
 
 function isId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -691,26 +691,33 @@ function set(parent: Json, key: string | number, value: Json): void {
 
 /** A change at any place of any file. Places near the root are as likely as all below them. */
 function atNode(change: (parent: Json, key: string, random: Random) => void): Mutation {
+  return inSomeFile((root, random) => {
+    let [parent, key]: [Json, string] = [root, random.pick(Object.keys(root))];
+    const steps = [key];
+    while (isBranch(parent[key]) && random.below(6) > 0) {
+      parent = parent[key];
+      key = random.pick(Object.keys(parent));
+      steps.push(key);
+    }
+    change(parent, key, random);
+    return steps.join('/');
+  });
+}
+
+/** A change of any file, which says where it was; undefined where the file has no place for it. */
+function inSomeFile(change: (root: Json, random: Random) => string | undefined): Mutation {
   return (files, random) => {
     const path = random.pick([...files.keys()]);
-    let place = '';
+    let place: string | undefined;
     const changed = changedTree(
       files,
       path,
       (root) => {
-        let [parent, key]: [Json, string] = [root, random.pick(Object.keys(root))];
-        const steps = [key];
-        while (isBranch(parent[key]) && random.below(6) > 0) {
-          parent = parent[key];
-          key = random.pick(Object.keys(parent));
-          steps.push(key);
-        }
-        place = steps.join('/');
-        change(parent, key, random);
+        place = change(root, random);
       },
       '',
     );
-    return changed && [`${path} ${place}`, changed[1]];
+    return changed && place !== undefined ? [`${path} ${place}`, changed[1]] : undefined;
   };
 }
 
@@ -723,24 +730,14 @@ function atText(
   change: (random: Random, text: string) => string,
   fits: (text: string) => boolean = () => true,
 ): Mutation {
-  return (files, random) => {
-    const path = random.pick([...files.keys()]);
-    let place = '';
-    const changed = changedTree(
-      files,
-      path,
-      (root) => {
-        const texts = textsIn(root).filter(({ parent, key }) => fits(parent[key]));
-        if (texts.length === 0) return;
-        const { parent, key, at } = random.pick(texts);
-        const text = change(random, parent[key]);
-        place = `${at}=${JSON.stringify(text).slice(0, 80)}`;
-        set(parent, key, text);
-      },
-      '',
-    );
-    return changed && place !== '' ? [`${path} ${place}`, changed[1]] : undefined;
-  };
+  return inSomeFile((root, random) => {
+    const texts = textsIn(root).filter(({ parent, key }) => fits(parent[key]));
+    if (texts.length === 0) return undefined;
+    const { parent, key, at } = random.pick(texts);
+    const text = change(random, parent[key]);
+    set(parent, key, text);
+    return `${at}=${JSON.stringify(text).slice(0, 80)}`;
+  });
 }
 
 function textsIn(value: Json, at = ''): { parent: Json; key: string; at: string }[] {

@@ -7,12 +7,11 @@ import type { Answer } from '../../oci/registry/exchange.ts';
 import { failure, readAll } from '../../oci/registry/response.ts';
 import { only } from '../../oci/registry/stream.ts';
 import type { Transport } from '../../oci/registry/transport.ts';
-import type { GitObject } from '../objects.ts';
+import { checkObjectIds, type GitObject } from '../objects.ts';
 import { type PackLimits, readPack } from './pack.ts';
 import {
   type Capabilities,
   fetchRequest,
-  isId,
   readCapabilities,
   readFetch,
   readRef,
@@ -104,8 +103,7 @@ export function openGitClient({ url, authorization, transport, limits }: GitClie
     },
     fetch: async (wanted) => {
       const { wants, haves = [] } = wanted;
-      for (const id of [...wants, ...haves])
-        if (!isId(id)) throw new PipelineError('git', `${JSON.stringify(id)} is not an object id`);
+      checkObjectIds([...wants, ...haves]);
       const { format } = await capabilities();
       const answer = await ask('/git-upload-pack', fetchRequest(wanted, format), most.answer);
       const objects = readPack(readFetch(answer), format, most);

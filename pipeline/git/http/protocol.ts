@@ -4,6 +4,7 @@
  * @see https://git-scm.com/docs/gitprotocol-v2
  */
 import { PipelineError } from '../../error.ts';
+import { isObjectId } from '../objects.ts';
 import type { ObjectFormat } from './pack.ts';
 import { badAnswer, DELIMITER, FLUSH, type Line, pktLine, pktLines, textOf } from './pkt-line.ts';
 
@@ -49,7 +50,7 @@ export function refRequest(ref: string, format: ObjectFormat): string {
 export function readRef(answer: Buffer, ref: string): string | undefined {
   const ids = new Map(textLines(answer).map((line) => split(line, ' ').reverse() as [string, string]));
   const id = ids.get(ref);
-  if (id !== undefined && !isId(id)) throw badAnswer(`${JSON.stringify(id)} is not an object id`);
+  if (id !== undefined && !isObjectId(id)) throw badAnswer(`${JSON.stringify(id)} is not an object id`);
   return id;
 }
 
@@ -138,9 +139,4 @@ function refusal(message: string): PipelineError {
 function split(text: string, at: string): [string, string] {
   const index = text.indexOf(at);
   return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
-}
-
-/** Whether a text is the id of an object. */
-export function isId(text: string): boolean {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }

@@ -5,10 +5,16 @@
 import { PipelineError } from '../../error.ts';
 import type { LruCache } from '../../lru-cache.ts';
 import { readCommit } from '../commit.ts';
-import { type GitObject, type ObjectInfo, ObjectReader, type ObjectStore } from '../objects.ts';
+import {
+  checkObjectIds,
+  type GitObject,
+  isObjectId,
+  type ObjectInfo,
+  ObjectReader,
+  type ObjectStore,
+} from '../objects.ts';
 import type { Repository } from '../repository.ts';
 import type { GitClient } from './client.ts';
-import { isId } from './protocol.ts';
 
 export interface HttpRepositoryOptions {
   readonly client: GitClient;
@@ -52,8 +58,7 @@ export function openHttpRepository({
   };
   const objects = new ObjectReader(store, bringObjects);
   const bring = async (ids: readonly string[]): Promise<void> => {
-    for (const id of ids)
-      if (!isId(id)) throw new PipelineError('git', `${JSON.stringify(id)} is not an object id`);
+    checkObjectIds(ids);
     await bringObjects([...new Set(ids)].filter((id) => !store.has(id)));
   };
   const histories = new Histories(client, store, objects);
@@ -66,7 +71,7 @@ export function openHttpRepository({
     shallow: true,
     resolve: async (revisions) => {
       for (const id of revisions)
-        if (!(isId(id) && (await objects.info(id))?.type === 'commit')) throw unknown(id);
+        if (!(isObjectId(id) && (await objects.info(id))?.type === 'commit')) throw unknown(id);
       return [...revisions];
     },
     bring,

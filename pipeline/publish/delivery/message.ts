@@ -1,7 +1,9 @@
 /** What the steps of a delivery tell each other. */
+
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
 import type { Message } from '../../ports.ts';
 
 /** The branch moved. */
@@ -68,7 +70,7 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
  * @throws PipelineError `usage` that names what is wrong with it; such a message is never handled
  */
 export function readWork(body: string): Work {
-  const value = parsed(body);
+  const value = parsedJson(body);
   if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');
   const { kind, repository } = value;
   if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
@@ -128,12 +130,4 @@ export function isBranch(text: string): boolean {
 
 function unreadable(why: string): PipelineError {
   return new PipelineError('usage', `invalid message: ${why}`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

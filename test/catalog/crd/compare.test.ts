@@ -2,24 +2,10 @@ import { expect, test } from 'vitest';
 import { readCrd } from '../../../catalog/crd/crd.ts';
 import { legacyChanges } from '../../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
+import { crdObject } from '../../fakes/crd-object.ts';
 
 function crdWith(field: object): NonNullable<ReturnType<typeof readCrd>> {
-  const crd = readCrd({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'as.example.com' },
-    spec: {
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'integer', ...field } } } },
-        },
-      ],
-    },
-  });
+  const crd = readCrd(crdObject('as.example.com', { a: { type: 'integer', ...field } }));
   if (!crd) throw new Error('not a CRD');
   return crd;
 }

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../../../pipeline/check/check.ts';
 import { ABOUT_MANIFESTS } from '../../../pipeline/check/findings.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
+import { etcdCrd } from '../../fakes/crd-object.ts';
 import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { gitServer } from '../../fakes/git-server.ts';
@@ -13,28 +14,7 @@ import { portolan } from '../../fakes/terminal.ts';
 const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 const RULE = 'graph/crd-unsafe-edge';
 
-const crd = (...fields: readonly string[]): string =>
-  JSON.stringify({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'etcds.etcd.io' },
-    spec: {
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
-            },
-          },
-        },
-      ],
-    },
-  });
+const crd = (...fields: readonly string[]): string => etcdCrd(fields);
 
 /** Bundles by image only, each replacing the one before. */
 function catalog(...versions: readonly string[]): string {

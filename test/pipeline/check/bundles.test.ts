@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bundleFiles } from '../../fakes/bundle-fixture.ts';
+import { etcdCrd } from '../../fakes/crd-object.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -59,29 +60,6 @@ test('what was there before is known, what only other suites want counts when th
   ]);
 });
 
-const CRD = (fields: readonly string[]): string =>
-  JSON.stringify({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'etcds.etcd.io' },
-    spec: {
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
-            },
-          },
-        },
-      ],
-    },
-  });
-
 function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
   const names = Object.keys(fields).map((version) => `etcd.v${version}`);
   return documents(
@@ -98,7 +76,7 @@ function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
         properties: [
           { type: 'olm.package', value: { packageName: 'etcd', version } },
           { type: 'olm.gvk', value: { group: 'etcd.io', version: 'v1', kind: 'Etcd' } },
-          { type: 'olm.bundle.object', value: { data: Buffer.from(CRD(of)).toString('base64') } },
+          { type: 'olm.bundle.object', value: { data: Buffer.from(etcdCrd(of)).toString('base64') } },
         ],
       }),
     ),
