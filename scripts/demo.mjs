@@ -99,7 +99,8 @@ for (const [path, what] of [
 ]) {
   console.log(`  .demo/${path.padEnd(38)} ${what}`);
 }
-console.log(`\nOn a repository of your own: ${SHOWN} check --base origin/main --head HEAD`);
+// Elsewhere npx would ask npm for the name, which is not registered.
+console.log('\nOn a repository of your own, after npm link: portolan check --base origin/main --head HEAD');
 
 function say(text) {
   console.log(`\n== ${text}`);
