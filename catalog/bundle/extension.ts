@@ -1,8 +1,10 @@
 /**
- * What an administrator writes to install a bundle: for OLM v1 the ClusterExtension and an installer with
- * exactly the permissions that it needs, for OLM v0 the OperatorGroup and the Subscription.
+ * What an administrator writes to install a bundle: for OLM v1 the ClusterExtension with what its release needs (an
+ * installer with exactly the permissions that it needs, or a policy for who may install what), for OLM v0 the
+ * OperatorGroup and the Subscription.
  *
- * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/derive-service-account.md
+ * @see https://github.com/operator-framework/operator-controller/blob/v1.10.0/docs/howto/derive-service-account.md
+ * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/how-to-protect-olmv1-api-access.md
  */
 
 import { tryReadJson } from '../go/json.ts';
@@ -10,10 +12,10 @@ import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { isDnsLabel } from '../names.ts';
 import type { Json } from '../yaml/scalar.ts';
-import { type Fields, type Inspected, list, member, PREFIX, text, texts } from './inspect.ts';
+import { type Fields, type Inspected, list, member, PREFIX, type TypedCsv, text, texts } from './inspect.ts';
 import type { Installed, InstalledObject, PolicyRule } from './install.ts';
 
-export interface ExtensionOptions {
+export interface InstallationOptions {
   /** Name of the ClusterExtension or the Subscription. */
   readonly name: string;
   readonly namespace: string;
@@ -21,19 +23,34 @@ export interface ExtensionOptions {
   /** A version or a range; any version when left out. */
   readonly version?: string;
   readonly channel?: string;
+  /** The one namespace that the operator watches; all when left out. */
+  readonly watched?: string;
+  /** Settings of the operator's deployments, as `spec.config` of a Subscription has them. */
+  readonly deployment?: Json;
+}
+
+export interface ExtensionOptions extends InstallationOptions {
+  /** Whether upgrades follow the catalog's edges. */
+  readonly upgrades?: 'CatalogProvided' | 'SelfCertified';
+  /** Whether an unsafe upgrade of a CRD is refused. */
+  readonly crdSafety?: 'Strict' | 'None';
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
+const ADMISSION = 'admissionregistration.k8s.io/v1';
 
-/** The documents for OLM v1, in the order in which they are applied. */
-export function extensionDocuments(
+/**
+ * The documents for an OLM v1 that installs by a service account, up to OpenShift 4.22.
+ *
+ * @param api `v1alpha1` is the technology preview in OpenShift 4.17
+ */
+export function accountDocuments(
   bundle: Inspected,
-  installed: Installed,
+  { installed, api }: { readonly installed: Installed; readonly api: 'v1alpha1' | 'v1' },
   options: ExtensionOptions,
 ): Json[] {
-  const { name, namespace, version, channel } = options;
+  const { name, namespace } = options;
   const account = `${name}-installer`;
-  const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
   const forCluster = [...clusterRules(installed, name), ...bindRules(bundle)];
   const forNamespace = [
     ...objectRules(installed.objects.filter(({ namespaced }) => namespaced)),
@@ -41,29 +58,202 @@ export function extensionDocuments(
   ];
   return [
     namespaceDocument(bundle, namespace),
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
-    role('ClusterRole', { name: account }, [...forCluster, ...roleRules(bundle, 'ClusterRole')]),
-    binding('ClusterRole', { name: account }, subjects),
-    role('Role', { name: account, namespace }, forNamespace),
-    binding('Role', { name: account, namespace }, subjects),
+    ...accountWith(
+      { name: account, namespace },
+      [...forCluster, ...roleRules(bundle, 'ClusterRole')],
+      forNamespace,
+    ),
+    api === 'v1alpha1' ? previewExtension(account, options) : extension(options, { name: account }),
+  ];
+}
+
+/** A service account, with permissions for the cluster and for its namespace. */
+function accountWith(
+  { name, namespace }: Required<Named>,
+  forCluster: readonly PolicyRule[],
+  forNamespace: readonly PolicyRule[],
+): Json[] {
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  const ofCluster: Json[] =
+    forCluster.length === 0
+      ? []
+      : [role('ClusterRole', { name }, forCluster), binding('ClusterRole', { name }, subjects)];
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
+    ...ofCluster,
+    role('Role', { name, namespace }, forNamespace),
+    binding('Role', { name, namespace }, subjects),
+  ];
+}
+
+/** Who may have which packages installed. */
+export interface Permission {
+  /** Further packages; that of the bundle is always among those allowed. */
+  readonly packages: readonly string[];
+  /** Whom it is about; everybody but cluster administrators when left out. */
+  readonly group: string | undefined;
+}
+
+/** The documents for an OLM v1 that works as cluster administrator, from operator-controller 1.11 on. */
+export function administratorDocuments(
+  bundle: Inspected,
+  permission: Permission,
+  options: ExtensionOptions,
+): Json[] {
+  return [
+    namespaceDocument(bundle, options.namespace),
+    ...policyDocuments([options.package, ...permission.packages], permission.group),
+    extension(options),
+  ];
+}
+
+/** Permissions for everything: who has them decides what the policy says. OLM itself does, too. */
+const NO_ADMINISTRATOR = "!authorizer.group('*').resource('*').check('*').allowed()";
+
+/** One policy for all packages: each of several must allow a request. */
+function policyDocuments(packages: readonly string[], group: string | undefined): Json[] {
+  const allowed = [...new Set(packages)].sort(compareText);
+  const name = group === undefined ? 'clusterextension-packages' : `clusterextension-packages-${slug(group)}`;
+  const condition =
+    group === undefined
+      ? { name: 'no-cluster-administrator', expression: NO_ADMINISTRATOR }
+      : { name: 'group', expression: `${JSON.stringify(group)} in request.userInfo.groups` };
+  return [
     {
-      apiVersion: 'olm.operatorframework.io/v1',
-      kind: 'ClusterExtension',
+      apiVersion: ADMISSION,
+      kind: 'ValidatingAdmissionPolicy',
       metadata: { name },
       spec: {
-        namespace,
-        serviceAccount: { name: account },
-        source: {
-          sourceType: 'Catalog',
-          catalog: {
-            packageName: options.package,
-            ...(version === undefined ? {} : { version }),
-            ...(channel === undefined ? {} : { channels: [channel] }),
-          },
+        failurePolicy: 'Fail',
+        matchConstraints: {
+          resourceRules: [
+            {
+              apiGroups: ['olm.operatorframework.io'],
+              apiVersions: ['v1'],
+              resources: ['clusterextensions'],
+              operations: ['CREATE', 'UPDATE'],
+            },
+          ],
         },
+        matchConditions: [condition],
+        validations: [
+          {
+            expression: `has(object.spec.source.catalog) && object.spec.source.catalog.packageName in ${JSON.stringify(allowed)}`,
+            message: `only these packages are allowed: ${allowed.join(', ')}`,
+          },
+        ],
       },
     },
+    {
+      apiVersion: ADMISSION,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
   ];
+}
+
+/** A group as a part of an object's name. */
+function slug(group: string): string {
+  return group
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+function extension(options: ExtensionOptions, account?: { readonly name: string }): Json {
+  const { name, namespace, version, channel, watched, deployment, upgrades, crdSafety } = options;
+  const inline = {
+    ...(watched === undefined ? {} : { watchNamespace: watched }),
+    ...(deployment === undefined ? {} : { deploymentConfig: deployment }),
+  };
+  return {
+    apiVersion: 'olm.operatorframework.io/v1',
+    kind: 'ClusterExtension',
+    metadata: { name },
+    spec: {
+      namespace,
+      ...(account === undefined ? {} : { serviceAccount: { ...account } }),
+      source: {
+        sourceType: 'Catalog',
+        catalog: {
+          packageName: options.package,
+          ...(version === undefined ? {} : { version }),
+          ...(channel === undefined ? {} : { channels: [channel] }),
+          ...(upgrades === undefined ? {} : { upgradeConstraintPolicy: upgrades }),
+        },
+      },
+      ...(crdSafety === undefined
+        ? {}
+        : { install: { preflight: { crdUpgradeSafety: { enforcement: crdSafety } } } }),
+      ...(Object.keys(inline).length === 0 ? {} : { config: { configType: 'Inline', inline } }),
+    },
+  };
+}
+
+/**
+ * The ClusterExtension of OpenShift 4.17.
+ *
+ * @see "Extensions", OpenShift Container Platform 4.17, 4.2.2 and 5.3
+ */
+function previewExtension(account: string, options: ExtensionOptions): Json {
+  const { name, namespace, version, channel, upgrades, crdSafety } = options;
+  return {
+    apiVersion: 'olm.operatorframework.io/v1alpha1',
+    kind: 'ClusterExtension',
+    metadata: { name },
+    spec: {
+      packageName: options.package,
+      installNamespace: namespace,
+      serviceAccount: { name: account },
+      ...(channel === undefined ? {} : { channel }),
+      ...(version === undefined ? {} : { version }),
+      ...(upgrades === undefined
+        ? {}
+        : { upgradeConstraintPolicy: upgrades === 'SelfCertified' ? 'Ignore' : 'Enforce' }),
+      ...(crdSafety === undefined
+        ? {}
+        : { preflight: { crdUpgradeSafety: { disabled: crdSafety === 'None' } } }),
+    },
+  };
+}
+
+/** The namespaces that an operator watches, or why it cannot. */
+export type Watching =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'one'; readonly namespace: string }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/**
+ * The namespaces that an operator watches where it is installed.
+ *
+ * @param wanted the one that it is to watch; when left out all, or the namespace of the operator where it supports no more
+ * @see https://github.com/operator-framework/operator-controller/blob/main/docs/draft/howto/single-ownnamespace-install.md
+ */
+export function watchingOf(
+  { csv }: Inspected,
+  { namespace, wanted }: { readonly namespace: string; readonly wanted: string | undefined },
+): Watching {
+  const supported = new Set(
+    list(csv?.spec, 'installModes')
+      .filter((mode) => mode['supported'] === true)
+      .map((mode) => text(mode, 'type')),
+  );
+  if (wanted !== undefined) {
+    const mode = wanted === namespace ? 'OwnNamespace' : 'SingleNamespace';
+    return supported.has(mode)
+      ? { kind: 'one', namespace: wanted }
+      : { kind: 'refused', why: `it does not support ${mode}, so it cannot watch ${wanted} alone` };
+  }
+  if (supported.has('AllNamespaces')) return { kind: 'all' };
+  if (supported.has('OwnNamespace')) return { kind: 'one', namespace };
+  if (supported.has('SingleNamespace'))
+    return { kind: 'refused', why: 'it only watches one other namespace: set --watch-namespace' };
+  const [mode] = supported;
+  return {
+    kind: 'refused',
+    why: mode === undefined ? 'it does not support any install mode' : `it only supports ${mode}`,
+  };
 }
 
 /** The namespace, as the bundle suggests it where it suggests this one. */
@@ -179,29 +369,35 @@ function binding(kind: 'Role' | 'ClusterRole', metadata: Named, subjects: Json):
   return { apiVersion: `${RBAC}/v1`, kind: `${kind}Binding`, metadata: { ...metadata }, roleRef, subjects };
 }
 
-export interface SubscriptionOptions extends ExtensionOptions {
+export interface SubscriptionOptions extends InstallationOptions {
   /** The CatalogSource and its namespace. */
   readonly catalog: string;
   readonly catalogNamespace: string;
+  /** Service account by which OLM installs, with no more permissions than that takes. */
+  readonly account?: string;
 }
 
-/** The documents for OLM v0; undefined when the bundle supports no install mode. */
-export function subscriptionDocuments(bundle: Inspected, options: SubscriptionOptions): Json[] | undefined {
+/**
+ * The documents for OLM v0. The version is held: the next one waits until somebody approves its install plan.
+ *
+ * @throws never; without a ClusterServiceVersion there is nothing to install, and the list is empty
+ */
+export function subscriptionDocuments(bundle: Inspected, options: SubscriptionOptions): Json[] {
   const { csv } = bundle;
-  const modes = list(csv?.spec, 'installModes')
-    .filter((mode) => mode['supported'] === true)
-    .map((mode) => text(mode, 'type'));
-  const targets = modes.includes('AllNamespaces') ? [] : [options.namespace];
-  if (!csv || modes.length === 0) return undefined;
-  const { name, namespace, catalog, catalogNamespace } = options;
+  if (!csv) return [];
+  const { name, namespace, catalog, catalogNamespace, account, watched, deployment } = options;
   const channel = options.channel ?? defaultChannel(bundle);
   return [
     namespaceDocument(bundle, namespace),
+    ...(account === undefined ? [] : scopedAccount(bundle, csv, { name: account, namespace })),
     {
       apiVersion: 'operators.coreos.com/v1',
       kind: 'OperatorGroup',
       metadata: { name, namespace },
-      spec: targets.length > 0 ? { targetNamespaces: targets } : {},
+      spec: {
+        ...(account === undefined ? {} : { serviceAccountName: account }),
+        ...(watched === undefined ? {} : { targetNamespaces: [watched] }),
+      },
     },
     {
       apiVersion: 'operators.coreos.com/v1alpha1',
@@ -213,9 +409,51 @@ export function subscriptionDocuments(bundle: Inspected, options: SubscriptionOp
         source: catalog,
         sourceNamespace: catalogNamespace,
         startingCSV: csv.name,
+        installPlanApproval: 'Manual',
+        ...(deployment === undefined ? {} : { config: deployment }),
       },
     },
   ];
+}
+
+const WRITE = ['get', 'create', 'update', 'patch'];
+
+/**
+ * What OLM v0 does by the service account of an OperatorGroup.
+ *
+ * @see "Operators", OpenShift Container Platform 4.5, 3.6.2.1
+ */
+const SCOPED: readonly PolicyRule[] = [
+  {
+    apiGroups: ['operators.coreos.com'],
+    resources: ['subscriptions', 'clusterserviceversions'],
+    verbs: WRITE,
+  },
+  { apiGroups: [''], resources: ['services', 'serviceaccounts'], verbs: WRITE },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'update', 'patch'] },
+  { apiGroups: [RBAC], resources: ['roles', 'rolebindings'], verbs: WRITE },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list', 'watch', ...WRITE, 'delete'] },
+];
+
+/** Nobody can give an operator more permissions than their own, so the account has the operator's as well. */
+function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<Named>): Json[] {
+  const rulesIn = (section: string): PolicyRule[] =>
+    list(spec, 'install', 'spec', section).flatMap((each) => list(each, 'rules').map(writtenRule));
+  const ofCluster = [...rulesIn('clusterPermissions'), ...roleRules(bundle, 'ClusterRole')];
+  const forCluster =
+    ofCluster.length === 0
+      ? []
+      : [
+          { apiGroups: [RBAC], resources: ['clusterroles', 'clusterrolebindings'], verbs: WRITE },
+          ...ofCluster,
+        ];
+  const forNamespace = [
+    ...SCOPED,
+    ...rulesIn('permissions'),
+    ...roleRules(bundle, 'Role'),
+    ...bindRules(bundle),
+  ];
+  return accountWith(account, uniqueRules(forCluster), uniqueRules(forNamespace));
 }
 
 function defaultChannel({ annotations, channels }: Inspected): string {

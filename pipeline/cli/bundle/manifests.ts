@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import {
+  accountDocuments,
+  administratorDocuments,
   type ExtensionOptions,
-  extensionDocuments,
+  type InstallationOptions,
   subscriptionDocuments,
   suggestedNamespace,
+  watchingOf,
 } from '../../../catalog/bundle/extension.ts';
 import { type Inspected, inspectedBundle, text as textIn } from '../../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../../catalog/bundle/install.ts';
+import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import type { Minor } from '../../../catalog/fbc/openshift.ts';
-import { accepts, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
+import { accepts, firstWith, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runInspection } from '../../../catalog/rules/rule.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
+import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
@@ -26,9 +34,16 @@ export const command: Command = {
   words: 'bundle manifests',
   operands: 'DIR|REFERENCE',
   details: [
-    'For OLM v1: the namespace, a service account with exactly the permissions that the installation needs, and the',
-    'ClusterExtension. It is pinned to the version of the bundle unless you set --version or --channel. For OLM v0: the',
-    'namespace, the OperatorGroup and the Subscription. If OLM cannot install the bundle, the reasons are printed instead.',
+    'For OLM v1: the namespace, the ClusterExtension, and a ValidatingAdmissionPolicy that allows only the named packages to',
+    'users who are not cluster administrators. Up to OpenShift 4.22 (--release, --olm-v1-before), OLM v1 installs by a service',
+    'account: Portolan writes one with exactly the permissions that the installation needs instead of the policy. For 4.17, it',
+    'writes the ClusterExtension of the technology preview (v1alpha1). The version is pinned to that of the bundle unless you',
+    'set --version or --channel.',
+    '',
+    'For OLM v0: the namespace, the OperatorGroup and the Subscription. The version is held: OLM waits until you approve the',
+    'install plan. With --service-account, OLM installs with no more permissions than that takes.',
+    '',
+    'If OLM cannot install the bundle, the reasons are printed instead.',
   ].join('\n'),
   options: {
     olm: { value: 'v1|v0', description: 'OLM version on the cluster (default: v1)' },
@@ -51,6 +66,39 @@ export const command: Command = {
     channel: {
       value: 'NAME',
       description: 'channel to follow; without --version, any version in it can be installed',
+    },
+    'olm-v1-before': {
+      description:
+        'OLM v1 before operator-controller 1.11: write a service account and roles instead of a policy',
+    },
+    'allow-package': {
+      value: 'NAME',
+      description: 'further package that the policy allows; all belong in one policy',
+      multiple: true,
+    },
+    group: {
+      value: 'NAME',
+      description: 'group of users that the policy is about (default: all but cluster administrators)',
+    },
+    'upgrade-constraint-policy': {
+      value: 'CatalogProvided|SelfCertified',
+      description: 'for OLM v1: follow the upgrade edges of the catalog, or ignore them',
+    },
+    'crd-upgrade-safety': {
+      value: 'Strict|None',
+      description: 'for OLM v1: refuse unsafe upgrades of CRDs, or skip the check',
+    },
+    'watch-namespace': {
+      value: 'NAME',
+      description: 'the one namespace that the operator watches (default: as its install modes allow)',
+    },
+    'deployment-config': {
+      value: 'FILE',
+      description: "YAML file with settings of the operator's deployments, as spec.config of a Subscription",
+    },
+    'service-account': {
+      value: 'NAME',
+      description: 'for OLM v0: service account to write, by which OLM installs the operator',
     },
     certificates: {
       value: 'service-ca|cert-manager',
@@ -77,7 +125,8 @@ export const command: Command = {
     checkForms(invocation, olm);
     return withBundle(name, renderingOf(invocation, terminal), async ({ source }) => {
       const bundle = await inspectedBundle(source);
-      const documents = olm === 'v1' ? ofV1(bundle, invocation, terminal) : ofV0(bundle, invocation);
+      const documents =
+        olm === 'v1' ? ofV1(bundle, invocation, terminal) : ofV0(bundle, invocation, terminal);
       return print(documents, terminal);
     });
   },
@@ -93,8 +142,30 @@ function checkForms(invocation: Invocation, olm: 'v1' | 'v0'): void {
     ['channel', olm === 'v1' ? DNS_SUBDOMAIN : NAME],
     ['catalog', DNS_SUBDOMAIN],
     ['catalog-namespace', DNS_LABEL],
+    ['watch-namespace', DNS_LABEL],
+    ['service-account', DNS_SUBDOMAIN],
+    ['group', NAME],
   ];
   for (const [option, form] of forms) formedOption(command, invocation, { option, form });
+  for (const name of invocation.list('allow-package')) {
+    if (!DNS_SUBDOMAIN.accepts(name))
+      throw usageError(
+        command,
+        `--allow-package must be ${DNS_SUBDOMAIN.expected}, not ${JSON.stringify(name)}`,
+      );
+  }
+  const other = OF_ONE_OLM[olm === 'v1' ? 'v0' : 'v1'].find((option) => isGiven(invocation, option));
+  if (other !== undefined) throw usageError(command, `--${other} has no effect with --olm ${olm}`);
+}
+
+/** Options that one OLM alone knows. */
+const OF_ONE_OLM = {
+  v0: ['service-account'],
+  v1: ['olm-v1-before', 'allow-package', 'group', 'upgrade-constraint-policy', 'crd-upgrade-safety'],
+} as const;
+
+function isGiven({ flag, list, text }: Invocation, option: string): boolean {
+  return flag(option) || text(option) !== undefined || list(option).length > 0;
 }
 
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
@@ -103,8 +174,8 @@ async function print(documents: readonly Json[] | undefined, terminal: Terminal)
   return 0;
 }
 
-/** @throws PipelineError `usage` for a bundle without what names it */
-function optionsOf(bundle: Inspected, { text }: Invocation): ExtensionOptions {
+/** @throws PipelineError `usage` for a bundle without what names it, or that cannot watch what it is to watch */
+function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Terminal): InstallationOptions {
   const { csv, package: of } = bundle;
   if (!csv || of === '') {
     throw new PipelineError(
@@ -117,18 +188,41 @@ function optionsOf(bundle: Inspected, { text }: Invocation): ExtensionOptions {
   }
   const channel = text('channel');
   const version = text('version') ?? (channel === undefined ? textIn(csv.spec, 'version') : undefined);
+  const namespace = text('namespace') ?? suggestedNamespace(bundle) ?? of;
+  const watching = watchingOf(bundle, { namespace, wanted: text('watch-namespace') });
+  if (watching.kind === 'refused')
+    throw new PipelineError('usage', `OLM cannot install the bundle: ${watching.why}`);
+  const file = text('deployment-config');
   return {
     name: text('name') ?? of,
     package: of,
-    namespace: text('namespace') ?? suggestedNamespace(bundle) ?? of,
+    namespace,
     ...(version === undefined ? {} : { version }),
     ...(channel === undefined ? {} : { channel }),
+    ...(watching.kind === 'all' ? {} : { watched: watching.namespace }),
+    ...(file === undefined ? {} : { deployment: deploymentIn(resolve(directory, file)) }),
   };
+}
+
+/** @throws PipelineError `usage` for a file that is not one YAML mapping */
+function deploymentIn(path: string): Json {
+  const { documents } = readManifestFile(path, readFileBytes(path));
+  const [first, ...more] = documents;
+  if (
+    first?.kind === 'value' &&
+    more.length === 0 &&
+    isObject(first.value) &&
+    Object.keys(first.value).length > 0
+  )
+    return first.value as Json;
+  throw new PipelineError('usage', `${path} is not one YAML mapping`, {
+    hint: 'for example: env: [{name: LOG_LEVEL, value: debug}]',
+  });
 }
 
 /** Rules whose findings mean that OLM v1 refuses a bundle, or installs what cannot work. */
 const REFUSED: readonly RegExp[] = [
-  /^olmv1\/(?!webhooks$)/,
+  /^olmv1\//,
   /^annotations\/(?:missing|package|unreadable)$/,
   /^manifest\/(?:kind|unreadable|csv-missing|several-csvs|subfolder|folders)$/,
   /^csv\/(?:type|unquoted|conversion-modes)$/,
@@ -136,21 +230,86 @@ const REFUSED: readonly RegExp[] = [
   /^webhook\//,
 ];
 
+/** How OLM v1 of a release installs: as cluster administrator, or by a service account. */
+type Installer = 'administrator' | 'account' | 'preview';
+
+/** @throws PipelineError `usage` for a release without OLM v1 */
+function installerOf(invocation: Invocation): Installer {
+  const release = releaseOf(invocation.text('release'));
+  if (!accepts('extensionsV1alpha1', release)) {
+    throw usageError(
+      command,
+      `OLM v1 is in OpenShift ${firstWith('extensionsV1alpha1')} and later: use --olm v0 for ${invocation.text('release')}`,
+    );
+  }
+  if (!accepts('olmV1', release)) return 'preview';
+  const isBefore = invocation.flag('olm-v1-before') || !accepts('administratorV1', release);
+  return isBefore ? 'account' : 'administrator';
+}
+
 function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
-  const takesWebhooks = accepts('webhooksV1', releaseOf(invocation.text('release')));
-  const reasons = runInspection(bundle, RULES).filter(
-    ({ rule }) =>
-      REFUSED.some((pattern) => pattern.test(rule)) || (!takesWebhooks && rule === 'olmv1/webhooks'),
-  );
+  const installer = installerOf(invocation);
+  const reasons = refusalsBy(installer, bundle, releaseOf(invocation.text('release')));
   if (reasons.length > 0) {
     for (const finding of reasons) terminal.err(findingText(finding));
     terminal.err('FAIL: OLM v1 cannot install this bundle, or the operator would not work\n');
     return undefined;
   }
+  const options = extensionOptions(bundle, invocation, terminal);
+  if (installer === 'administrator') {
+    for (const gate of gatesOf(options))
+      terminal.err(`the ClusterExtension needs the feature gate ${gate}\n`);
+    const permission = { packages: invocation.list('allow-package'), group: invocation.text('group') };
+    return administratorDocuments(bundle, permission, options);
+  }
+  const useless = ['allow-package', 'group', 'watch-namespace', 'deployment-config'].find((option) =>
+    isGiven(invocation, option),
+  );
+  if (useless !== undefined)
+    throw usageError(
+      command,
+      `--${useless} needs OLM v1 of OpenShift ${firstWith('administratorV1')} or later`,
+    );
   const certificates = invocation.word('certificates', ['service-ca', 'cert-manager']) ?? 'service-ca';
   const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
   const installed = installedObjects(bundle, { hash, certificates });
-  return extensionDocuments(bundle, installed, optionsOf(bundle, invocation));
+  const api = installer === 'preview' ? 'v1alpha1' : 'v1';
+  return accountDocuments(bundle, { installed, api }, options);
+}
+
+function extensionOptions(bundle: Inspected, invocation: Invocation, terminal: Terminal): ExtensionOptions {
+  const upgrades = invocation.word('upgrade-constraint-policy', ['CatalogProvided', 'SelfCertified']);
+  const crdSafety = invocation.word('crd-upgrade-safety', ['Strict', 'None']);
+  return {
+    ...optionsOf(bundle, invocation, terminal),
+    ...(upgrades === undefined ? {} : { upgrades }),
+    ...(crdSafety === undefined ? {} : { crdSafety }),
+  };
+}
+
+/** Why OLM v1 would refuse a bundle; which namespaces it can watch is for the options to say where that can be chosen. */
+function refusalsBy(installer: Installer, bundle: Inspected, release: Minor | undefined): Finding[] {
+  const ignored = [
+    ...(accepts('webhooksV1', release) ? ['olmv1/webhooks'] : []),
+    ...(installer === 'administrator' ? ['olmv1/install-mode'] : []),
+  ];
+  return runInspection(bundle, RULES).filter(
+    ({ rule }) => REFUSED.some((pattern) => pattern.test(rule)) && !ignored.includes(rule),
+  );
+}
+
+/**
+ * Feature gates of operator-controller without which it refuses a ClusterExtension.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/features/features.go
+ */
+function gatesOf({ watched, deployment }: ExtensionOptions): string[] {
+  return [
+    ...(watched === undefined
+      ? []
+      : ['SingleOwnNamespaceInstallSupport (on OpenShift: NewOLMOwnSingleNamespace)']),
+    ...(deployment === undefined ? [] : ['DeploymentConfig']),
+  ];
 }
 
 /** @throws PipelineError `usage` */
@@ -161,15 +320,12 @@ function releaseOf(text: string | undefined): Minor | undefined {
   throw usageError(command, `--release must be a version such as 4.18 or 5.0, not ${JSON.stringify(text)}`);
 }
 
-function ofV0(bundle: Inspected, invocation: Invocation): Json[] | undefined {
-  const documents = subscriptionDocuments(bundle, {
-    ...optionsOf(bundle, invocation),
+function ofV0(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] {
+  const account = invocation.text('service-account');
+  return subscriptionDocuments(bundle, {
+    ...optionsOf(bundle, invocation, terminal),
     catalog: invocation.text('catalog') ?? 'operatorhubio-catalog',
     catalogNamespace: invocation.text('catalog-namespace') ?? 'olm',
+    ...(account === undefined ? {} : { account }),
   });
-  if (documents) return documents;
-  throw new PipelineError(
-    'usage',
-    'the bundle does not support any install mode, so OLM v0 cannot install it',
-  );
 }
