@@ -56,10 +56,15 @@ export interface PublishPorts {
 export type Published =
   /** Nothing was pushed and nothing written: what is wrong are errors of the catalog or the policy. */
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
-  /** Nothing was written: a newer commit is published, and the tag names its image. */
+  /**
+   * Nothing was written: the tag names what somebody else published, of a newer commit, or of the same one when a tag
+   * of its base image moved meanwhile.
+   */
   | {
       readonly kind: 'superseded';
       readonly findings: readonly Finding[];
+      /** Id of the commit that was to be published. */
+      readonly commit: string;
       readonly by: StandingClaim;
       /** The place that both are published to. */
       readonly image: string;
@@ -118,7 +123,7 @@ export async function planPublish(
   };
   const guard = guardOf(target, guarded);
   const newer = await guard?.newer(registry);
-  if (newer) return { kind: 'superseded', findings: [], by: newer, image: target.name };
+  if (newer) return { kind: 'superseded', findings: [], commit, by: newer, image: target.name };
   const version = target.immutableTags ? await versionAt(repository.objects, commit) : undefined;
   return { kind: 'planned', ports, request, commit, policy, target, version, guarded, guard };
 }

@@ -93,7 +93,7 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
   const won = guard?.winner();
   if (won && won.digest !== receipt.digest) {
     documents.discard();
-    return { kind: 'superseded', findings, by: won, image: target.name };
+    return { kind: 'superseded', findings, commit: staged.commit, by: won, image: target.name };
   }
   const files = documents.commit();
   await keepNewest(staged, [receipt.digest, ...(won ? [won.digest] : [])]);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { readText } from '../../directory.ts';
+import { isDirectory, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/directory-store.ts';
@@ -182,7 +183,11 @@ async function printText(published: Published, { terminal, client, out }: Printi
   }
   if (published.kind === 'superseded') {
     const { commit, digest } = published.by;
-    await terminal.out(`nothing to publish: the newer commit ${commit} is already published as ${digest}\n`);
+    const what =
+      commit === published.commit
+        ? `another publisher of commit ${commit} was later, with another base image: it is published as ${digest}`
+        : `the newer commit ${commit} is already published as ${digest}`;
+    await terminal.out(`nothing to publish: ${what}\n`);
     return 0;
   }
   const { receipt, push, files } = published;
@@ -218,10 +223,28 @@ function openFence({ text }: Invocation, terminal: Terminal, repository: string)
   if (place === 'none') return undefined;
   const settings = searchPath(terminal);
   if (place === 'repo') return gitFence({ repository, settings });
-  if (/^[a-z][a-z0-9+.-]*:\/\//.test(place)) {
+  if (isRemote(place)) {
     const header = authorization(terminal.environment['PORTOLAN_GIT_TOKEN']);
     return gitFence({ repository: place, settings, reach: { header } });
   }
-  const fence = recordFence(directoryRecords(resolve(terminal.directory, place)));
+  const fence = recordFence(directoryRecords(fenceFolder(resolve(terminal.directory, place), place)));
   return { ...fence, close: async () => undefined };
+}
+
+/** Whether a text is meant as an address: `https://…`, `git@host:path`, and what was misspelled of them. */
+function isRemote(place: string): boolean {
+  return /^(?:[A-Za-z][A-Za-z0-9+.-]*:|[^/]+@)/.test(place);
+}
+
+/**
+ * A fence that nobody else reads guards nothing, so a directory is never made of a word that was misspelled.
+ *
+ * @throws PipelineError `usage`
+ */
+function fenceFolder(folder: string, place: string): string {
+  if (isDirectory(folder)) return folder;
+  const quoted = JSON.stringify(place);
+  throw new PipelineError('usage', `cannot use ${quoted} as the fence: there is no such directory`, {
+    hint: 'create the directory first, or use --fence repo, --fence none or --fence https://…',
+  });
 }

@@ -182,6 +182,8 @@ function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   if (published.kind === 'superseded') {
     const { by, image } = published;
     const documents = documentsOf({ ...by, catalog, image });
+    // Of the same commit, on another base image: who published that one announces it.
+    if (by.commit === commit) return { state: 'published', detail: by.digest, documents } as const;
     return { state: 'superseded', detail: by.commit, documents } as const;
   }
   if (published.kind === 'refused') {

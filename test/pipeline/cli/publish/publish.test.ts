@@ -1,5 +1,5 @@
 /** The fence as the command line has it: publishes in any order, one newest image. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
@@ -67,6 +67,26 @@ test('without a fence the last one wins, as told', async () => {
   const newest = await to.now();
   await publish('main', to);
   expect(await to.now()).not.toBe(newest);
+});
+
+test.each([
+  ['repos', 'there is no such directory'],
+  ['github.com/acme/fence', 'there is no such directory'],
+  ['README.md', 'there is no such directory'],
+  ['git@github.com:acme/fence.git', 'not a git repository'],
+  ['ssh://git@github.com/acme/fence.git', 'not a git repository'],
+  ['HTTPS://github.com/acme/fence.git', 'not a git repository'],
+  ['https:/github.com/acme/fence.git', 'not a git repository'],
+])('--fence %s is refused, and nothing is published or created', async (place, why) => {
+  const to = await target('--fence', place);
+  const before = readdirSync(sample.directory);
+  const refused = await publish('main', to);
+  expect(refused).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining(`${JSON.stringify(place)} as the fence: ${why}`),
+  });
+  expect(await to.now()).toBeUndefined();
+  expect(readdirSync(sample.directory)).toEqual(before);
 });
 
 test('a newer commit that changes nothing in the catalog moves the fence and no tag', async () => {
