@@ -27,7 +27,7 @@ export interface ReferenceResult {
 
 /**
  * @param touched with what the merge itself will push, which nobody needs to have yet
- * @param registry asked for what the policy allows; without one nothing is asked
+ * @param registry asked for what the policy allows; without one no registry is contacted
  */
 export async function checkReferences(
   { touched, bundles }: Pick<Foreseen, 'bundles'> & { readonly touched: readonly TouchedCatalog[] },
@@ -44,7 +44,7 @@ export async function checkReferences(
   if (!registry || policy.registries.allow.length === 0) {
     const why = registry
       ? 'the policy does not allow access to any registry (registries.allow)'
-      : 'nothing was asked';
+      : 'no registry was contacted';
     return {
       findings: [],
       unchecked: [{ what: `${count} new ${count === 1 ? 'reference' : 'references'}`, why }],
