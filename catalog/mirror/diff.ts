@@ -7,6 +7,7 @@ import { tryParseReference } from '../reference.ts';
 import { objectText } from './kubernetes-object.ts';
 import type { Mapping } from './mapping.ts';
 import type { ImageRole } from './placement.ts';
+import { samePlatforms } from './platforms.ts';
 
 /** A mapping, and what its image is to the catalog where that is known. */
 export interface PlannedMapping extends Mapping {
@@ -15,7 +16,7 @@ export interface PlannedMapping extends Mapping {
 
 export interface MirrorDiff {
   readonly add: readonly PlannedMapping[];
-  /** Tags that get another image. */
+  /** Tags that get another image, or other platforms of it. */
   readonly change: readonly ChangedMapping[];
   readonly unchanged: readonly PlannedMapping[];
   /** Tags that may go. */
@@ -56,7 +57,8 @@ export function diffMirrors(
   for (const mapping of byDestination(after)) {
     const known = old.get(mapping.destination);
     if (!known) diff.add.push(mapping);
-    else if (known.source === mapping.source) diff.unchanged.push(mapping);
+    else if (known.source === mapping.source && samePlatforms(known.platforms, mapping.platforms))
+      diff.unchanged.push(mapping);
     else diff.change.push({ ...mapping, before: known.source });
   }
   return {

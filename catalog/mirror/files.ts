@@ -9,6 +9,7 @@ import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { type KubernetesObject, objectsText, objectText } from './kubernetes-object.ts';
 import { mappingText } from './mapping.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
+import { withPlatforms } from './platforms.ts';
 import type { MirrorReport } from './report.ts';
 import { registriesDirectoryText } from './signing.ts';
 import { kustomizationText } from './sources.ts';
@@ -70,8 +71,20 @@ export function planFiles({ plan, documents, report, options }: PlanFilesRequest
 function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
   const additional = placements.filter(({ role }) => role === 'additional');
   return {
-    catalogs: catalogs.map(({ reference }) => ({ catalog: reference, full: true, packages: [] })),
-    additional: [...new Set(additional.map(({ written }) => written))].map((reference) => ({ reference })),
+    catalogs: catalogs.map(({ reference, platforms }) => ({
+      catalog: reference,
+      full: true,
+      packages: [],
+      ...withPlatforms(platforms),
+    })),
+    additional: [
+      ...new Map(
+        additional.map(({ written, platforms }) => [
+          written,
+          { reference: written, ...withPlatforms(platforms) },
+        ]),
+      ).values(),
+    ],
     blocked: [],
   };
 }
@@ -82,8 +95,9 @@ function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): rea
 
 /** What was mirrored as oc-mirror's ImageSetConfiguration (v2alpha1) in YAML, for those who go on with oc-mirror. */
 function imageSetText({ catalogs, additional, blocked }: ImageSet): string {
-  const images = additional.map(({ reference, repository, tag }) => ({
+  const images = additional.map(({ reference, repository, tag, platforms }) => ({
     name: reference,
+    ...platformFilter(platforms),
     ...(repository === undefined ? {} : { targetRepo: repository }),
     ...(tag === undefined ? {} : { targetTag: tag }),
   }));
@@ -98,9 +112,21 @@ function imageSetText({ catalogs, additional, blocked }: ImageSet): string {
   });
 }
 
-function operatorOf({ full, packages, ...texts }: CatalogSelection): Json {
+/** The platforms as oc-mirror's configuration names them. */
+function platformFilter(platforms: readonly string[] = []): { platforms?: Json } {
+  if (platforms.length === 0) return {};
+  return {
+    platforms: platforms.map((platform) => {
+      const [os = '', architecture = ''] = platform.split('/');
+      return { os, architecture };
+    }),
+  };
+}
+
+function operatorOf({ full, packages, platforms, ...texts }: CatalogSelection): Json {
   return {
     ...texts,
+    ...platformFilter(platforms),
     ...(full ? { full } : {}),
     ...(packages.length === 0
       ? {}

@@ -25,6 +25,7 @@ import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
 import type { AdditionalImage } from './plan-request.ts';
+import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
 import { parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
@@ -48,6 +49,8 @@ export interface CatalogSelection {
   readonly targetCatalogSourceTemplate?: string;
   /** Empty: every package. */
   readonly packages: readonly PackageSelection[];
+  /** Platforms of the index image and of what the bundles need; absent: all. */
+  readonly platforms?: readonly string[];
 }
 
 export interface PackageSelection extends VersionSelection {
@@ -251,9 +254,18 @@ class Reader {
     });
   }
 
-  #refusePlatforms(fields: Fields, path: Path): void {
-    if (objects(fields['platforms']).length > 0)
-      this.#refuseUnsupported('platforms: it copies all platforms of an image', [...path, 'platforms']);
+  #platforms(fields: Fields, path: Path): { readonly platforms?: readonly string[] } {
+    const texts = objects(fields['platforms']).map(({ os, architecture }, i) => {
+      const platform = `${string(os)}/${string(architecture)}`;
+      if (!isPlatform(platform))
+        this.report('a platform must have an os and an architecture, for example linux and amd64', [
+          ...path,
+          'platforms',
+          i,
+        ]);
+      return platform;
+    });
+    return withPlatforms(platformsOf(texts));
   }
 
   #images(mirror: Fields, section: string): ImageSet {
@@ -285,7 +297,6 @@ class Reader {
   #catalog(operator: Fields, path: Path): CatalogSelection {
     if (string(operator['catalog']) === '') this.report('a catalog has no reference', path);
     this.#checkRepository(operator['targetCatalog'], [...path, 'targetCatalog']);
-    this.#refusePlatforms(operator, path);
     if (string(operator['targetName']) !== '')
       this.report('oc-mirror v2 has no targetName; use targetCatalog', [...path, 'targetName']);
     const packages = objects(operator['packages']).map((one, i) =>
@@ -301,6 +312,7 @@ class Reader {
       full: operator['full'] === true,
       ...texts(operator, ['targetCatalog', 'targetTag', 'targetCatalogSourceTemplate']),
       packages,
+      ...this.#platforms(operator, path),
     };
   }
 
@@ -348,14 +360,18 @@ class Reader {
 
   #additional(image: Fields, path: Path): AdditionalImage {
     const reference = withoutTransport(string(image['name']));
-    this.#refusePlatforms(image, path);
     if (!/[:@][^/]*$/.test(reference)) {
       this.report(`${JSON.stringify(reference)} has neither a tag nor a digest`, [...path, 'name']);
     }
     this.#checkRepository(image['targetRepo'], [...path, 'targetRepo']);
     const repository = string(image['targetRepo']);
     const tag = string(image['targetTag']);
-    return { reference, ...(repository === '' ? {} : { repository }), ...(tag === '' ? {} : { tag }) };
+    return {
+      reference,
+      ...(repository === '' ? {} : { repository }),
+      ...(tag === '' ? {} : { tag }),
+      ...this.#platforms(image, path),
+    };
   }
 
   #blocked(image: Fields, path: Path): RegExp[] {

@@ -1,17 +1,21 @@
 /**
- * `mapping.txt`: one line an image, `SOURCE=DESTINATION`.
+ * `mapping.txt`: one line an image, `SOURCE=DESTINATION`. Behind `#` a line may name the platforms of a manifest list
+ * that are copied: `# platforms: linux/amd64,linux/arm64`; to oc that is a comment.
  *
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/image/mirror/mappings.go
  */
 import type { Finding, Location } from '../finding.ts';
 import { InvalidReference } from '../reference.ts';
 import { parseOcReference, typedText } from './oc.ts';
+import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
 
 export interface Mapping {
   /** Where an image is copied from, by digest or by tag. */
   readonly source: string;
   /** Where it goes: a repository with a tag. */
   readonly destination: string;
+  /** Which images of a manifest list are copied, as `os/architecture`; absent: all. */
+  readonly platforms?: readonly string[];
 }
 
 /** A mapping that somebody wrote. */
@@ -27,9 +31,15 @@ export interface MappingLine extends Mapping {
 /** The text of `mapping.txt`; with `docker://` as oc-mirror writes it. */
 export function mappingText(mappings: readonly Mapping[], transport: '' | 'docker://' = ''): string {
   return mappings
-    .map(({ source, destination }) => `${typed(source, transport)}=${typed(destination, transport)}\n`)
+    .map(({ source, destination, platforms }) => {
+      const comment = platforms ? ` # ${PLATFORMS} ${platforms.join()}` : '';
+      return `${typed(source, transport)}=${typed(destination, transport)}${comment}\n`;
+    })
     .join('');
 }
+
+/** How a comment begins that names platforms. */
+const PLATFORMS = 'platforms:';
 
 function typed(reference: string, transport: string): string {
   return reference.includes('://') ? reference : transport + reference;
@@ -50,9 +60,16 @@ export function readMapping(text: string, file: string): MappingsRead {
   const findings: Finding[] = [];
   const taken = new Map<string, { readonly source: string; readonly line: number }>();
   for (const [i, line] of text.split('\n').entries()) {
+    const platforms = platformsIn(line);
+    if (typeof platforms === 'string') {
+      const location = { file, line: i + 1, column: line.indexOf('#') + 1 };
+      findings.push({ rule: 'mirror/mapping', severity: 'error', message: platforms, location });
+      continue;
+    }
     for (const { source, destination, column } of pairsOf(line)) {
       const location = { file, line: i + 1, column };
-      const mapping = readPair(source, destination, location);
+      const read = readPair(source, destination, location);
+      const mapping = typeof read === 'string' ? read : { ...read, ...withPlatforms(platforms) };
       if (typeof mapping === 'string') {
         findings.push({ rule: 'mirror/mapping', severity: 'error', message: mapping, location });
         continue;
@@ -67,6 +84,19 @@ export function readMapping(text: string, file: string): MappingsRead {
     }
   }
   return { mappings, findings };
+}
+
+/** The platforms in the comment of a line; undefined where it names none, and a text for what is wrong with them. */
+function platformsIn(line: string): ReturnType<typeof platformsOf> | string {
+  const [, comment = ''] = /#\s*(.*?)\s*$/.exec(line) ?? [];
+  if (!comment.startsWith(PLATFORMS)) return undefined;
+  const texts = comment
+    .slice(PLATFORMS.length)
+    .trim()
+    .split(/[\s,]+/);
+  const wrong = texts.find((text) => !isPlatform(text));
+  if (wrong === undefined) return platformsOf(texts);
+  return `${JSON.stringify(wrong)} is not a platform, expected OS/ARCHITECTURE such as linux/amd64`;
 }
 
 /** Whether two sources are one image wherever it comes from: they name equal digests. */

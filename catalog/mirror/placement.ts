@@ -4,6 +4,7 @@
  */
 import { formatReference, type Reference, repositoryName } from '../reference.ts';
 import { fnvHex } from './fnv.ts';
+import { eitherPlatforms, type Platforms, withPlatforms } from './platforms.ts';
 
 /** What an image is to the catalog. */
 export type ImageRole = 'index' | 'bundle' | 'related' | 'additional';
@@ -26,6 +27,8 @@ export interface Placement {
   /** Where it is copied from: the left side of `mapping.txt`. */
   readonly source: string;
   readonly destination: Destination;
+  /** Which images of a manifest list are copied; absent: all. */
+  readonly platforms?: Platforms;
 }
 
 /** A reference for which there is no place. */
@@ -142,9 +145,17 @@ function distinct(placements: readonly Placement[]): Placement[] {
     const known = seen.get(key);
     // What a bundle needs is asked for by nodes, be it an index image as well.
     const isNeeded = known?.role === 'index' && known.source === placement.source;
-    if (!known || isNeeded) seen.set(key, placement);
+    const one = !known || isNeeded ? placement : known;
+    seen.set(key, known ? withEither(one, known, placement) : one);
   }
   return [...seen.values()];
+}
+
+/** The one of two placements, for the platforms of both. */
+function withEither(one: Placement, a: Placement, b: Placement): Placement {
+  if (a.platforms === undefined && b.platforms === undefined) return one;
+  const { platforms: _, ...others } = one;
+  return { ...others, ...withPlatforms(eitherPlatforms(a.platforms, b.platforms)) };
 }
 
 /** What makes two references the same image: the digest, else the name in full. */

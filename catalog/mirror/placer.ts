@@ -15,6 +15,7 @@ import {
   type Unplaced,
 } from './placement.ts';
 import type { AdditionalImage, CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
+import { eitherPlatforms, type Platforms, withPlatforms } from './platforms.ts';
 import { catalogNames, type Style } from './style.ts';
 
 /** A reference that cannot be mirrored. */
@@ -38,22 +39,32 @@ export class Placer {
   readonly blocked: string[] = [];
   readonly #naming: Naming;
   readonly #request: PlanRequest;
-  readonly #seen = new Set<string>();
+  /** The references that were asked for, with the platforms of all who asked. */
+  readonly #seen = new Map<string, Platforms>();
 
   constructor(naming: Naming, request: PlanRequest) {
     this.#naming = naming;
     this.#request = request;
   }
 
+  /** What was placed, each for the platforms of all who need it. */
+  placed(): Placement[] {
+    return this.placements.map((placement) =>
+      placement.role === 'index'
+        ? placement
+        : { ...placement, ...withPlatforms(this.#seen.get(placement.written)) },
+    );
+  }
+
   /** @throws InvalidOption when the index has no place: nothing can do without it */
   index(catalog: CatalogRequest, style: Style): PlannedCatalog {
-    const { reference, digest, name, selected = false } = catalog;
+    const { reference, digest, name, selected = false, platforms } = catalog;
     const written = indexText(reference);
     const wanted = indexReference(written, style);
     const found = this.#naming.place({ role: 'index', written, wanted, digest });
     if (typeof found === 'string') throw new InvalidOption(`the index image ${reference} ${found}`);
     const placed = placedIndex(found, catalog);
-    if (!selected) this.placements.push(placed);
+    if (!selected) this.placements.push({ ...placed, ...withPlatforms(platforms) });
     const { destination } = placed;
     return {
       reference,
@@ -61,16 +72,18 @@ export class Placer {
       destination,
       names: catalogNames(style, reference, destination, name),
       selected,
+      platforms,
     };
   }
 
-  catalog(images: CatalogImages, style: Style): void {
+  catalog({ images, platforms }: Pick<CatalogRequest, 'images' | 'platforms'>, style: Style): void {
+    const place = (reference: string, role: ImageRole): void => {
+      if (!this.#isPlaced(reference, platforms)) this.#placeOf(images, reference, role);
+    };
     for (const { image, references } of images.bundles) {
-      for (const reference of references) {
-        this.#placeOf(images, reference, reference === image ? 'bundle' : 'related');
-      }
+      for (const reference of references) place(reference, reference === image ? 'bundle' : 'related');
     }
-    for (const reference of images.others) this.#placeOf(images, reference, 'related');
+    for (const reference of images.others) place(reference, 'related');
     if (style !== 'oc-mirror') return;
     for (const location of images.empty) {
       this.unplaced.push({
@@ -82,8 +95,8 @@ export class Placer {
     }
   }
 
-  additional({ reference, tag }: AdditionalImage): void {
-    if (this.#seen.has(reference)) return;
+  additional({ reference, tag, platforms }: AdditionalImage): void {
+    if (this.#isPlaced(reference, platforms)) return;
     const wanted = tryParseReference(reference);
     const placed = this.#place({ written: reference, role: 'additional', wanted, location: undefined });
     // A node asks for the tag that it was told, whatever the copy is called.
@@ -91,13 +104,20 @@ export class Placer {
     this.placements.push({ ...placed, destination: { ...placed.destination, tag: placed.wanted.tag } });
   }
 
+  /** Whether a reference was asked for before; it is then for these platforms, too. */
+  #isPlaced(written: string, platforms: Platforms): boolean {
+    const isKnown = this.#seen.has(written);
+    if (!isKnown) this.#seen.set(written, platforms);
+    else if (this.#seen.get(written) !== platforms)
+      this.#seen.set(written, eitherPlatforms(this.#seen.get(written), platforms));
+    return isKnown;
+  }
+
   #placeOf({ readable, doubtful }: CatalogImages, written: string, role: ImageRole): void {
-    if (this.#seen.has(written)) return;
     this.#place({ written, role, wanted: readable.get(written), location: doubtful.get(written) });
   }
 
   #place({ written, role, wanted, location }: Request): Placement | undefined {
-    this.#seen.add(written);
     const digest = this.#request.lock?.get(written);
     const placed = wanted
       ? this.#naming.place({ role, written, wanted, digest })

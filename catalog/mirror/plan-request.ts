@@ -2,6 +2,7 @@
 import type { CatalogImages } from './images.ts';
 import type { Target } from './oc-mirror.ts';
 import type { Destination } from './placement.ts';
+import type { Platforms } from './platforms.ts';
 import type { Scope } from './scope.ts';
 import type { CatalogNames, Style } from './style.ts';
 
@@ -38,10 +39,14 @@ export interface CatalogRequest {
   readonly selected?: boolean | undefined;
   /** Where the image was put that was built of a selection: it is copied from there. */
   readonly from?: string | undefined;
+  /** Platforms of the index image and of the catalog's images; absent: all. */
+  readonly platforms?: Platforms;
 }
 
 export interface AdditionalImage extends Target {
   readonly reference: string;
+  /** Absent: all. */
+  readonly platforms?: Platforms;
 }
 
 export interface PlannedCatalog {
@@ -50,4 +55,5 @@ export interface PlannedCatalog {
   readonly destination: Destination;
   readonly names: CatalogNames;
   readonly selected: boolean;
+  readonly platforms: Platforms;
 }

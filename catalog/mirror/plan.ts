@@ -6,6 +6,7 @@ import type { Target } from './oc-mirror.ts';
 import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
 import { indexText, type MissingPlace, Placer } from './placer.ts';
 import type { CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
+import { withPlatforms } from './platforms.ts';
 import type { Scope } from './scope.ts';
 import { checkScope, defaultScope, type MirrorHome, namingOf, parseHome, type Style } from './style.ts';
 
@@ -45,9 +46,9 @@ export function planMirror(request: PlanRequest): MirrorPlan {
   });
   const placer = new Placer(naming, request);
   const indexes = catalogs.map((catalog) => placer.index(catalog, style));
-  for (const { images } of catalogs) placer.catalog(images, style);
+  for (const catalog of catalogs) placer.catalog(catalog, style);
   for (const image of request.additional ?? []) placer.additional(image);
-  const { placements, collisions, unplaced } = settle(placer.placements);
+  const { placements, collisions, unplaced } = settle(placer.placed());
   return {
     style,
     home,
@@ -81,7 +82,10 @@ export function imageSetRequest(
       ...(targetCatalog === undefined ? {} : { repository: targetCatalog }),
       ...(tag === undefined ? {} : { tag }),
     };
-    return [{ reference: catalog, ...chosen, target, selected: selected && chosen.from === undefined }];
+    const isToBuild = selected && chosen.from === undefined;
+    return [
+      { reference: catalog, ...chosen, target, selected: isToBuild, ...withPlatforms(selection.platforms) },
+    ];
   });
   return { catalogs: requests, additional, blocked };
 }
@@ -96,9 +100,10 @@ export type SelectedImages = Pick<CatalogRequest, 'digest' | 'images' | 'from'>;
 
 /** The lines of `mapping.txt`, sorted. */
 export function mappingsOf(plan: MirrorPlan): Mapping[] {
-  return plan.placements.map(({ source, destination }) => ({
+  return plan.placements.map(({ source, destination, platforms }) => ({
     source,
     destination: formatDestination(destination),
+    ...withPlatforms(platforms),
   }));
 }
 

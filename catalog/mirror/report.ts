@@ -10,6 +10,7 @@ import type { CatalogImages } from './images.ts';
 import { nodeConfig } from './node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
 import { type MirrorPlan, planMirror } from './plan.ts';
+import { withPlatforms } from './platforms.ts';
 import { rulesOf } from './read.ts';
 import { type MissingReason, placedContents, type Readiness, readiness } from './readiness.ts';
 import type { Scope } from './scope.ts';
@@ -40,6 +41,8 @@ export interface ReportedImage {
   readonly source: string;
   readonly destination: string;
   readonly role: ImageRole;
+  /** Which images of a manifest list are copied; absent: all. */
+  readonly platforms?: readonly string[];
 }
 
 export interface ReportedUnplaced {
@@ -91,10 +94,11 @@ export function mirrorReport(
       destination: formatDestination(destination),
       selected,
     })),
-    images: plan.placements.map(({ source, destination, role }) => ({
+    images: plan.placements.map(({ source, destination, role, platforms }) => ({
       source,
       destination: formatDestination(destination),
       role,
+      ...withPlatforms(platforms),
     })),
     unplaced: plan.unplaced.map(({ written, why, location }) => ({
       reference: written,
@@ -213,6 +217,7 @@ const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'rela
 
 function isReportedImage(image: unknown): image is ReportedImage {
   if (!isObject(image)) return false;
-  const { source, destination, role } = image;
-  return typeof source === 'string' && typeof destination === 'string' && ROLES.has(role);
+  const { source, destination, role, platforms = [] } = image;
+  const isList = Array.isArray(platforms) && platforms.every((one) => typeof one === 'string');
+  return typeof source === 'string' && typeof destination === 'string' && ROLES.has(role) && isList;
 }

@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { isSameContent, type Mapping, type MappingLine } from '../../catalog/mirror/mapping.ts';
+import { eitherPlatforms, withPlatforms } from '../../catalog/mirror/platforms.ts';
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
 import type { Registry } from '../ports.ts';
@@ -51,9 +52,15 @@ export async function copyJobs(
       if (!before) jobs.set(job.destination, job);
       else if (before.source !== job.source && !isSameContent(before.source, job.source))
         findings.push(defect(line, `${job.destination} is already the destination of another image`));
+      else jobs.set(job.destination, withBoth(before, job));
     }
   }
   return { jobs: [...jobs.values()], findings };
+}
+
+/** One copy for two lines: it has the platforms of both. */
+function withBoth({ platforms, ...job }: CopyJob, other: CopyJob): CopyJob {
+  return { ...job, ...withPlatforms(eitherPlatforms(platforms, other.platforms)) };
 }
 
 function defect({ location }: MappingLine, message: string): Finding {
@@ -84,7 +91,7 @@ function throughCache(lines: readonly MappingLine[], to: string | undefined): re
 }
 
 /** The copy, or why there is none. */
-function jobOf({ source, destination }: Mapping): CopyJob | string {
+function jobOf({ source, destination, platforms }: Mapping): CopyJob | string {
   for (const text of [source, destination]) {
     if (/^(?:file|s3):\/\//.test(text))
       return `${text} uses oc's file:// format: use --to-archive and --from-archive for archives`;
@@ -94,13 +101,13 @@ function jobOf({ source, destination }: Mapping): CopyJob | string {
   const to = tryParseReference(destination);
   if (!to) return `${JSON.stringify(destination)} is not a valid reference`;
   const isTagged = destination.lastIndexOf(':') > destination.lastIndexOf('/');
-  if (isTagged || from?.kind !== 'digest') return { source, destination, from, to };
-  return { source, destination, from, to: withDigest(to, from.digest) };
+  const job = { source, destination, from, ...withPlatforms(platforms) };
+  return isTagged || from?.kind !== 'digest' ? { ...job, to } : { ...job, to: withDigest(to, from.digest) };
 }
 
 /** One copy for each tag that the pattern of a line means. */
 async function jobsOfTags(
-  { source, destination, tags = '*' }: MappingLine,
+  { source, destination, tags = '*', platforms }: MappingLine,
   registry: Pick<Registry, 'listTags'>,
 ): Promise<(CopyJob | string)[]> {
   const repository = tryParseReference(source);
@@ -108,7 +115,13 @@ async function jobsOfTags(
   const jobs: (CopyJob | string)[] = [];
   for await (const tag of registry.listTags(repository)) {
     if (matches(tags, tag))
-      jobs.push(jobOf({ source: `${source}:${tag}`, destination: `${destination}:${tag}` }));
+      jobs.push(
+        jobOf({
+          source: `${source}:${tag}`,
+          destination: `${destination}:${tag}`,
+          ...withPlatforms(platforms),
+        }),
+      );
   }
   return jobs.length > 0 ? jobs : [`${repositoryName(repository)} has no tag ${tags}`];
 }

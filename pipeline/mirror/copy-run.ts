@@ -18,6 +18,8 @@ export interface CopyPorts {
   /** Whether a registry keeps lists of referrers itself, as far as is known. */
   readonly keepsReferrers: (registry: string) => boolean | undefined;
   readonly memory: CopyMemory;
+  /** Asked, where the destination is a registry, whether it takes lists without all of their platforms. */
+  readonly sparse?: Pick<Registry, 'putManifest' | 'deleteManifest'>;
   /** What failed and may succeed later is tried again after a pause. */
   readonly clock: Pick<Clock, 'sleep'>;
   /** Told from time to time how far it is. */
@@ -31,4 +33,6 @@ export interface CopyRun {
   readonly progress: Progress;
   readonly sources: CompanionSource;
   readonly destinations: TagLists;
+  /** Whether all platforms of a list must be there for the list to be there. */
+  readonly checksLists: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Carrying out a mapping: images with all platforms, their signatures and referrers, from
+ * Carrying out a mapping: images with all platforms or those chosen, their signatures and referrers, from
  * registries into registries or archives. What is there is not sent; what fails is said at
  * the end and stops nothing else.
  */
@@ -14,6 +14,7 @@ import type { CopyPorts, CopyRun } from './copy-run.ts';
 import { type Inspected, inspectCopy } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushImage } from './push-image.ts';
+import { checkSparse } from './sparse.ts';
 import { createTagLists } from './tag-lists.ts';
 import { isSpoiled } from './until-sound.ts';
 
@@ -23,6 +24,8 @@ export interface CopyRequest {
   readonly parallel: number;
   /** Whether referrers and signatures go along. */
   readonly companions: boolean;
+  /** Whether existing lists are checked for all of their platforms: an earlier copy may have left some out. */
+  readonly checksLists?: boolean;
 }
 
 /** What came of a copy. */
@@ -54,6 +57,7 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     mover: createBlobMover(ports.to, ports.memory, progress.sent),
     sources: { registry: ports.from, tags: createTagLists(ports.from), keepsReferrers: ports.keepsReferrers },
     destinations: createTagLists(ports.to),
+    checksLists: request.checksLists === true,
   };
   const looked = new Map<CopyJob, Inspected>();
   const failed = new Map<CopyJob, PipelineError>();
@@ -74,6 +78,7 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
         looked.set(job, image);
       }),
     );
+    if (ports.sparse) await checkSparse(found, ports.sparse);
     progress.expect(found);
     run.mover.expect(progress.state().bytes.total);
     await eachOf(inOrder(found, jobs), parallel, async (image) => {

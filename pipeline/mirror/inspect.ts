@@ -1,7 +1,9 @@
 /** Looking before copying: what the source has, what stands at the destination. */
-import type { Reference } from '../../catalog/reference.ts';
+import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { imagesFor, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
 import { type ImageContent, readImage } from '../oci/registry/push.ts';
+import type { Descriptor } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyRun } from './copy-run.ts';
 import { untilSound } from './until-sound.ts';
@@ -30,10 +32,28 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const isNew = listed?.size === 0 && !memory.isContinued;
   const mayStand = job.to.kind === 'digest' || listed === undefined || listed.has(job.to.tag);
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
-  if (standing && (await digestOf(source)) === standing.digest)
-    return { job, source, digest: standing.digest, content: undefined, isNew };
-  const content = await untilSound(() => readImage(source.registry, source.reference));
+  const digest = standing && (await digestOf(source));
+  if (standing && digest === standing.digest && (await hasPlatforms(job, standing, { source, run })))
+    return { job, source, digest, content: undefined, isNew };
+  const content = await untilSound(() => readImage(source.registry, source.reference, job.platforms));
   return { job, source, digest: content.root.digest, content, isNew };
+}
+
+/** Whether the chosen platforms of a list are there: an earlier copy may have brought others. */
+async function hasPlatforms(
+  { platforms, to }: CopyJob,
+  { mediaType, digest }: Descriptor,
+  { source, run }: { readonly source: Inspected['source']; readonly run: CopyRun },
+): Promise<boolean> {
+  if (!LIST_TYPES.has(mediaType) || (platforms === undefined && !run.checksLists)) return true;
+  const manifest = await source.registry.getManifest(withDigest(source.reference, digest));
+  const parsed = manifest && parseManifest(manifest);
+  if (parsed?.kind !== 'list') return false;
+  const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+  for (const one of wanted) {
+    if ((await run.ports.to.resolve(withDigest(to, one.digest))) === undefined) return false;
+  }
+  return wanted.length > 0 || parsed.manifests.length === 0;
 }
 
 async function digestOf({ registry, reference }: Inspected['source']): Promise<string | undefined> {

@@ -2,9 +2,10 @@
  * Whether what a mapping speaks of is really there: the image at its source and in the
  * mirror, with one digest, lists with each of their platforms.
  */
+import type { Platforms } from '../../catalog/mirror/platforms.ts';
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { parseManifest } from '../oci/registry/image.ts';
+import { imagesFor, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
 import type { Manifest, Registry } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
@@ -32,8 +33,11 @@ export async function lookOnline(
 }
 
 async function presenceOf(job: CopyJob, registry: Registry): Promise<Presence> {
-  const { source, destination, from, to } = job;
-  const [there, here] = await Promise.all([from ? look(from, registry) : undefined, look(to, registry)]);
+  const { source, destination, from, to, platforms } = job;
+  const [there, here] = await Promise.all([
+    from ? look(from, registry, platforms) : undefined,
+    look(to, registry, platforms),
+  ]);
   const expected = from?.kind === 'digest' ? from.digest : there?.digest;
   const differs =
     here.why === undefined && expected !== undefined && here.digest !== expected
@@ -47,11 +51,11 @@ interface Found {
   readonly why?: string;
 }
 
-async function look(reference: Reference, registry: Registry): Promise<Found> {
+async function look(reference: Reference, registry: Registry, platforms: Platforms): Promise<Found> {
   try {
     const manifest = await registry.getManifest(reference);
     if (!manifest) return { why: 'no such image' };
-    const missing = await missingOf(manifest, reference, registry);
+    const missing = await missingOf(manifest, { reference, registry, platforms });
     const { digest } = manifest;
     return missing.length === 0
       ? { digest }
@@ -62,16 +66,22 @@ async function look(reference: Reference, registry: Registry): Promise<Found> {
   }
 }
 
-/** Platforms of a list whose manifests are not there. */
-async function missingOf(manifest: Manifest, image: Reference, registry: Registry): Promise<string[]> {
+interface Looking {
+  readonly reference: Reference;
+  readonly registry: Registry;
+  readonly platforms: Platforms;
+}
+
+/** Platforms of a list, of those that are wanted, whose manifests are not there. */
+async function missingOf(manifest: Manifest, { reference, registry, platforms }: Looking): Promise<string[]> {
   const parsed = parseManifest(manifest);
   if (parsed.kind === 'image') return [];
+  const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+  if (wanted.length === 0 && parsed.manifests.length > 0) return [...(platforms ?? [])];
   const there = await Promise.all(
-    parsed.manifests.map(
-      async ({ digest }) => (await registry.resolve(withDigest(image, digest))) !== undefined,
-    ),
+    wanted.map(async ({ digest }) => (await registry.resolve(withDigest(reference, digest))) !== undefined),
   );
-  return parsed.manifests
+  return wanted
     .filter((_, i) => !there[i])
     .map(({ digest, platform }) => (platform ? `${platform.os}/${platform.architecture} ${digest}` : digest));
 }

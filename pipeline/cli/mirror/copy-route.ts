@@ -44,10 +44,14 @@ export async function openWay(
   const whole = { finish: async () => ({}), close: async () => undefined };
   const memory = memoryFor(text('state'), { mapping, directory });
   if (archives.length === 0) {
-    return { ports: { from: client, to: client, keepsReferrers, memory }, isLoading: false, ...whole };
+    return {
+      ports: { from: client, to: client, sparse: client, keepsReferrers, memory },
+      isLoading: false,
+      ...whole,
+    };
   }
   const { registry, holderOf } = await openArchives(archives, client);
-  const ports = { from: registry, to: client, holderOf, keepsReferrers: () => true, memory };
+  const ports = { from: registry, to: client, sparse: client, holderOf, keepsReferrers: () => true, memory };
   return { ports, isLoading: true, ...whole };
 }
 

@@ -46,6 +46,10 @@ export const command: Command = {
       value: 'N',
       description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
     },
+    'check-lists': {
+      description:
+        'check that the mirror has all platforms of existing manifest lists, after platforms were added',
+    },
     'no-signatures': { description: 'do not copy signatures and other referrers' },
     state: {
       value: 'FILE',
@@ -56,9 +60,9 @@ export const command: Command = {
   },
   details: [
     'MAPPING is the mapping.txt of mirror plan, oc adm catalog mirror or a dry run of oc-mirror. Digests do not change, and',
-    'manifest lists are copied completely. Existing content is not uploaded again: run the command again to resume an',
-    'interrupted copy. An archive consists of a tar file in parts (an OCI image layout when unpacked), a receipt and the',
-    'mapping. Portolan verifies all of it when it reads the archive.',
+    'manifest lists are copied completely, or with the platforms that the mapping names. Existing content is not uploaded',
+    'again: run the command again to resume an interrupted copy. An archive consists of a tar file in parts (an OCI image',
+    'layout when unpacked), a receipt and the mapping. Portolan verifies all of it when it reads the archive.',
   ].join('\n'),
   examples: [
     'portolan mirror copy mirror/mapping.txt',
@@ -86,6 +90,7 @@ export const command: Command = {
           jobs,
           parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,
           companions: !invocation.flag('no-signatures'),
+          checksLists: invocation.flag('check-lists'),
         },
       ).finally(async () => {
         progress.end();

@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
+import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
 import { type ReportedCatalog, readinessLines } from '../../../catalog/mirror/report.ts';
 import type { Scope } from '../../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../../catalog/mirror/select.ts';
@@ -58,6 +59,11 @@ export const command: Command = {
     scope: {
       value: 'SCOPE',
       description: 'scope of each mirror entry: repository, namespace or registry',
+    },
+    'image-platform': {
+      value: 'OS/ARCHITECTURE',
+      description: 'copy only this platform of the images, for example linux/amd64 (default: all platforms)',
+      multiple: true,
     },
     'icsp-scope': { value: 'SCOPE', description: 'scope of each entry in ImageContentSourcePolicies only' },
     'idms-scope': { value: 'SCOPE', description: 'alias of --scope' },
@@ -121,6 +127,8 @@ export const command: Command = {
 async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   if (invocation.operands.length > 0)
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
+  if (invocation.list('image-platform').length > 0)
+    throw usageError(command, '--image-set names the platforms itself: omit --image-platform');
   const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
   try {
     const request = {
@@ -236,6 +244,7 @@ function requestOf(invocation: Invocation, { opened, reference, terminal }: Plan
         digest: text('digest') ?? image?.digest,
         name: text('name'),
         choices: list('only').map(parseChoice),
+        platforms: platformsOption(list('image-platform')),
       },
     ],
     ...namingOptions(invocation),
@@ -268,6 +277,14 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   const reference = `localhost/catalog:${tag || 'latest'}`;
   err(`using ${plain(reference)} as the name of the index image: use --as to set the real one\n`);
   return reference;
+}
+
+/** @throws PipelineError `usage` */
+function platformsOption(texts: readonly string[]): Platforms {
+  const wrong = texts.find((text) => !isPlatform(text));
+  if (wrong === undefined) return platformsOf(texts);
+  const expected = 'OS/ARCHITECTURE, for example linux/amd64';
+  throw usageError(command, `--image-platform must be ${expected}, not ${JSON.stringify(wrong)}`);
 }
 
 const SCOPES: readonly Scope[] = ['repository', 'namespace', 'registry'];

@@ -102,6 +102,30 @@ export function contentOf(manifest: ImageManifest | ManifestList): readonly Desc
   return [manifest.config, ...manifest.layers.filter((layer) => !isElsewhere(layer))];
 }
 
+/** Where buildkit's attestations in a list say which image of it they are about. */
+const ABOUT = 'vnd.docker.reference.digest';
+
+/**
+ * The entries of a manifest list for some platforms, as `os/architecture`: their images, what is about these, and
+ * lists and artifacts that name no platform.
+ */
+export function imagesFor(
+  entries: readonly Descriptor[],
+  platforms: readonly string[],
+): readonly Descriptor[] {
+  const isChosen = (one: Descriptor): boolean => platforms.includes(platformText(one));
+  const images = new Set(entries.filter(isChosen).map(({ digest }) => digest));
+  return entries.filter((one) => {
+    const about = one.annotations?.[ABOUT];
+    return about === undefined ? one.platform === undefined || isChosen(one) : images.has(about);
+  });
+}
+
+/** `os/architecture` of an entry of a list. */
+export function platformText({ platform }: Descriptor): string {
+  return platform ? `${platform.os}/${platform.architecture}` : 'any platform';
+}
+
 /** Layers that licences forbid to copy stay where they are. */
 export function isElsewhere({ mediaType }: Descriptor): boolean {
   return /\.foreign\.|\.nondistributable\./.test(mediaType);

@@ -6,7 +6,7 @@
 import { type Reference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
-import { contentOf, LIST_TYPES, parseManifest } from './image.ts';
+import { contentOf, imagesFor, LIST_TYPES, parseManifest, platformText } from './image.ts';
 import { skipping } from './stream.ts';
 
 /** An image with all that belongs to it. */
@@ -230,11 +230,18 @@ async function inParallel<T>(
 /**
  * Reads the manifests of an image; its blobs are opened when they are needed.
  *
+ * @param platforms as `os/architecture`: lists lead to the images for these only; absent: to all
  * @throws PipelineError `not-found` when the reference names nothing, or a list names what is not there
  */
-export async function readImage(registry: Registry, from: Reference): Promise<ImageContent> {
-  const root = await partAt(registry, from);
-  const all = await partsOf(registry, from, root);
+export async function readImage(
+  registry: Registry,
+  from: Reference,
+  platforms?: readonly string[],
+): Promise<ImageContent> {
+  const partOf = async (reference: Reference): Promise<Part> =>
+    chosenOf(await partAt(registry, reference), platforms);
+  const root = await partOf(from);
+  const all = await partsOf(root, (digest) => partOf(withDigest(from, digest)));
   const placed = new Set<Part>();
   const place = (part: Part): void => {
     const children = part.isList ? part.content.flatMap(({ digest }) => all.get(digest) ?? []) : [];
@@ -256,8 +263,23 @@ interface Part {
   readonly content: readonly Descriptor[];
 }
 
+/** A list with the images for some platforms, and those that are on no platform. */
+function chosenOf(part: Part, platforms: readonly string[] | undefined): Part {
+  if (!part.isList || platforms === undefined) return part;
+  const content = imagesFor(part.content, platforms);
+  if (content.length > 0 || part.content.length === 0) return { ...part, content };
+  const there = [...new Set(part.content.map(platformText))].join(', ');
+  throw new PipelineError(
+    'not-found',
+    `the manifest list ${part.manifest.digest} has no image for ${platforms.join(', ')}, only for ${there}`,
+  );
+}
+
 /** All that a list leads to, by digest: each is asked for once, however often it is named. */
-async function partsOf(registry: Registry, from: Reference, root: Part): Promise<ReadonlyMap<string, Part>> {
+async function partsOf(
+  root: Part,
+  partOf: (digest: string) => Promise<Part>,
+): Promise<ReadonlyMap<string, Part>> {
   const all = new Map<string, Part>();
   let lists = [root].filter(({ isList }) => isList);
   for (let depth = 0; lists.length > 0; depth++) {
@@ -274,7 +296,7 @@ async function partsOf(registry: Registry, from: Reference, root: Part): Promise
       const message = `the manifest list ${root.manifest.digest} has ${count} manifests or more, the limit is ${MOST_MANIFESTS}`;
       throw new PipelineError('too-large', message);
     }
-    const level = await Promise.all(named.map(({ digest }) => partAt(registry, withDigest(from, digest))));
+    const level = await Promise.all(named.map(({ digest }) => partOf(digest)));
     for (const part of level) all.set(part.manifest.digest, part);
     lists = level.filter(({ isList }) => isList);
   }

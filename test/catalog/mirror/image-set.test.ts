@@ -17,10 +17,8 @@ describe.each([
   ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform', 4],
   ['helm', '  helm:\n    local: [{name: podinfo, path: /charts}]\n', 'mirror.helm', 4],
   ['samples', '  samples: [{name: x}]\n', 'mirror.samples', 4],
-  ['platforms of a catalog', '    platforms: [{os: linux, architecture: amd64}]\n', 'platforms: it', 6],
-])('%s', (name, text, what, line) => {
-  const whole =
-    HEAD + (name.startsWith('platforms') ? `mirror:\n${OPERATORS}${text}` : `mirror:\n${text}${OPERATORS}`);
+])('%s', (_name, text, what, line) => {
+  const whole = `${HEAD}mirror:\n${text}${OPERATORS}`;
 
   test('is refused by name', () => {
     const { imageSet, lines } = read(whole);
@@ -53,6 +51,24 @@ test('images may be written with docker://', () => {
     catalogs: [{ catalog: 'quay.io/c:v1' }],
     additional: [{ reference: 'quay.io/x:1' }],
   });
+});
+
+test('platforms are sorted and named once; one without an architecture is refused', () => {
+  const platforms = (text: string) =>
+    read(
+      `${HEAD}mirror:\n${OPERATORS}    platforms: [${text}]\n  additionalImages: [{name: 'quay.io/x:1', platforms: [{os: linux, architecture: s390x}]}]\n`,
+    );
+  const arm = '{os: linux, architecture: arm64}';
+  expect(platforms(`${arm}, {os: linux, architecture: amd64}, ${arm}`)).toMatchObject({
+    lines: [],
+    imageSet: {
+      catalogs: [{ platforms: ['linux/amd64', 'linux/arm64'] }],
+      additional: [{ platforms: ['linux/s390x'] }],
+    },
+  });
+  expect(platforms('{os: linux}').lines).toEqual([
+    '6: error: a platform must have an os and an architecture, for example linux and amd64',
+  ]);
 });
 
 test('archiveSize is named as the option of the copy', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CatalogSelection } from '../../../catalog/mirror/image-set.ts';
+import { mappingsOf } from '../../../catalog/mirror/plan.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { prepareImageSet } from '../../../pipeline/mirror/prepare.ts';
 
@@ -45,6 +46,33 @@ test('images of a range are mirrored, also of versions that the written catalog 
   expect(selections[0]?.bundles.map(({ name }) => name)).toEqual(['p.v2.0.0']);
   const written = made.placements.map((placement) => placement.written);
   expect(written).toEqual(expect.arrayContaining(['quay.io/p/bundle:v1.0.0', 'quay.io/p/bundle:v2.0.0']));
+});
+
+test('an image is copied for the platforms of all who need it, and for all platforms where one needs them', async () => {
+  const planned = async (...each: (string[] | undefined)[]) => {
+    const { plan: made } = await prepareImageSet({
+      imageSet: {
+        catalogs: each.map((platforms, i) => ({
+          catalog: `quay.io/c${i}:v1`,
+          full: true,
+          packages: [],
+          ...(platforms && { platforms }),
+        })),
+        additional: [],
+        blocked: [],
+      },
+      catalogs: each.map(() => ({ source: sourceOf({ 'catalog.yaml': CATALOG }), digest: undefined })),
+      to: 'mirror.example.com',
+      documents: {},
+    });
+    return new Map(mappingsOf(made).map(({ source, platforms }) => [source, platforms]));
+  };
+  const both = await planned(['linux/arm64'], ['linux/amd64']);
+  expect(both.get('quay.io/p/bundle:v1.0.0')).toEqual(['linux/amd64', 'linux/arm64']);
+  expect(both.get('quay.io/c0:v1')).toEqual(['linux/arm64']);
+  const whole = await planned(['linux/arm64'], undefined);
+  expect(whole.get('quay.io/p/bundle:v1.0.0')).toBeUndefined();
+  expect(whole.get('quay.io/c0:v1')).toEqual(['linux/arm64']);
 });
 
 test('a selection that opm would not serve is refused in one sentence', async () => {

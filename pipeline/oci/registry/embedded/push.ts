@@ -163,10 +163,11 @@ async function bodyOf(call: RegistryRequest, limit: number): Promise<Buffer> {
 }
 
 async function firstMissing(
-  { layout, members }: Registry,
+  { layout, members, takesSparse }: Registry,
   repository: string,
   parsed: ImageManifest | ManifestList,
 ): Promise<string | undefined> {
+  if (parsed.kind === 'list' && takesSparse) return undefined;
   const { manifests } = await layout.contents(repository);
   for (const { digest } of contentOf(parsed)) {
     const isThere =

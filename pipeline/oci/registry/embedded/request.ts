@@ -22,6 +22,8 @@ export interface Registry {
   readonly fromLayout: (repository: string) => string;
   /** Whether a tag that stands may not be written again. */
   readonly isImmutable: (name: string, tag: string) => boolean;
+  /** Whether a list may name images that the repository does not have. */
+  readonly takesSparse: boolean;
   /** Bytes of a manifest at most. */
   readonly largestManifest: number;
 }

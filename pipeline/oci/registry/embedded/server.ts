@@ -39,6 +39,8 @@ export interface RegistryOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Whether a tag that stands may not be written again; every tag moves when left out. */
   readonly isImmutable?: (name: string, tag: string) => boolean;
+  /** Whether manifest lists may name images that the repository does not have; they may not when left out. */
+  readonly takesSparse?: boolean;
   /** Where clients reach the registry, when that is not where it listens: `https://registry.example`. */
   readonly url?: string;
   /** Told of every request when its answer has gone out. */
@@ -69,7 +71,10 @@ const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
-  const layout = await openLayout(options.directory, { create: options.readOnly !== true });
+  const layout = await openLayout(options.directory, {
+    create: options.readOnly !== true,
+    takesSparse: options.takesSparse === true,
+  });
   const root = options.root ?? 'catalog';
   const uploads = createUploads(layout.blobs);
   const address = { url: '' };
@@ -81,6 +86,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     toLayout: (name) => (name === root ? '' : name),
     fromLayout: (repository) => (repository === '' ? root : repository),
     isImmutable: options.isImmutable ?? (() => false),
+    takesSparse: options.takesSparse === true,
     largestManifest: LARGEST_MANIFEST,
   };
   const server = newServer(options, (request, response) => {

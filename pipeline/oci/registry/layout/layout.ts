@@ -42,11 +42,12 @@ const VERSION = 'oci-layout';
  * Opens a layout.
  *
  * @param create whether to begin one where there is none; else that is an error
+ * @param takesSparse whether lists may name images that are not in the layout
  * @throws PipelineError `not-found`, or `usage` for a directory with other things in it
  */
 export async function openLayout(
   directory: string,
-  { create }: { readonly create: boolean },
+  { create, takesSparse = false }: { readonly create: boolean; readonly takesSparse?: boolean },
 ): Promise<Layout> {
   if (!(await isLayout(directory))) {
     if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
@@ -62,7 +63,7 @@ export async function openLayout(
     ...view,
     blobs,
     add: async (repository, tag, manifest) => {
-      const { descriptor, within } = await admit(blobs, manifest, manifests);
+      const { descriptor, within } = await admit(blobs, manifest, { manifests, takesSparse });
       await store.change(async ({ entries }) => {
         const held =
           tag === undefined ? await heldInLists(entries, repository, manifests) : new Set<string>();
@@ -144,12 +145,13 @@ async function begin(directory: string): Promise<void> {
 async function admit(
   blobs: Blobs,
   manifest: Manifest,
-  manifests: ManifestReader,
+  { manifests, takesSparse }: { readonly manifests: ManifestReader; readonly takesSparse: boolean },
 ): Promise<{ descriptor: Descriptor; within: ReadonlySet<string> }> {
   const parsed = parseManifest(manifest);
   const { mediaType, digest, bytes } = manifest;
   for (const content of contentOf(parsed)) {
     const size = await blobs.size(content.digest);
+    if (size === undefined && takesSparse && parsed.kind === 'list') continue;
     if (size === undefined)
       throw new PipelineError('not-found', `${digest} references ${content.digest}, which is missing`);
     if (size !== content.size)

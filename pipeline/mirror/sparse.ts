@@ -1,0 +1,81 @@
+/**
+ * Manifest lists of which the mirror has some platforms only. Most registries refuse a list that names what they do
+ * not have, some do not, and some can be told: this asks, before the first image is sent.
+ */
+import { type Reference, withDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
+import { digestOf } from '../oci/registry/digest.ts';
+import { OCI_INDEX, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
+import type { Descriptor, Manifest, Platform, Registry } from '../ports.ts';
+import type { Inspected } from './inspect.ts';
+
+type Prober = Pick<Registry, 'putManifest' | 'deleteManifest'>;
+
+/**
+ * Asks each registry that is to get an incomplete list whether it takes one.
+ *
+ * @throws PipelineError `usage` naming a registry that refuses
+ */
+export async function checkSparse(images: readonly Inspected[], registry: Prober): Promise<void> {
+  const first = new Map<string, { readonly to: Reference; readonly absent: readonly Platform[] }>();
+  for (const { job, content } of images) {
+    if (!content || job.platforms === undefined || first.has(job.to.registry)) continue;
+    const kept = new Set(content.manifests.map(({ digest }) => digest));
+    const absent = entriesOf(content.root).filter(({ digest }) => !kept.has(digest));
+    if (absent.length > 0)
+      first.set(job.to.registry, { to: job.to, absent: absent.flatMap(({ platform }) => platform ?? []) });
+  }
+  for (const { to, absent } of first.values()) await probe(to, absent, registry);
+}
+
+function entriesOf(manifest: Manifest): readonly Descriptor[] {
+  const parsed = parseManifest(manifest);
+  return parsed.kind === 'list' ? parsed.manifests : [];
+}
+
+/** Puts a list of images that are nowhere, for the platforms that are to be left out, and deletes it again. */
+async function probe(to: Reference, platforms: readonly Platform[], registry: Prober): Promise<void> {
+  const list = listOfNothing(platforms);
+  const name = withDigest(to, list.digest);
+  try {
+    await registry.putManifest(name, list);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || !isRefusal(error)) return;
+    throw new PipelineError(
+      'usage',
+      `${to.registry} refuses manifest lists without all of their platforms: ${error.message}`,
+      {
+        cause: error,
+        hint: 'copy all platforms, or let the registry take sparse indexes (distribution 3: validation.manifests.indexes.platforms: none; Quay 3.17: FEATURE_SPARSE_INDEX: true)',
+      },
+    );
+  }
+  // It has no tag: where it cannot be deleted, the registry's garbage collection takes it.
+  await registry.deleteManifest(name).catch(() => false);
+}
+
+/** Whether the registry means the list: what else is wrong shows when the images are copied. */
+function isRefusal({ code, retryable }: PipelineError): boolean {
+  return !retryable && (code === 'bad-answer' || code === 'not-found');
+}
+
+function listOfNothing(platforms: readonly Platform[]): Manifest {
+  const { digest, size } = describeNothing();
+  const all: readonly (Platform | undefined)[] = platforms.length === 0 ? [undefined] : platforms;
+  const manifests = all.map((platform) => ({
+    mediaType: OCI_MANIFEST,
+    digest,
+    size,
+    ...(platform && { platform: { os: platform.os, architecture: platform.architecture } }),
+  }));
+  const bytes = new TextEncoder().encode(
+    JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests }),
+  );
+  return { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes };
+}
+
+/** An image that no registry has. */
+function describeNothing(): Pick<Descriptor, 'digest' | 'size'> {
+  const bytes = new TextEncoder().encode('no image: portolan asks whether the registry takes sparse indexes');
+  return { digest: digestOf(bytes), size: bytes.length };
+}
