@@ -1,5 +1,12 @@
 /** A client of the registry API, as OLM's package server is one. */
-import { type Client, credentials, loadPackageDefinition, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  type Client,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
 import { servedApis } from '../../pipeline/catalogs/serve/definition.ts';
 
@@ -11,7 +18,12 @@ export type Answer =
 
 export interface RegistryApi {
   /** Asks a method of a service, `api.Registry` when none is named. */
-  ask(method: string, request: object, service?: string): Promise<Answer>;
+  ask(
+    method: string,
+    request: object,
+    service?: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
   close(): void;
 }
 
@@ -30,12 +42,13 @@ export function registryApi(port: number): RegistryApi {
     return fresh;
   };
   return {
-    ask: async (method, request, service = 'api.Registry') => {
+    ask: async (method, request, service = 'api.Registry', headers = {}) => {
+      const sent = Metadata.fromHttp2Headers(headers);
       const client = clientOf(service);
       try {
         if (client[method] && isStream(client[method])) {
           const stream: unknown[] = [];
-          for await (const message of client[method](request)) stream.push(message);
+          for await (const message of client[method](request, sent)) stream.push(message);
           return { stream };
         }
         const answer = await new Promise((resolve, reject) => {

@@ -9,6 +9,7 @@ import { headOf } from '../../fbc/channel.ts';
 import type { Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { type ApiBundle, type ApiKind, apiBundle, providesApi } from './bundle.ts';
+import { customSchemas, type Struct, structOf } from './custom-schemas.ts';
 
 export interface ApiDeprecation {
   readonly message: string;
@@ -59,6 +60,8 @@ export interface Answers {
   getDefaultBundleThatProvides(kind: ApiKind): ApiBundle;
   /** Every bundle of every channel, made as it is asked for. Manifests are left out where there is an image. */
   listBundles(): Iterable<ApiBundle>;
+  /** @throws BadQuestion */
+  listPackageCustomSchemas(schema: string, name: string): readonly Struct[];
 }
 
 /** @param catalog one that `isServed`: opm refuses to start with any other */
@@ -92,6 +95,8 @@ export function answersOf(catalog: Catalog): Answers {
     *listBundles() {
       for (const place of placesOf(packages)) yield apiBundle(place, { manifests: 'without image' });
     },
+    listPackageCustomSchemas: (schema, name) =>
+      customSchemas(catalog.blobs.others, schema, name).map(structOf),
   };
 }
 

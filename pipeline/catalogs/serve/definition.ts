@@ -81,6 +81,10 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   GetLatestProvidersRequest: KIND,
   GetDefaultProviderRequest: KIND,
   Deprecation: [['message', 'string']],
+  ExperimentalListPackageCustomSchemasRequest: [
+    ['schema', 'string'],
+    ['packageName', 'string'],
+  ],
 };
 
 /** Method, message of its request, message of its answer, which may come as a stream. */
@@ -99,6 +103,14 @@ const METHODS: Methods = [
   ['ListBundles', 'ListBundlesRequest', 'stream Bundle'],
 ];
 
+const EXPERIMENTAL_METHODS: Methods = [
+  [
+    'ExperimentalListPackageCustomSchemas',
+    'ExperimentalListPackageCustomSchemasRequest',
+    'stream google.protobuf.Struct',
+  ],
+];
+
 const HEALTH_METHODS: Methods = [
   ['Check', 'HealthCheckRequest', 'HealthCheckResponse'],
   ['Watch', 'HealthCheckRequest', 'stream HealthCheckResponse'],
@@ -108,6 +120,7 @@ const STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as con
 
 /** The services' names in full. */
 export const REGISTRY = 'api.Registry';
+export const EXPERIMENTAL = 'api.ExperimentalRegistry';
 export const HEALTH = 'grpc.health.v1.Health';
 
 interface FieldJson {
@@ -126,6 +139,9 @@ interface MethodJson {
 
 interface MessageJson {
   readonly fields: Record<string, FieldJson>;
+  readonly oneofs?: Record<string, { readonly oneof: readonly string[] }>;
+  readonly nested?: Record<string, MessageJson>;
+  readonly options?: { readonly map_entry: true };
 }
 
 interface ServiceJson {
@@ -143,7 +159,11 @@ interface NamespaceJson {
 /** The registry API and that of health, as the JSON that protobuf.js reads. */
 export function servedApis(): NamespaceJson {
   const messages = Object.entries(MESSAGES).map(([name, fields]) => [name, message(fields)]);
-  const api = { ...Object.fromEntries(messages), Registry: service(METHODS) };
+  const api = {
+    ...Object.fromEntries(messages),
+    Registry: service(METHODS),
+    ExperimentalRegistry: service(EXPERIMENTAL_METHODS),
+  };
   const health = {
     ServingStatus: { values: Object.fromEntries(STATUSES.map((status, number) => [status, number])) },
     HealthCheckRequest: message([['service', 'string']]),
@@ -151,7 +171,41 @@ export function servedApis(): NamespaceJson {
     Health: service(HEALTH_METHODS),
   };
   return {
-    nested: { api: { nested: api }, grpc: { nested: { health: { nested: { v1: { nested: health } } } } } },
+    nested: {
+      google: { nested: { protobuf: { nested: struct() } } },
+      api: { nested: api },
+      grpc: { nested: { health: { nested: { v1: { nested: health } } } } },
+    },
+  };
+}
+
+/**
+ * Protobuf's form of JSON.
+ *
+ * @see https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/struct.proto
+ */
+function struct(): NamespaceJson['nested'] {
+  const value = message([
+    ['null_value', 'NullValue'],
+    ['number_value', 'double'],
+    ['string_value', 'string'],
+    ['bool_value', 'bool'],
+    ['struct_value', 'Struct'],
+    ['list_value', 'ListValue'],
+  ]);
+  const entry: MessageJson = {
+    ...message([
+      ['key', 'string'],
+      ['value', 'Value'],
+    ]),
+    options: { map_entry: true },
+  };
+  return {
+    // A map, as it is sent; the library would describe one by a name that clients refuse.
+    Struct: { ...message([['fields', 'repeated FieldsEntry']]), nested: { FieldsEntry: entry } },
+    Value: { ...value, oneofs: { kind: { oneof: Object.keys(value.fields) } } },
+    ListValue: message([['values', 'repeated Value']]),
+    NullValue: { values: { NULL_VALUE: 0 } },
   };
 }
 

@@ -15,8 +15,9 @@ import { fromJSON, type PackageDefinition, type ServiceDefinition } from '@grpc/
 import { ReflectionService } from '@grpc/reflection';
 import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
+import { BadQuestion } from '../../../catalog/opm/serve/custom-schemas.ts';
 import { PipelineError } from '../../error.ts';
-import { HEALTH, REGISTRY, servedApis } from './definition.ts';
+import { EXPERIMENTAL, HEALTH, REGISTRY, servedApis } from './definition.ts';
 import type { Listening } from './listening.ts';
 
 /** What a request may hold; fields that are not sent are empty. */
@@ -36,9 +37,14 @@ export async function serveGrpc(
   const apis = fromJSON(servedApis(), OPTIONS);
   const server = new Server();
   server.addService(serviceIn(apis, REGISTRY), handlers(answers));
+  server.addService(serviceIn(apis, EXPERIMENTAL), {
+    ExperimentalListPackageCustomSchemas: stream(({ schema = '', packageName = '' }, isAcknowledged) =>
+      isAcknowledged ? answers.listPackageCustomSchemas(schema, packageName) : [],
+    ),
+  });
   // Whoever is answered is answered by a catalog that was read. `Watch` is not offered, as in opm.
   server.addService(serviceIn(apis, HEALTH), { Check: unary(() => ({ status: 'SERVING' })) });
-  new ReflectionService(apis).addToServer(server);
+  new ReflectionService(withImports(apis)).addToServer(server);
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (cause, at) =>
@@ -59,6 +65,36 @@ export async function serveGrpc(
         });
       }),
   };
+}
+
+/** File of the registry API, and the one with the messages of protobuf that it uses, as the library names them. */
+const API_FILE = 'api.proto';
+const STRUCT_FILE = 'google_protobuf.proto';
+/** Tag of a file's imports: field 3, a text. */
+const IMPORT = 0x1a;
+
+/** The descriptions for reflection. The library leaves out what a file imports, and clients then do not find it. */
+function withImports(apis: PackageDefinition): PackageDefinition {
+  const imported = Buffer.concat([Buffer.from([IMPORT, STRUCT_FILE.length]), Buffer.from(STRUCT_FILE)]);
+  const described = Object.entries(apis).map(([name, definition]): [string, object] => {
+    const { fileDescriptorProtos } = definition as Partial<DescribedMessage>;
+    if (!fileDescriptorProtos) return [name, definition];
+    const files = fileDescriptorProtos.map((file) =>
+      isNamed(file, API_FILE) ? Buffer.concat([file, imported]) : file,
+    );
+    return [name, { ...definition, fileDescriptorProtos: files }];
+  });
+  return Object.fromEntries(described) as PackageDefinition;
+}
+
+/** A message or enum, with the files that describe it. */
+interface DescribedMessage {
+  readonly fileDescriptorProtos: readonly Buffer[];
+}
+
+/** Whether a described file, which begins with its name, has this one. */
+function isNamed(file: Buffer, name: string): boolean {
+  return file[1] === name.length && file.toString('latin1', 2, 2 + name.length) === name;
 }
 
 function serviceIn(apis: PackageDefinition, name: string): ServiceDefinition {
@@ -107,7 +143,12 @@ function unary(answer: (request: Request) => object): handleUnaryCall<Request, o
   };
 }
 
-function stream(answers: (request: Request) => Iterable<object>): handleServerStreamingCall<Request, object> {
+/** What a client sends that knows that a method may change; without it, opm answers with an empty stream. */
+const ACKNOWLEDGED = 'x-acknowledge-experimental';
+
+type StreamedAnswers = (request: Request, isAcknowledged: boolean) => Iterable<object>;
+
+function stream(answers: StreamedAnswers): handleServerStreamingCall<Request, object> {
   return (call) => {
     send(call, answers).then(
       () => call.end(),
@@ -117,11 +158,9 @@ function stream(answers: (request: Request) => Iterable<object>): handleServerSt
 }
 
 /** Messages as fast as they are taken: a catalog may be larger than what a slow reader lets wait. */
-async function send(
-  call: ServerWritableStream<Request, object>,
-  answers: (request: Request) => Iterable<object>,
-): Promise<void> {
-  for (const message of answers(call.request)) {
+async function send(call: ServerWritableStream<Request, object>, answers: StreamedAnswers): Promise<void> {
+  const isAcknowledged = call.metadata.get(ACKNOWLEDGED)[0] === 'true';
+  for (const message of answers(call.request, isAcknowledged)) {
     if (call.cancelled) return;
     if (call.write(message)) continue;
     await new Promise<void>((resolve) => {
@@ -136,8 +175,9 @@ async function send(
   }
 }
 
-/** opm gives every failure the code that says nothing. */
+/** opm gives nearly every failure the code that says nothing. */
 function failure(error: unknown): { code: number; details: string } {
+  if (error instanceof BadQuestion) return { code: status.INVALID_ARGUMENT, details: error.message };
   const details = error instanceof NoAnswer ? error.message : 'cannot read the catalog';
   return { code: error instanceof NoAnswer ? status.UNKNOWN : status.INTERNAL, details };
 }

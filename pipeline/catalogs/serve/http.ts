@@ -59,7 +59,8 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-const ROUTE = /^\/catalogs\/([^/]+)\/api\/v1\/(all|metas)$/;
+/** `all.json` is the path of catalogd in OpenShift 4.17. */
+const ROUTE = /^\/catalogs\/([^/]+)\/(?:api\/v1\/(all|metas)|(all\.json))$/;
 /** A name that Kubernetes takes for a ClusterCatalog. */
 const CATALOG_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const PARAMETERS: ReadonlySet<string> = new Set(['schema', 'package', 'name']);
@@ -70,8 +71,8 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const [path = '', search = ''] = (request.url ?? '').split('?', 2);
-  const [, name = '', kind] = ROUTE.exec(path) ?? [];
-  if (kind === undefined) return refuse(response, 404, '404 page not found');
+  const [, name = '', kind, older] = ROUTE.exec(path) ?? [];
+  if (kind === undefined && older === undefined) return refuse(response, 404, '404 page not found');
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuse(response, 405, 'Method Not Allowed');
   if (!CATALOG_NAME.test(name)) return refuse(response, 400, 'invalid catalog name');
@@ -79,6 +80,7 @@ async function answer(
   const parameters = new URLSearchParams(kind === 'metas' ? search : '');
   if ([...parameters.keys()].some((key) => !PARAMETERS.has(key)))
     return refuse(response, 400, '400 Bad Request');
+  response.setHeader('content-type', older === undefined ? 'application/jsonl' : 'application/json');
   return sendLines(catalog, queryOf(parameters), { request, response });
 }
 
@@ -107,10 +109,10 @@ async function sendLines(
   response.setHeader('last-modified', since.toUTCString());
   response.setHeader('vary', 'Accept-Encoding');
   if (isKnown(request, etag, since)) {
+    response.removeHeader('content-type');
     response.writeHead(304).end();
     return;
   }
-  response.setHeader('content-type', 'application/jsonl');
   if (zipped) response.setHeader('content-encoding', 'gzip');
   if (request.method === 'HEAD') {
     response.end();

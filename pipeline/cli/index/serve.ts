@@ -26,9 +26,10 @@ export const command: Command = {
     ...REGISTRY_OPTIONS,
   },
   details: [
-    'Runs until interrupted. Over gRPC it serves api.Registry as opm serve does, with health checks and reflection. Over',
-    'HTTP it serves /catalogs/NAME/api/v1/all and /catalogs/NAME/api/v1/metas as catalogd does. Neither uses TLS, so by',
-    'default both accept connections from this machine only.',
+    'Runs until interrupted. Over gRPC it serves api.Registry and api.ExperimentalRegistry as opm serve does, with health',
+    'checks and reflection. Over HTTP it serves /catalogs/NAME/api/v1/all and /catalogs/NAME/api/v1/metas as catalogd does,',
+    'and /catalogs/NAME/all.json as in OpenShift 4.17. Neither uses TLS, so by default both accept connections from this',
+    'machine only.',
     '',
     'IMAGE is a reference, oci:DIR, oci-archive:FILE or docker-archive:FILE; Portolan downloads only the layers that contain',
     'the catalog. It does not serve a catalog that opm would refuse to serve.',

@@ -9,8 +9,8 @@ import { portolan, started } from '../../../fakes/terminal.ts';
 const SAMPLE = 'test/catalogs/sample/catalogs/v4.20';
 const ANY = ['--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'];
 
-async function served(...more: string[]): Promise<{ api: RegistryApi; url: string; out: string }> {
-  const running = await started('.', 'serve', SAMPLE, ...ANY, ...more);
+async function served(catalog = SAMPLE): Promise<{ api: RegistryApi; url: string; out: string }> {
+  const running = await started('.', 'serve', catalog, ...ANY);
   const out = running.out();
   const [, port] = /gRPC {2}127\.0\.0\.1:(\d+)/.exec(out) ?? [];
   const [, url = ''] = /HTTP {2}(http:.*)\/all/.exec(out) ?? [];
@@ -33,7 +33,101 @@ test('by gRPC: packages, bundles, health', async () => {
   expect(await api.ask('Check', {}, 'grpc.health.v1.Health')).toEqual({ answer: { status: 'SERVING' } });
 });
 
+/** A catalog with blobs of other schemas: two of a package, one of them twice, and one of no package. */
+function withCustomSchemas(): string {
+  const root = folder();
+  const blob = (...lines: string[]): string => ['---', ...lines, ''].join('\n');
+  const note = (text: string): string => blob('schema: org.note', 'package: harbour', `text: ${text}`);
+  writeFileSync(
+    join(root, 'catalog.yaml'),
+    [
+      blob('schema: olm.package', 'name: harbour', 'defaultChannel: stable'),
+      blob('schema: olm.channel', 'package: harbour', 'name: stable', 'entries: [{name: harbour.v1.0.0}]'),
+      blob(
+        'schema: olm.bundle',
+        'package: harbour',
+        'name: harbour.v1.0.0',
+        'image: quay.io/example/harbour:v1.0.0',
+        'properties: [{type: olm.package, value: {packageName: harbour, version: 1.0.0}}]',
+      ),
+      note('a'),
+      note('a'),
+      blob('schema: org.note', 'package: harbour', 'all: [null, true, 1.5, {deep: [[]]}]'),
+      blob('schema: org.note', 'name: everywhere'),
+    ].join(''),
+  );
+  return root;
+}
+
+describe('by gRPC, the experimental API: blobs of other schemas', () => {
+  const METHOD = 'ExperimentalListPackageCustomSchemas';
+  const SERVICE = 'api.ExperimentalRegistry';
+  const KNOWING = { 'x-acknowledge-experimental': 'true' };
+
+  test('of a package, each once, whatever JSON they have; of no package; of none', async () => {
+    const { api } = await served(withCustomSchemas());
+    const ask = (schema: string, packageName?: string) =>
+      api.ask(METHOD, { schema, packageName }, SERVICE, KNOWING);
+    const of = (fields: object) => ({
+      fields: expect.arrayContaining(Object.entries(fields).map(([key, value]) => ({ key, value }))),
+    });
+    const deep = { fields: [{ key: 'deep', value: { list_value: { values: [{ list_value: {} }] } } }] };
+    const values = [
+      { null_value: 'NULL_VALUE' },
+      { bool_value: true },
+      { number_value: 1.5 },
+      { struct_value: deep },
+    ];
+    const all = await ask('org.note', 'harbour');
+    expect('stream' in all && all.stream).toHaveLength(2);
+    expect(all).toEqual({
+      stream: expect.arrayContaining([
+        of({ package: { string_value: 'harbour' }, text: { string_value: 'a' } }),
+        of({ all: { list_value: { values } } }),
+      ]),
+    });
+    expect(await ask('org.note')).toEqual({
+      stream: [of({ name: { string_value: 'everywhere' } })],
+    });
+    expect(await ask('org.note', 'ferry')).toEqual({ stream: [] });
+    // opm keeps its own schemas elsewhere.
+    expect(await ask('olm.bundle', 'harbour')).toEqual({ stream: [] });
+  });
+
+  test('only those who acknowledge that it may change get anything', async () => {
+    const { api } = await served(withCustomSchemas());
+    for (const headers of [{}, { 'x-acknowledge-experimental': 'yes' }]) {
+      const request = { schema: 'org.note', packageName: 'harbour' };
+      expect(await api.ask(METHOD, request, SERVICE, headers)).toEqual({ stream: [] });
+    }
+  });
+
+  test.each([
+    [{}, 'schema is required'],
+    [
+      { schema: '../x' },
+      'invalid custom schema query: invalid schema "../x": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
+    ],
+    [
+      { schema: 'org.note', packageName: 'a/b' },
+      'invalid custom schema query: invalid packageName "a/b": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
+    ],
+  ])('%j is not a question', async (request, why) => {
+    const { api } = await served();
+    expect(await api.ask(METHOD, request, SERVICE, KNOWING)).toEqual({
+      error: `rpc error: code = Invalid_argument desc = ${why}`,
+    });
+  });
+});
+
 describe('by HTTP, as catalogd', () => {
+  test('all.json, the path of OpenShift 4.17, has the same lines', async () => {
+    const { url } = await served();
+    const answer = await fetch(new URL('/catalogs/v4.20/all.json', url));
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(await answer.text()).toBe(await (await fetch(`${url}/all`)).text());
+  });
+
   test('all blobs, a line each, in the order of the files', async () => {
     const { url } = await served();
     const answer = await fetch(`${url}/all`, { headers: { 'accept-encoding': 'identity' } });
@@ -106,6 +200,8 @@ describe('by HTTP, as catalogd', () => {
     ['GET', '/nope', 404, '404 page not found\n'],
     ['GET', '/catalogs/other/api/v1/all', 404, '404 Not Found\n'],
     ['GET', '/catalogs/Bad_Name/api/v1/all', 400, 'invalid catalog name\n'],
+    ['GET', '/catalogs/other/all.json', 404, '404 Not Found\n'],
+    ['GET', '/catalogs/v4.20/metas.json', 404, '404 page not found\n'],
     ['POST', '/catalogs/v4.20/api/v1/all', 405, 'Method Not Allowed\n'],
     ['GET', '/catalogs/v4.20/api/v1/metas?shcema=x', 400, '400 Bad Request\n'],
     ['HEAD', '/catalogs/v4.20/api/v1/all', 200, ''],
