@@ -106,7 +106,7 @@ export interface Registry {
   /** Manifests whose `subject` is the digest; of one artifact type when that is given. */
   listReferrers(of: Repository, digest: string, artifactType?: string): Promise<readonly Descriptor[]>;
   /** Removes a tag, or a manifest with all its tags; false when there was none. */
-  deleteManifest(reference: Reference): Promise<boolean>;
+  deleteManifest(reference: Reference, options?: Pick<PutManifestOptions, 'within'>): Promise<boolean>;
   /**
    * Has the registry delete old images itself; left out where no registry does.
    *
@@ -172,7 +172,12 @@ export interface Claim {
   readonly commit: string;
   /** Digest of its index image, which is in the registry already. */
   readonly digest: string;
+  /** Set where the catalog is not published any more: what became of the image that was published last. */
+  readonly retired?: Retirement | undefined;
 }
+
+/** What becomes of the image of a catalog that is not published any more. */
+export type Retirement = 'keep' | 'retag' | 'delete';
 
 export interface StandingClaim extends Claim {
   /** How many claims there were, with this one. */

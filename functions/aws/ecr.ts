@@ -5,6 +5,7 @@
  * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html
  */
 import {
+  BatchDeleteImageCommand,
   CreateRepositoryCommand,
   DescribeRepositoriesCommand,
   ECRClient,
@@ -15,6 +16,7 @@ import {
   RepositoryAlreadyExistsException,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
+import { formatReference, type Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
 import type { Credential, CredentialSource, KeepRule, Repository } from '../../pipeline/ports.ts';
@@ -129,6 +131,33 @@ export async function ensureEcrRepository(
     if (cause instanceof RepositoryAlreadyExistsException) return false;
     throw refused(`the repository ${repository}`, cause);
   }
+}
+
+/**
+ * Removes a tag, or an image with all its tags: ECR does so by its own API only.
+ *
+ * @returns false when there was none
+ * @throws PipelineError `denied` when the role may not
+ */
+export async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<boolean> {
+  const { registry, repository } = reference;
+  const imageId = reference.kind === 'tag' ? { imageTag: reference.tag } : { imageDigest: reference.digest };
+  const what = `rid of ${formatReference(reference)}`;
+  const { failures = [] } = await client
+    .send(
+      new BatchDeleteImageCommand({
+        registryId: ecrHost(registry)?.account,
+        repositoryName: repository,
+        imageIds: [imageId],
+      }),
+    )
+    .catch((cause: unknown) => {
+      throw refused(what, cause);
+    });
+  const [failure] = failures;
+  if (!failure) return true;
+  if (failure.failureCode === 'ImageNotFound') return false;
+  throw new PipelineError('conflict', `cannot get ${what}: ${failure.failureCode}: ${failure.failureReason}`);
 }
 
 /** Who wrote a rule: a policy without it is its owner's. */

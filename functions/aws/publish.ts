@@ -1,8 +1,9 @@
-/** One catalog published, called by the state machine. */
+/** One catalog published or retired, called by the state machine. */
 
 import { PipelineError } from '../../pipeline/error.ts';
 import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
 import { readWork } from '../../pipeline/publish/delivery/message.ts';
+import { handleRetire } from '../../pipeline/publish/delivery/retire.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
@@ -14,10 +15,14 @@ const store = bucketMemory(ports.records);
 
 /**
  * @param event a message for one catalog
- * @returns what became of it: `published`, `superseded`, `refused`, or `done` when it was before
+ * @returns what became of it: `published`, `superseded`, `refused`, `retired`, or `done` when it was before
  */
 export async function handler(event: unknown): Promise<{ catalog: string; state: string }> {
   const work = readWork(JSON.stringify(event));
+  if (work.kind === 'retire') {
+    const isRetired = await handleRetire(work, ports);
+    return { catalog: work.catalog, state: isRetired ? 'retired' : 'done' };
+  }
   if (work.kind !== 'catalog') throw new PipelineError('usage', 'the message does not name a catalog');
   const published = await handleCatalog(work, ports, { store });
   return { catalog: work.catalog, state: published?.kind ?? 'done' };

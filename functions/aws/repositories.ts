@@ -4,7 +4,7 @@ import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
 import { ASKING } from './client.ts';
-import { ecrHost, ensureEcrRepository, keepInEcr } from './ecr.ts';
+import { deleteFromEcr, ecrHost, ensureEcrRepository, keepInEcr } from './ecr.ts';
 
 /** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
 export function makingRepositories(registry: Registry): Registry {
@@ -28,6 +28,11 @@ export function makingRepositories(registry: Registry): Registry {
       const host = ecrHost(of.registry);
       if (host) await keepInEcr(new ECRClient({ ...ASKING, region: host.region }), of, rules);
       return host !== undefined;
+    },
+    deleteManifest: async (reference, how) => {
+      const host = ecrHost(reference.registry);
+      if (!host) return registry.deleteManifest(reference, how);
+      return deleteFromEcr(new ECRClient({ ...ASKING, region: host.region }), reference);
     },
     putBlob: async (to, blob, options) => {
       await ensure(to);

@@ -1,5 +1,6 @@
 /** The policy as people write it, once its schema has passed it: every key may be left out. */
 import type { Severity } from '../../catalog/finding.ts';
+import type { Retirement } from '../ports.ts';
 import type { PathKind } from './layout.ts';
 import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './policy.ts';
 
@@ -57,6 +58,7 @@ export interface PolicyFile {
   readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
+    readonly retired?: Retirement;
     readonly role?: string;
   };
 }

@@ -1,6 +1,7 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Location, Severity } from '../../catalog/finding.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
+import type { Retirement } from '../ports.ts';
 import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';
 
@@ -202,6 +203,8 @@ export interface ReleasePolicy {
 export interface PublishPolicy {
   /** The first whose pattern matches a catalog's name counts. */
   readonly catalogs: readonly PublishTarget[];
+  /** What becomes of the image of a catalog that the branch or the policy has no more. */
+  readonly retired: Retirement;
   readonly role: string | undefined;
 }
 

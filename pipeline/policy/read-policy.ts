@@ -291,7 +291,7 @@ function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: Writte
   return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };
 }
 
-function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
+function publishOf({ catalogs = {}, retired, role }: Part<'publish'>): PublishPolicy {
   return {
     catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base, mirrorTo, ...written }]) => ({
       pattern,
@@ -308,6 +308,7 @@ function publishOf({ catalogs = {}, role }: Part<'publish'>): PublishPolicy {
       keep: written.keep,
       mirrorTo,
     })),
+    retired: retired ?? 'keep',
     role,
   };
 }

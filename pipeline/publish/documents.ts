@@ -4,7 +4,8 @@
  */
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
-import type { RecordStore, StandingClaim } from '../ports.ts';
+import { parsedJson } from '../json.ts';
+import type { RecordStore, Retirement, StandingClaim } from '../ports.ts';
 import type { Follower } from './fence.ts';
 
 /** What is published, and where its documents are. */
@@ -17,6 +18,17 @@ export interface Current {
   readonly digest: string;
   /** Prefix of the keys of its documents, with a slash at its end. */
   readonly documents: string;
+  /** The branch that it is published from; records of older versions do not say it. */
+  readonly from?: PublishedFrom | undefined;
+  /** Set where the catalog is not published any more; the commit is then the first without it that was looked at. */
+  readonly retired?: Retirement | undefined;
+}
+
+/** A branch of a repository. */
+export interface PublishedFrom {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly branch: string;
 }
 
 /** Where records of what is published begin. */
@@ -28,6 +40,7 @@ export interface Fenced {
   readonly name: string;
   readonly catalog: string;
   readonly place: string;
+  readonly from?: PublishedFrom | undefined;
 }
 
 interface Made {
@@ -50,11 +63,11 @@ export function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' |
 }
 
 /** The record of what is published; it follows the claims as the tag does. */
-export function followingRecord(records: RecordStore, { name, catalog, place }: Fenced): Follower {
+export function followingRecord(records: RecordStore, { name, catalog, place, from }: Fenced): Follower {
   const key = `${PUBLISHED}${name}`;
-  const textOf = ({ epoch, commit, digest }: StandingClaim): string => {
+  const textOf = ({ epoch, commit, digest, retired }: StandingClaim): string => {
     const documents = prefixOf(name, { commit, digest });
-    const current: Current = { catalog, image: place, epoch, commit, digest, documents };
+    const current: Current = { catalog, image: place, epoch, commit, digest, documents, from, retired };
     return `${JSON.stringify(current)}\n`;
   };
   return {
@@ -72,10 +85,18 @@ export function followingRecord(records: RecordStore, { name, catalog, place }: 
   };
 }
 
-/** What is published by all the fences of a store. */
-export async function publishedIn(records: RecordStore): Promise<Current[]> {
+/**
+ * What is published by the fences of a store.
+ *
+ * @param beside names of fences that are left out, and not read
+ */
+export async function publishedIn(
+  records: RecordStore,
+  beside: ReadonlySet<string> = new Set(),
+): Promise<Current[]> {
   const found: Current[] = [];
   for (const key of await records.list(PUBLISHED)) {
+    if (beside.has(key.slice(PUBLISHED.length))) continue;
     const current = await currentAt(records, key);
     if (current) found.push(current);
   }
@@ -95,6 +116,6 @@ export function currentBeside(records: RecordStore, documents: string): Promise<
 
 async function currentAt(records: RecordStore, key: string): Promise<Current | undefined> {
   const record = await records.get(key);
-  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+  const value = record && parsedJson(new TextDecoder().decode(record.bytes));
   return isObject(value) ? (value as unknown as Current) : undefined;
 }

@@ -3,7 +3,7 @@ import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
-import { followingRecord, keepDocuments } from './documents.ts';
+import { followingRecord, keepDocuments, type PublishedFrom } from './documents.ts';
 import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
@@ -20,6 +20,8 @@ export interface Guarded {
   readonly commit: string;
   readonly epoch?: number | undefined;
   readonly lease?: LeaseOptions | undefined;
+  /** The branch that the commit is on. */
+  readonly from?: PublishedFrom | undefined;
 }
 
 export interface Guard {
@@ -36,7 +38,7 @@ export function guardOf(
   { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
   guarded: Guarded,
 ): Guard | undefined {
-  const { fence, repository, records, catalog, commit, epoch, lease } = guarded;
+  const { fence, repository, records, catalog, commit, epoch, lease, from } = guarded;
   if (!fence || !isFenced(to)) return undefined;
   const name = fenceName(catalog, place);
   const fencing: Fencing = {
@@ -45,7 +47,7 @@ export function guardOf(
     isAncestor: (older, newer) => isAncestor(repository, older, newer),
     lease,
   };
-  const beside = records ? [followingRecord(records, { name, catalog, place })] : [];
+  const beside = records ? [followingRecord(records, { name, catalog, place, from })] : [];
   let winner: StandingClaim | undefined;
   return {
     newer: async (registry) => {

@@ -3,7 +3,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { parsedJson } from '../json.ts';
-import type { Claim, Fence, Lease, RecordStore, StandingClaim, StandingLease } from '../ports.ts';
+import type { Claim, Fence, Lease, RecordStore, Retirement, StandingClaim, StandingLease } from '../ports.ts';
 
 /** Claims as records below `fence/`, leases below `lease/`. */
 export function recordFence(store: RecordStore): Fence {
@@ -76,9 +76,11 @@ export function parseLease(text: string, where: string): Lease {
 
 type Written = Claim & Pick<StandingClaim, 'sequence'>;
 
+const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Retirement[];
+
 /** A claim as it is kept. */
-export function claimText({ epoch, commit, digest, sequence }: Written): string {
-  return `${JSON.stringify({ epoch, sequence, commit, digest })}\n`;
+export function claimText({ epoch, commit, digest, sequence, retired }: Written): string {
+  return `${JSON.stringify({ epoch, sequence, commit, digest, retired })}\n`;
 }
 
 /**
@@ -90,10 +92,12 @@ export function claimText({ epoch, commit, digest, sequence }: Written): string 
 export function parseClaim(text: string, where: string): Written {
   const value = parsedJson(text);
   if (isObject(value)) {
-    const { epoch, sequence, commit, digest } = value;
+    const { epoch, sequence, commit, digest, retired } = value;
     const numbers = Number.isSafeInteger(epoch) && Number.isSafeInteger(sequence);
-    if (numbers && isId(commit) && typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest)) {
-      return { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
+    const isImage = typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest);
+    if (numbers && isId(commit) && isImage && isRetirement(retired)) {
+      const known = { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
+      return retired === undefined ? known : { ...known, retired };
     }
   }
   throw unreadable('claim', text, where);
@@ -107,6 +111,10 @@ function unreadable(what: string, text: string, where: string): PipelineError {
       hint: 'Portolan publishes nothing while it cannot read the fence (docs/functions.md#disaster-recovery)',
     },
   );
+}
+
+function isRetirement(value: unknown): value is Retirement | undefined {
+  return value === undefined || RETIREMENTS.includes(value);
 }
 
 function isId(value: unknown): value is string {

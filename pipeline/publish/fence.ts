@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../error.ts';
-import type { Claim, Fence, StandingClaim } from '../ports.ts';
+import type { Claim, Fence, Retirement, StandingClaim } from '../ports.ts';
 import { acquireLease, type HeldLease, type LeaseOptions } from './fence-lease.ts';
 
 export interface Fencing {
@@ -26,7 +26,7 @@ export type Standing =
   | { readonly kind: 'superseded'; readonly by: StandingClaim };
 
 /** What is to be claimed; the epoch is the standing one where none is given. */
-export interface Wanted extends Omit<Claim, 'epoch'> {
+export interface Wanted extends Omit<Claim, 'epoch' | 'retired'> {
   readonly epoch?: number | undefined;
 }
 
@@ -80,16 +80,41 @@ export async function standingOf(
  * @throws PipelineError as {@link standingOf}; `conflict`, retryable, when others are always first
  */
 export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing & { claim: StandingClaim }> {
+  const { commit, digest } = wanted;
+  return claimAs(fencing, wanted, (of) => ({ epoch: wanted.epoch ?? of?.epoch ?? 0, commit, digest }));
+}
+
+/**
+ * Claims a tag for a commit that has no image for it: publishers of older commits find it, and whoever moves the tag
+ * does with the image that was published last what is said here. A commit that has the catalog again is newer.
+ *
+ * @param last digest of the image that was published last, where no claim names it
+ * @returns as {@link claim}
+ */
+export async function claimRetired(
+  fencing: Fencing,
+  { commit, last, retired }: { readonly commit: string; readonly last: string; readonly retired: Retirement },
+): Promise<Standing & { claim: StandingClaim }> {
+  return claimAs(fencing, { commit }, (of) => ({
+    epoch: of?.epoch ?? 0,
+    commit,
+    digest: of?.digest ?? last,
+    retired,
+  }));
+}
+
+async function claimAs(
+  fencing: Fencing,
+  wanted: Pick<Wanted, 'commit' | 'epoch'>,
+  claimOver: (of: StandingClaim | undefined) => Claim,
+): Promise<Standing & { claim: StandingClaim }> {
   for (let lost = 0; lost < MOST_LOST; lost++) {
     const standing = await standingOf(fencing, wanted);
     if (standing.kind === 'superseded') return { ...standing, claim: standing.by };
     const { of } = standing;
-    const epoch = wanted.epoch ?? of?.epoch ?? 0;
-    if (of?.commit === wanted.commit && of.digest === wanted.digest && of.epoch === epoch) {
-      return { ...standing, claim: of };
-    }
-    const { commit, digest } = wanted;
-    const made = await fencing.fence.replace(fencing.name, { epoch, commit, digest }, of);
+    const next = claimOver(of);
+    if (of && isSame(of, next)) return { ...standing, claim: of };
+    const made = await fencing.fence.replace(fencing.name, next, of);
     if (made) return { ...standing, claim: made };
   }
   throw new PipelineError(
@@ -99,6 +124,11 @@ export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing 
       retryable: true,
     },
   );
+}
+
+function isSame(one: Claim, other: Claim): boolean {
+  const isOneImage = one.commit === other.commit && one.digest === other.digest;
+  return isOneImage && one.epoch === other.epoch && one.retired === other.retired;
 }
 
 /** Something that is to follow the claims: a tag, a record of what is published. */

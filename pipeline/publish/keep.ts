@@ -2,13 +2,12 @@
 import { formatReference, repositoryName, type TagReference } from '../../catalog/reference.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
-import type { Policy } from '../policy/policy.ts';
 import type { Descriptor, KeepRule, Repository } from '../ports.ts';
 import { PREDICATE_TYPE } from './attest/artifact.ts';
 import { COSIGN_PREDICATE, PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import type { PlannedPublish } from './plan.ts';
 import { deleteOld, isPublished } from './retention.ts';
-import { type PublishTarget, targetOf } from './target.ts';
+import { type PublishTarget, placesOf, targetIn } from './target.ts';
 
 /**
  * Has a registry with rules of its own follow the policy's; in every other one, deletes. What fails is reported and
@@ -46,8 +45,8 @@ function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor)
 }
 
 /** The tags that a target moves in registries. */
-function tagsOf({ to, also, slim }: PublishTarget): TagReference[] {
-  return [to, ...also, ...(slim ? [slim] : [])].flatMap((place) =>
+function tagsOf(target: PublishTarget): TagReference[] {
+  return placesOf(target).flatMap((place) =>
     place.kind === 'registry' && place.reference.kind === 'tag' ? [place.reference] : [],
   );
 }
@@ -59,21 +58,11 @@ async function keepRules(
 ): Promise<KeepRule[]> {
   const units = await catalogUnits(ports.repository.objects, commit, policy.layout);
   const names = new Set([...units.values()].map(({ catalog }) => catalog));
-  return [...names].flatMap((name) =>
-    targetsIn(policy, name).flatMap((target) =>
-      tagsOf(target)
-        .filter(({ registry, repository }) => registry === of.registry && repository === of.repository)
-        .map(({ tag }) => ({ tag, keep: target.keep })),
-    ),
-  );
-}
-
-/** The catalog's target; none where the policy names none. */
-function targetsIn(policy: Policy, catalog: string): PublishTarget[] {
-  try {
-    return [targetOf(policy, catalog, {})];
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'usage') return [];
-    throw error;
-  }
+  return [...names].flatMap((name) => {
+    const target = targetIn(policy, name);
+    if (!target) return [];
+    return tagsOf(target)
+      .filter(({ registry, repository }) => registry === of.registry && repository === of.repository)
+      .map(({ tag }) => ({ tag, keep: target.keep }));
+  });
 }

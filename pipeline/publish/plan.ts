@@ -13,6 +13,7 @@ import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import type { Written } from '../write.ts';
 import type { AttestOptions } from './attest/attest.ts';
 import type { Signer } from './attest/signer.ts';
+import type { PublishedFrom } from './documents.ts';
 import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { versionOf } from './immutable-tag.ts';
@@ -30,6 +31,8 @@ export interface PublishRequest extends PublishChoices {
   readonly today: string;
   /** Raised by one when the branch's history was rewritten; the standing one when left out. */
   readonly epoch?: number | undefined;
+  /** The branch that the commit is on, for the record of what is published. */
+  readonly from?: PublishedFrom | undefined;
   /** What is put beside the image before a tag names it; what the policy says when left out. */
   readonly attest?: AttestOptions | undefined;
   /** What builds remember of each other; every build is a first one without. */

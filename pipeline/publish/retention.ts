@@ -18,6 +18,8 @@ export interface Retention {
   readonly keep: number;
   /** Digests that stay as well: what is claimed. */
   readonly claimed: readonly string[];
+  /** Digest of an image that goes as well, though the published tag names it. */
+  readonly last?: string | undefined;
   /** Whether Portolan put an artifact beside an image: it goes with the image. Everybody else's keeps the image. */
   readonly isOwn: (artifact: Descriptor) => boolean;
 }
@@ -43,7 +45,7 @@ const ABOUT = /^sha256-([0-9a-f]{64})(\.(?:sig|att|sbom))?$/;
 export async function deleteOld(
   registry: Registry,
   published: TagReference,
-  { keep, claimed, isOwn }: Retention,
+  { keep, claimed, isOwn, last }: Retention,
 ): Promise<string[]> {
   const tags: string[] = [];
   for await (const tag of registry.listTags(published)) tags.push(tag);
@@ -54,9 +56,10 @@ export async function deleteOld(
       .sort((a, b) => compareText(b, a))
       .slice(keep),
   );
-  if (old.size === 0) return [];
+  if (old.size === 0 && last === undefined) return [];
   const images = tags.filter((tag) => !ABOUT.test(tag));
   const named = await namedBy(registry, published, images);
+  if (last !== undefined && named.get(published.tag)?.digest === last) old.add(published.tag);
   const staying = new Set([...claimed, ...signedIn(tags)]);
   for (const [tag, manifest] of named) if (!old.has(tag)) staying.add(manifest.digest);
   const going = new Map<string, { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }>();

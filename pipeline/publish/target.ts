@@ -84,6 +84,21 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   };
 }
 
+/** The catalog's target as the policy names it; undefined where it names none. */
+export function targetIn(policy: Policy, catalog: string): PublishTarget | undefined {
+  try {
+    return targetOf(policy, catalog, {});
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'usage') return undefined;
+    throw error;
+  }
+}
+
+/** All places of a target, the first one first. */
+export function placesOf({ to, also, slim }: PublishTarget): ImageLocation[] {
+  return [to, ...also, ...(slim ? [slim] : [])];
+}
+
 /** Places as they were written. */
 interface ChosenPlaces {
   readonly to: string;

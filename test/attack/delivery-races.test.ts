@@ -187,6 +187,7 @@ const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
   superseded: 'success',
   refused: 'failure',
   failed: 'error',
+  retired: 'success',
 };
 
 /** What the rules say of an end; each gives what does not keep to it. */

@@ -8,7 +8,7 @@ import { ask } from '../../functions/publish-request.ts';
 import { receive } from '../../functions/receive.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { noteOutcome } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
@@ -191,7 +191,8 @@ test.each([
           // As the state machine does: the schedule, then each message with its own tries.
           await again(async () => {
             const { messages } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, mortal());
-            for (const message of messages) await again(() => handleCatalog(message, mortal()));
+            for (const message of messages)
+              await again(() => handleMessage(JSON.stringify(message), mortal()));
           });
         },
       });

@@ -83,9 +83,8 @@ export async function deliveryWorld({
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
       new Proxy(port, {
-        get:
-          (of, key) =>
-          async (...parameters: unknown[]) => {
+        get: (of, key) => {
+          const called = async (...parameters: unknown[]): Promise<unknown> => {
             if (dead) throw new Death();
             const call = calls.push(`${name}.${String(key)}`);
             callers.push(caller);
@@ -100,7 +99,12 @@ export async function deliveryWorld({
             );
             if (end === 'after') throw new Death();
             return answer;
-          },
+          };
+          if (key !== 'listTags') return called;
+          return async function* (...parameters: unknown[]) {
+            yield* (await called(...parameters)) as AsyncIterable<string>;
+          };
+        },
       });
     const settings = { searchPath: process.env['PATH'] };
     return {

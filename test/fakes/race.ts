@@ -2,7 +2,6 @@
 import { type AskAnswer, ask } from '../../functions/publish-request.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
-import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
@@ -110,7 +109,7 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
           const { messages } = await reconcile({ repository: REPOSITORY, branch }, ports);
           for (const message of messages) {
             const what = `reconciled ${told(message)}`;
-            void turns.start(() => tried(what, (own) => handleCatalog(message, own)));
+            void turns.start(() => tried(what, (own) => handleMessage(JSON.stringify(message), own)));
           }
         }),
       ),

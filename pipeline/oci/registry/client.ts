@@ -98,7 +98,8 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
       yield* listTags(endpointOf(of), of);
     },
     listReferrers: referrersOf,
-    deleteManifest: async (reference) => removeManifest(endpointOf(reference), reference, limit),
+    deleteManifest: async (reference, how) =>
+      removeManifest(endpointOf(reference), reference, { limit, within: how?.within }),
     keepsReferrers: (registry) => endpoints.get(registry)?.learnt.keepsReferrers,
     traffic: transport.traffic,
     close: transport.close,
@@ -180,9 +181,13 @@ async function writeManifest(
   await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
 }
 
-async function removeManifest(endpoint: Endpoint, reference: Reference, limit: number): Promise<boolean> {
+async function removeManifest(
+  endpoint: Endpoint,
+  reference: Reference,
+  { limit, within }: { readonly limit: number; readonly within: number | undefined },
+): Promise<boolean> {
   const manifest = reference.kind === 'digest' ? await getManifest(endpoint, reference, limit) : undefined;
-  const removed = await deleteManifest(endpoint, reference);
+  const removed = await deleteManifest(endpoint, reference, within === undefined ? {} : { within });
   const subject =
     manifest && isManifestType(manifest.mediaType) ? parseManifest(manifest).subject?.digest : undefined;
   if (removed && manifest && subject !== undefined) {

@@ -112,14 +112,10 @@ export function putManifest(
       open: () => only(bytes),
     },
   };
-  const cutOff = within === undefined ? undefined : AbortSignal.timeout(within);
-  let signal: AbortSignal | undefined;
+  const cut = cutOffAfter(within);
   let isUnderWay = false;
   return endpoint.attempt(async (budget) => {
-    if (cutOff && !signal) {
-      signal = budget.signal ? AbortSignal.any([budget.signal, cutOff]) : cutOff;
-      Object.assign(budget, { signal });
-    }
+    cut(budget);
     if (isUnderWay) again?.();
     isUnderWay = true;
     const answer = await endpoint.ask(request, budget).catch((error: unknown) => {
@@ -141,6 +137,17 @@ export function putManifest(
   });
 }
 
+/** @returns cuts the requests of a budget off when so many ms are over; undefined for never */
+function cutOffAfter(within: number | undefined): (budget: Budget) => void {
+  const cutOff = within === undefined ? undefined : AbortSignal.timeout(within);
+  let signal: AbortSignal | undefined;
+  return (budget) => {
+    if (!cutOff || signal) return;
+    signal = budget.signal ? AbortSignal.any([budget.signal, cutOff]) : cutOff;
+    Object.assign(budget, { signal });
+  };
+}
+
 /** Registries refuse to write an immutable tag even when it names the very same manifest. */
 async function stands(
   endpoint: Endpoint,
@@ -154,22 +161,35 @@ async function stands(
 }
 
 /** @returns false when there was none */
-export function deleteManifest(endpoint: Endpoint, reference: Reference): Promise<boolean> {
+export function deleteManifest(
+  endpoint: Endpoint,
+  reference: Reference,
+  { within }: Pick<PutManifestOptions, 'within'> = {},
+): Promise<boolean> {
   const request = { ...manifestRequest(reference, 'pull,push,delete'), method: 'DELETE' } as const;
+  const cut = cutOffAfter(within);
   return endpoint.attempt(async (budget) => {
+    cut(budget);
     const answer = await endpoint.ask(request, budget);
     if (answer.status === 404) {
       await answer.discard();
       return false;
     }
-    if (answer.status < 200 || answer.status > 299) throw await refusedDelete(answer, request.what);
+    if (answer.status < 200 || answer.status > 299)
+      throw await refusedDelete(answer, reference, request.what);
     await answer.discard();
     return true;
   });
 }
 
-async function refusedDelete(answer: Answer, what: string): Promise<PipelineError> {
+async function refusedDelete(answer: Answer, reference: Reference, what: string): Promise<PipelineError> {
   const error = await failure(answer, `deleting ${what}`);
+  // Registries that take every name for a digest find none in a tag.
+  if (answer.status === 400 && reference.kind === 'tag') {
+    return new PipelineError('denied', error.message, {
+      hint: 'this registry deletes images, but no tags',
+    });
+  }
   if (answer.status !== 405) return error;
   return new PipelineError('denied', error.message, {
     hint: 'this registry does not support deletion through its API',

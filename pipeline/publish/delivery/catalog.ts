@@ -10,6 +10,7 @@ import type { Published } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { CatalogMessage } from './message.ts';
+import { isOn } from './on-branch.ts';
 import {
   isDone,
   noteOutcome,
@@ -20,7 +21,6 @@ import {
   recordWaiting,
 } from './outcome.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
-import { isOn } from './push.ts';
 
 export interface CatalogOptions {
   /** What builds remember of each other. */
@@ -89,7 +89,7 @@ async function recordOvertaken(
   ports: DeliveryPorts,
 ): Promise<boolean> {
   if (!newer || !isDone(newer)) return false;
-  const detail = newer.state === 'published' ? newer.commit : newer.detail;
+  const detail = newer.state === 'superseded' ? newer.detail : newer.commit;
   await recordOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
   return true;
 }
@@ -97,7 +97,7 @@ async function recordOvertaken(
 /** The message comes again; meanwhile people can see why they wait. */
 async function recordFailure(
   ports: DeliveryPorts,
-  tell: typeof recordOutcome,
+  tell: typeof recordBehind,
   { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
 ): Promise<void> {
   try {
@@ -153,7 +153,7 @@ async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promis
 }
 
 async function publishCommit(
-  { repository: name, catalog, commit, epoch }: CatalogMessage,
+  { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
   { branch, ports, options }: Publishing,
 ): Promise<Published> {
   const { registry, fence, lease, records, signer, log, now } = ports;
@@ -168,6 +168,7 @@ async function publishCommit(
       today: now().toISOString().slice(0, 10),
       ...options,
       page: true,
+      from: { repository: name, branch: of },
     };
     const around = { fence, lease, records, signer };
     const published = await publish({ repository, registry, ...around, progress: log }, request);

@@ -2,7 +2,6 @@
 import { compareText } from '../../../catalog/go/text.ts';
 import { sharedPlaces } from '../../change/shared-places.ts';
 import { catalogUnits } from '../../change/unit.ts';
-import { PipelineError } from '../../error.ts';
 import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -12,7 +11,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { PUBLISHED } from '../documents.ts';
 import { fenceName } from '../fence.ts';
-import { type PublishTarget, targetOf } from '../target.ts';
+import { type PublishTarget, targetIn } from '../target.ts';
 import { lastOutcome, type Outcome } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
@@ -73,13 +72,8 @@ export async function catalogsAt(
 
 /** @returns undefined where what the policy says names no place */
 function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined {
-  try {
-    const target = targetOf(policy, catalog, {});
-    return { target, name: fenceName(catalog, target.name) };
-  } catch (error) {
-    if (error instanceof PipelineError && error.code === 'usage') return undefined;
-    throw error;
-  }
+  const target = targetIn(policy, catalog);
+  return target && { target, name: fenceName(catalog, target.name) };
 }
 
 /** Whether a commit is older than the claimed one. */
@@ -90,7 +84,13 @@ async function isBehind(repository: Repository, commit: string, claimed: string)
 
 /** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
 async function isUnsettled(repository: Repository, tip: string, last: Outcome | undefined): Promise<boolean> {
-  if (!last || last.state === 'published' || !(await hasCommit(repository, last.commit))) return false;
+  if (
+    !last ||
+    last.state === 'published' ||
+    last.state === 'retired' ||
+    !(await hasCommit(repository, last.commit))
+  )
+    return false;
   return isAncestor(repository, last.commit, tip);
 }
 

@@ -5,6 +5,7 @@ import { handleCatalog } from './catalog.ts';
 import { readWork } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { handlePush } from './push.ts';
+import { handleRetire } from './retire.ts';
 
 /**
  * @throws PipelineError: the queue delivers the message again, and puts it aside when that does not help
@@ -17,6 +18,7 @@ export async function handleMessage(
   const work = readWork(body);
   if (work.kind === 'push') await handlePush(work, ports);
   else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
+  else if (work.kind === 'retire') await handleRetire(work, ports);
   else if (ports.gate) await ports.gate(work);
   else throw new PipelineError('usage', 'pull requests are not checked here: no GitHub App is configured');
 }

@@ -15,7 +15,7 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { Forge, Registry, Repository } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
-import { publishedIn } from '../documents.ts';
+import { type Current, publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
 import { directoryRecords } from '../records/directory.ts';
 import { handleMessage } from './handle-message.ts';
@@ -70,7 +70,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
       const repository = await openRepository(request.repository, request.settings);
       return { repository, tip, close: repository.close };
     },
-    registry: routed({ layout, client, policy }),
+    registry: routed({ layout, client, policy, published: await publishedIn(records) }),
     fence: recordFence(records),
     records,
     queue,
@@ -119,18 +119,23 @@ interface Routes {
   readonly layout: Registry;
   readonly client: Registry;
   readonly policy: PublishPolicy;
+  /** What was published, under an earlier policy too. */
+  readonly published: readonly Current[];
 }
 
 /** A registry that is the layout for what the policy publishes, and the client for everything else. */
-function routed({ layout, client, policy }: Routes): Registry {
+function routed({ layout, client, policy, published }: Routes): Registry {
   const patterns = policy.catalogs.map(({ image }) => {
     const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
     return new RegExp(
       `^${name.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`,
     );
   });
-  const of = ({ registry, repository }: Repository): Registry =>
-    patterns.some((pattern) => pattern.test(`${registry}/${repository}`)) ? layout : client;
+  const known = new Set(published.map(({ image }) => image.replace(/:[^/:]*$/, '')));
+  const of = ({ registry, repository }: Repository): Registry => {
+    const name = `${registry}/${repository}`;
+    return known.has(name) || patterns.some((pattern) => pattern.test(name)) ? layout : client;
+  };
   return {
     resolve: (reference) => of(reference).resolve(reference),
     getManifest: (reference) => of(reference).getManifest(reference),
@@ -140,6 +145,7 @@ function routed({ layout, client, policy }: Routes): Registry {
     putManifest: (to, manifest, how) => of(to).putManifest(to, manifest, how),
     listTags: (repository) => of(repository).listTags(repository),
     listReferrers: (repository, digest, type) => of(repository).listReferrers(repository, digest, type),
-    deleteManifest: (reference) => of(reference).deleteManifest(reference),
+    // Nothing elsewhere is a local delivery's to delete.
+    deleteManifest: (reference) => layout.deleteManifest(reference),
   };
 }

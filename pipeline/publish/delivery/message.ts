@@ -33,6 +33,19 @@ export interface CatalogMessage {
   readonly epoch?: number;
 }
 
+/** A catalog that the branch has no more is to be retired. */
+export interface RetireMessage {
+  readonly v: 1;
+  readonly kind: 'retire';
+  readonly repository: string;
+  readonly branch: string;
+  /** The branch's newest commit when the catalog was not found. */
+  readonly commit: string;
+  readonly catalog: string;
+  /** Where its image was published to. */
+  readonly place: string;
+}
+
 /** A pull request is to be checked, as it stands when the message is read. */
 export interface GateMessage {
   readonly v: 1;
@@ -43,7 +56,7 @@ export interface GateMessage {
   readonly event: string;
 }
 
-export type Work = PushMessage | CatalogMessage | GateMessage;
+export type Work = PushMessage | CatalogMessage | RetireMessage | GateMessage;
 
 /** Catalogs of one repository go in parallel, each in order; so do the pushes to one repository. */
 export function messageOf(work: Work): Message {
@@ -77,7 +90,8 @@ export function readWork(body: string): Work {
     throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
   }
   if (kind === 'gate') return readGate(value, repository);
-  if (kind === 'push' || kind === 'catalog') return readMove(value, { kind, repository });
+  if (kind === 'push' || kind === 'catalog' || kind === 'retire')
+    return readMove(value, { kind, repository });
   throw unreadable(`its kind is ${JSON.stringify(kind)}`);
 }
 
@@ -92,8 +106,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function readMove(
   value: Fields,
-  { kind, repository }: { readonly kind: 'push' | 'catalog'; readonly repository: string },
-): PushMessage | CatalogMessage {
+  { kind, repository }: { readonly kind: 'push' | 'catalog' | 'retire'; readonly repository: string },
+): PushMessage | CatalogMessage | RetireMessage {
   const { branch, commit, catalog } = value;
   if (typeof branch !== 'string' || !isBranch(branch)) {
     throw unreadable(`its branch is ${JSON.stringify(branch)}`);
@@ -105,6 +119,11 @@ function readMove(
   // Half of a pair of UTF-16 stands in no key of a record.
   if (typeof catalog !== 'string' || catalog === '' || /\p{Surrogate}/u.test(catalog)) {
     throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
+  }
+  if (kind === 'retire') {
+    const { place } = value;
+    if (typeof place !== 'string') throw unreadable(`its place is ${JSON.stringify(place)}`);
+    return { v: 1, kind, repository, branch, commit, catalog, place };
   }
   const again = value['again'] === true ? ({ again: true } as const) : {};
   const rest = { ...behindOf(value['behind']), ...again, ...epochOf(value['epoch']) };

@@ -5,7 +5,7 @@ import type { CommitStatus, RecordStore } from '../../ports.ts';
 import type { CatalogMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
 
-export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed';
+export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed' | 'retired';
 
 export interface Outcome {
   readonly repository: string;
@@ -29,6 +29,7 @@ const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
   superseded: 'success',
   refused: 'failure',
   failed: 'error',
+  retired: 'success',
 };
 
 const WORDS: Readonly<Record<OutcomeState, string>> = {
@@ -37,6 +38,7 @@ const WORDS: Readonly<Record<OutcomeState, string>> = {
   superseded: 'published as part of a newer commit',
   refused: 'merged, not published',
   failed: 'not published yet',
+  retired: 'no longer published',
 };
 
 /** How it ended, as far as it did. */
@@ -78,7 +80,11 @@ export async function recordWaiting(ports: OutcomePorts, message: CatalogMessage
  * Reports the status, then writes the records: what is recorded was told. That a newer commit made one needless is
  * told only where it was heard of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
  */
-export async function recordOutcome(ports: OutcomePorts, message: CatalogMessage, end: End): Promise<void> {
+export async function recordOutcome(
+  ports: OutcomePorts,
+  message: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
+  end: End,
+): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, ...end };
@@ -132,7 +138,7 @@ export async function noteOutcome(records: RecordStore, outcome: Outcome): Promi
 
 /** Whether nothing more will happen to a commit's catalog, unless it is asked for again. */
 export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
-  return state === 'published' || state === 'superseded';
+  return state === 'published' || state === 'superseded' || state === 'retired';
 }
 
 async function report(

@@ -1,15 +1,15 @@
 /** The branch moved: which catalogs are to be published. */
 
-import { hasCommit } from '../../git/fetch-commits.ts';
-import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
+import { isOn } from './on-branch.ts';
 import { isDone, noteWaiting, recordLeft, recordRefused } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
+import { retiredFrom, retireMessage } from './retire.ts';
 
 /**
  * Sends a message for each catalog that differs from what is published, for the branch's newest
@@ -39,6 +39,13 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
         await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
       }
     }
+    const here = { name, branch, tip };
+    // Who cannot read the newest policy does not know what it publishes.
+    const gone =
+      at?.tip === tip
+        ? await retiredFrom(repository, { ...here, policy: at.policy }, { all, records: ports.records })
+        : [];
+    for (const current of gone) await ports.queue.send(messageOf(retireMessage(here, current)));
     // Last: no catalog waits for GitHub to take it.
     for (const { commit, detail } of refused) {
       ports.log(`${commit}: ${detail}`);
@@ -66,10 +73,4 @@ async function newestUsable(repository: Repository, push: PushMessage, tip: stri
     refused.push({ commit, detail: `the policy is not valid: ${findings[0]?.message}` });
   }
   return { at: undefined, refused };
-}
-
-/** Whether a commit is what a branch holds; what it never held is published by nobody. */
-export async function isOn(repository: Repository, commit: string, tip: string): Promise<boolean> {
-  if (!(await hasCommit(repository, commit))) return false;
-  return isAncestor(repository, commit, tip);
 }

@@ -12,9 +12,10 @@ import { followingRecord } from '../documents.ts';
 import { converge } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
-import type { CatalogMessage } from './message.ts';
+import type { CatalogMessage, RetireMessage } from './message.ts';
+import { isOn } from './on-branch.ts';
 import type { DeliveryPorts } from './ports.ts';
-import { isOn } from './push.ts';
+import { retiredFrom, retireMessage } from './retire.ts';
 
 export interface ReconcileRequest {
   readonly repository: string;
@@ -27,7 +28,7 @@ export interface Reconciled {
   /** Catalogs that could not be looked at; why stands in the log. */
   readonly failed: readonly string[];
   /** What is to be published. */
-  readonly messages: readonly CatalogMessage[];
+  readonly messages: readonly (CatalogMessage | RetireMessage)[];
 }
 
 /** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
@@ -38,11 +39,11 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const healed: string[] = [];
     const failed: string[] = [];
-    const messages: CatalogMessage[] = [];
+    const messages: (CatalogMessage | RetireMessage)[] = [];
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
     for (const { catalog, at, isChanged } of all) {
       try {
-        const { moved = false, lost } = at ? await heal(catalog, at, ports) : {};
+        const { moved = false, lost } = at ? await heal(catalog, { ...at, from: request }, ports) : {};
         if (moved) healed.push(catalog);
         if (!isChanged && lost === undefined) continue;
         const { repository: name, branch } = request;
@@ -55,6 +56,9 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         ports.log(`cannot reconcile ${catalog}: ${error.message}`);
       }
     }
+    const here = { name: request.repository, branch: request.branch, tip };
+    const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });
+    for (const current of gone) messages.push(retireMessage(here, current));
     return { healed, failed, messages };
   } finally {
     await close();
@@ -70,16 +74,17 @@ interface Healed {
 
 async function heal(
   catalog: string,
-  { target, name }: FencedTarget,
+  { target, name, from }: FencedTarget & { readonly from: ReconcileRequest },
   { fence, records, registry, lease }: DeliveryPorts,
 ): Promise<Healed> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.
   const standing = await fence.read(name);
-  if (!standing) return {};
+  // What is retired is at rest until it is published again.
+  if (!standing || standing.retired !== undefined) return {};
   const { registry: at, reference } = await openDestination(target.to, registry);
   const followers = [
     followingTag(at, reference),
-    followingRecord(records, { name, catalog, place: target.name }),
+    followingRecord(records, { name, catalog, place: target.name, from }),
   ];
   try {
     return await converge({ fence, name, lease }, standing, followers);

@@ -1,5 +1,5 @@
 /** What is published, from which commit, and what is pending or failed. */
-import type { RecordStore } from '../../ports.ts';
+import type { RecordStore, Retirement } from '../../ports.ts';
 import { plain } from '../../text.ts';
 import { type Current, publishedIn } from '../documents.ts';
 import { lastOutcomes, type Outcome } from './outcome.ts';
@@ -17,22 +17,30 @@ export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
 
 /** Whether the latest commit of every catalog is published. */
 export function isSettled({ last }: DeliveryStatus): boolean {
-  return last.every(({ state }) => state === 'published');
+  return last.every(({ state }) => state === 'published' || state === 'retired');
 }
 
 /** The status for people. */
 export function statusText({ published, last }: DeliveryStatus): string {
   if (published.length === 0 && last.length === 0) return 'nothing has been published yet\n';
-  const lines = published.flatMap(({ catalog, image, commit, digest, epoch }) => [
-    `${plain(catalog)}  ${plain(image)}`,
+  const lines = published.flatMap(({ catalog, image, commit, digest, epoch, retired }) => [
+    `${plain(catalog)}  ${plain(image)}${retired === undefined ? '' : `  (${RETIRED[retired]})`}`,
     `  digest  ${digest}`,
     `  commit  ${commit}${epoch > 0 ? ` (epoch ${epoch})` : ''}`,
-    ...last.filter((one) => one.catalog === catalog && one.state !== 'published').map(lineOf),
+    ...last
+      .filter((one) => one.catalog === catalog && one.state !== 'published' && one.state !== 'retired')
+      .map(lineOf),
   ]);
   const known = new Set(published.map(({ catalog }) => catalog));
   const unpublished = last.filter(({ catalog }) => !known.has(catalog));
   return `${[...lines, ...unpublished.flatMap((one) => [plain(one.catalog), lineOf(one)])].join('\n')}\n`;
 }
+
+const RETIRED: Readonly<Record<Retirement, string>> = {
+  keep: 'retired, image kept',
+  retag: 'retired, image has another tag',
+  delete: 'retired, image deleted',
+};
 
 function lineOf({ state, commit, detail }: Outcome): string {
   return `  ${state.padEnd(7)} ${commit}: ${plain(detail)}`;

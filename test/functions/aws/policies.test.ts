@@ -41,6 +41,9 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'registry.putManifest': ['ecr:PutImage'],
   'signer.sign': ['kms:GetPublicKey', 'kms:Sign'],
+  'registry.deleteManifest': ['ecr:BatchDeleteImage'],
+  'registry.listTags': ['ecr:ListImages'],
+  'registry.listReferrers': ['ecr:ListImageReferrers'],
   'registry.keepImages': ['ecr:GetLifecyclePolicy', 'ecr:PutLifecyclePolicy'],
 };
 
@@ -77,6 +80,9 @@ const push = (commit: string, branch = 'main'): PushMessage => ({
   commit,
 });
 
+/** What the retirement of a catalog asks of its registry, where the policy says that its images are deleted. */
+const RETIREMENT = ['registry.listTags', 'registry.listReferrers', 'registry.deleteManifest'];
+
 /** The calls of what is done last, after the sample was published. */
 async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
@@ -90,7 +96,7 @@ test('the function of the queue', async () => {
   // A message that failed is hurried, which is no call of a port.
   // The sample keeps all of its images, and signs none.
   expect(allowed('WorkFunction')).toEqual(
-    actionsOf([...calls, 'queue.comesAgain', 'registry.keepImages', 'signer.sign']),
+    actionsOf([...calls, ...RETIREMENT, 'queue.comesAgain', 'registry.keepImages', 'signer.sign']),
   );
 });
 
@@ -98,7 +104,9 @@ test('the function of the state machine', async () => {
   const calls = await callsOf(({ ...ports }) =>
     handleCatalog({ ...push(sample.addition, 'addition'), kind: 'catalog', catalog: 'v4.20' }, ports),
   );
-  expect(allowed('PublishFunction')).toEqual(actionsOf([...calls, 'registry.keepImages', 'signer.sign']));
+  expect(allowed('PublishFunction')).toEqual(
+    actionsOf([...calls, ...RETIREMENT, 'registry.keepImages', 'signer.sign']),
+  );
 });
 
 test('the reconciler, when a tag was moved by somebody else', async () => {

@@ -4,6 +4,7 @@ import { PipelineError } from '../../../../pipeline/error.ts';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import type { Message } from '../../../../pipeline/ports.ts';
 import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
 import type { PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
@@ -147,7 +148,10 @@ test('a catalog whose registry refuses keeps the others back from nothing', asyn
     };
     await ports.registry.deleteManifest({ ...TAG, repository: 'sea/v4.21', tag: 'latest' });
     const refusing = { ...ports, registry: { ...ports.registry, resolve } };
-    expect(await reconcile(SOURCE, refusing)).toEqual({ healed: ['v4.21'], failed: ['v4.20'], messages: [] });
+    const { messages, ...looked } = await reconcile(SOURCE, refusing);
+    expect(looked).toEqual({ healed: ['v4.21'], failed: ['v4.20'] });
+    // The place that the policy had before.
+    expect(messages).toMatchObject([{ kind: 'retire', place: 'registry.example.com/sea/catalog:v4.20' }]);
   });
 });
 
@@ -156,7 +160,7 @@ test('a table that is lost: the newest commits are claimed anew, though they wer
     const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
     const { messages } = await reconcile(SOURCE, anew);
     expect(messages.map(({ catalog }) => catalog)).toEqual(['v4.20']);
-    for (const message of messages) await handleCatalog(message, anew);
+    for (const message of messages) await handleMessage(JSON.stringify(message), anew);
     expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
   });
 });
@@ -201,7 +205,8 @@ test('an image that is gone is built again though the newest commit has errors',
       digest: before?.digest ?? '',
     });
     expect(await ports.registry.resolve(TAG)).toBeUndefined();
-    for (const message of (await reconcile(SOURCE, ports)).messages) await handleCatalog(message, ports);
+    for (const message of (await reconcile(SOURCE, ports)).messages)
+      await handleMessage(JSON.stringify(message), ports);
     expect(await ports.registry.resolve(TAG)).toEqual(before);
   });
 });

@@ -1,0 +1,155 @@
+/** Catalogs that are published, but that the branch or its policy has no more. */
+import { formatReference } from '../../../catalog/reference.ts';
+import { isAncestor } from '../../git/merge.ts';
+import type { Repository } from '../../git/repository.ts';
+import { formatLocation, type ImageLocation, parseLocation } from '../../oci/registry/image-location.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import type { Retirement } from '../../ports.ts';
+import { type Current, followingRecord, publishedIn } from '../documents.ts';
+import { fenceName } from '../fence.ts';
+import { retiredTag } from '../fence-tag.ts';
+import { goesBeyond, type RetirePorts, retireAt } from '../retire.ts';
+import { placesOf, targetIn } from '../target.ts';
+import { type CatalogAt, catalogsAt } from './changed.ts';
+import type { RetireMessage } from './message.ts';
+import { isOn } from './on-branch.ts';
+import { recordOutcome } from './outcome.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+interface Branch {
+  /** `owner/name`. */
+  readonly name: string;
+  readonly branch: string;
+  /** Id of its newest commit. */
+  readonly tip: string;
+  readonly policy: Policy;
+}
+
+/**
+ * What a branch has published and has no more. What another branch has published is not looked at, nor what an older
+ * version of Portolan has recorded, which does not say from where.
+ *
+ * @param all the branch's catalogs
+ */
+export async function retiredFrom(
+  repository: Repository,
+  { name, branch, tip, policy }: Branch,
+  { all, records }: { readonly all: readonly CatalogAt[] } & Pick<DeliveryPorts, 'records'>,
+): Promise<Current[]> {
+  const there = new Set(
+    all.flatMap(({ catalog, at }) =>
+      at ? placesOf(at.target).map((place) => fenceName(catalog, formatLocation(place))) : [],
+    ),
+  );
+  // Nobody knows where it is published to: perhaps where it was.
+  const unknown = new Set(all.flatMap(({ catalog, at }) => (at ? [] : [catalog])));
+  const found: Current[] = [];
+  for (const current of await publishedIn(records, there)) {
+    const { from, catalog, retired } = current;
+    if (from?.repository !== name || from.branch !== branch || unknown.has(catalog)) continue;
+    if (!goesBeyond(policy.publish.retired, retired)) continue;
+    // A tip that is older than what is published says nothing of it.
+    if (await isOn(repository, current.commit, tip)) found.push(current);
+  }
+  return found;
+}
+
+export function retireMessage(
+  { name, branch, tip }: Omit<Branch, 'policy'>,
+  { catalog, image }: Current,
+): RetireMessage {
+  return { v: 1, kind: 'retire', repository: name, branch, commit: tip, catalog, place: image };
+}
+
+/**
+ * Retires a catalog, unless the branch has it by now. It may be done over, to the same end.
+ *
+ * @returns whether it is retired now
+ * @throws PipelineError as {@link retireAt}
+ */
+export async function handleRetire(message: RetireMessage, ports: DeliveryPorts): Promise<boolean> {
+  const { repository: name, branch, catalog, place } = message;
+  const { repository, tip, close } = await ports.open(message);
+  try {
+    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) return false;
+    const all = await catalogsAt(repository, { name, tip, policy }, ports);
+    const at = { name, branch, tip, policy };
+    const found = await retiredFrom(repository, at, { all, records: ports.records });
+    const current = found.find((one) => one.catalog === catalog && one.image === place);
+    if (!current) {
+      ports.log(`${catalog} at ${place}: nothing to retire`);
+      return false;
+    }
+    const taken = new Set(all.flatMap(({ at }) => (at ? placesOf(at.target).map(formatLocation) : [])));
+    await retire({ current, taken, repository, at }, ports);
+    // Published elsewhere, it has an outcome of its own.
+    if (!all.some((one) => one.catalog === catalog)) {
+      const detail = `${catalog} is not in ${branch}: ${WORDS[policy.publish.retired]}`;
+      await recordOutcome(ports, { repository: name, catalog, commit: tip }, { state: 'retired', detail });
+    }
+    return true;
+  } finally {
+    await close();
+  }
+}
+
+const WORDS: Readonly<Record<Retirement, string>> = {
+  keep: 'its image stays',
+  retag: 'its image has a tag that begins with retired-',
+  delete: 'its image is deleted',
+};
+
+interface Found {
+  readonly current: Current;
+  /** Places that catalogs of the branch are published to. */
+  readonly taken: ReadonlySet<string>;
+  readonly repository: Repository;
+  readonly at: Branch;
+}
+
+async function retire(
+  { current, taken, repository, at: { name, branch, tip, policy } }: Found,
+  ports: DeliveryPorts,
+): Promise<void> {
+  const { fence, lease, registry, records, log } = ports;
+  const { catalog, image, digest } = current;
+  const around: RetirePorts = {
+    fence,
+    lease,
+    registry,
+    isAncestor: (older, newer) => isAncestor(repository, older, newer),
+  };
+  const at = { name: fenceName(catalog, image), catalog, place: image, from: { repository: name, branch } };
+  const record = followingRecord(records, at);
+  // The place with the record last: who dies before it begins anew.
+  for (const place of await formerPlaces(repository, current)) {
+    const written = formatLocation(place);
+    // Another catalog has the place now, and its tag.
+    const retired = taken.has(written) ? 'keep' : policy.publish.retired;
+    const beside = written === image ? [record] : [];
+    const claim = await retireAt(around, { catalog, place, commit: tip, last: digest, retired, beside });
+    if (claim?.retired !== undefined)
+      log(`retired ${catalog}: ${keptAs(place, claim.retired, claim.digest)}`);
+  }
+}
+
+function keptAs(place: ImageLocation, retired: Retirement, digest: string): string {
+  const written = formatLocation(place);
+  if (retired === 'keep') return `${written} stays`;
+  if (retired === 'delete') return `${written} is deleted`;
+  return place.kind === 'registry'
+    ? `${written} is ${formatReference(retiredTag(place.reference, digest))} now`
+    : `${written} has another tag now`;
+}
+
+/** All places of the catalog when it was published last, the one with the record at the end. */
+async function formerPlaces(repository: Repository, current: Current): Promise<ImageLocation[]> {
+  const own = parseLocation(current.image);
+  const { policy } = await policyAt(repository.objects, current.commit, RULE_IDS);
+  const target = policy && targetIn(policy, current.catalog);
+  const others = target?.name === current.image ? placesOf(target) : [];
+  return [...others.filter((place) => formatLocation(place) !== current.image), own];
+}
