@@ -1,4 +1,5 @@
 import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -19,6 +20,13 @@ export const rule: Rule = {
         report(message, location, { package: name, severity: 'info' });
         continue;
       }
+      const renamed = renamedTo(change, name);
+      if (renamed !== undefined) {
+        const message = `catalog ${quoted(change.before.name)} is renamed to ${quoted(renamed)}, with every version of package ${quoted(name)}: clusters that use ${quoted(change.before.name)} get no more updates`;
+        const hint = `if clusters still use ${change.before.name}, copy its folder instead of renaming it`;
+        report(message, location, { package: name, severity: 'warning', hint });
+        continue;
+      }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
       const message = `package ${quoted(name)} is removed: OLM v0 cannot resolve anything in namespaces that subscribe to it, and OLM v1 reports an error for every extension of it`;
       const hint =
@@ -29,3 +37,25 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * The catalog of the platform's next version, where it is new and has all that this one had, of which nothing is left:
+ * a branch for the newest version moves the folder of its only catalog.
+ */
+function renamedTo({ before, after }: Change, name: string): string | undefined {
+  if (after.catalog.packages.size > 0) return undefined;
+  const [next] = after.following;
+  const was = before.following.find((world) => world.name === next?.name);
+  if (!next || !was || was.catalog.packages.size > 0) return undefined;
+  return hasAll(next, before, name) ? next.name : undefined;
+}
+
+/** Whether every entry of every channel of a package is in the same channel of another catalog. */
+function hasAll(there: World, here: World, name: string): boolean {
+  const others = there.catalog.packages.get(name)?.channels;
+  const channels = here.catalog.packages.get(name)?.channels.values() ?? [];
+  return [...channels].every((channel) => {
+    const known = new Set(others?.get(channel.name)?.entries.map((entry) => entry.name));
+    return channel.entries.every((entry) => known.has(entry.name));
+  });
+}

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { check } from '../../../pipeline/check/check.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import { bundle, documents, operator } from '../../fakes/gate.ts';
@@ -172,6 +172,62 @@ test('a package whose folder is called otherwise is missed when it is removed', 
   ]);
   const moved = { [KONFLUX]: null, [OTHER]: operator('konflux-operator', ['1.0.0']) };
   expect(await found('graph/package-removed', base, moved)).toEqual([]);
+});
+
+describe('a catalog whose folder is renamed to the next version', () => {
+  const REMOVED = 'graph/package-removed';
+  const at = (name: string, content: string | null): Files => ({
+    [`catalogs/${name}/etcd/catalog.yaml`]: content,
+  });
+  const old = operator('etcd', ['1.0.0', '1.1.0']);
+  const move = (from: string, to: string, content: string): Files => ({
+    ...at(from, null),
+    ...at(to, content),
+  });
+
+  test.each([
+    ['with its content', old],
+    ['with a version more', operator('etcd', ['1.0.0', '1.1.0', '1.2.0'])],
+  ])('%s is not removed', async (_, content) => {
+    expect(await found(REMOVED, at('v4.20', old), move('v4.20', 'v4.21', content))).toMatchObject([
+      {
+        severity: 'warning',
+        message: expect.stringContaining('catalog "v4.20" is renamed to "v4.21"'),
+        catalogs: ['v4.20'],
+      },
+    ]);
+  });
+
+  test.each<[string, Files, Files]>([
+    ['loses a version', at('v4.20', old), move('v4.20', 'v4.21', operator('etcd', ['1.1.0']))],
+    [
+      'loses a channel',
+      at('v4.20', old),
+      move('v4.20', 'v4.21', operator('etcd', ['1.0.0', '1.1.0']).replaceAll('stable', 'fast')),
+    ],
+    [
+      'takes the place of one that was there',
+      { ...at('v4.20', old), ...at('v4.21', old) },
+      at('v4.20', null),
+    ],
+    [
+      'leaves another package behind',
+      { ...at('v4.20', old), [KONFLUX]: operator('konflux-operator', ['1.0.0']) },
+      move('v4.20', 'v4.21', old),
+    ],
+    ['is named after no version', at('dev', old), move('dev', 'live', old)],
+  ])('and %s has an error', async (_, base, head) => {
+    expect((await found(REMOVED, base, head)).map(({ severity }) => severity)).toContain('error');
+  });
+
+  test('of two that are gone only the one before it is renamed', async () => {
+    const base = { ...at('v4.19', old), ...at('v4.20', old) };
+    const findings = await found(REMOVED, base, { ...at('v4.19', null), ...move('v4.20', 'v4.21', old) });
+    expect(findings.map(({ severity, catalogs }) => [severity, catalogs])).toEqual([
+      ['error', ['v4.19']],
+      ['warning', ['v4.20']],
+    ]);
+  });
 });
 
 test('a package is looked for in the next catalogs whatever its folder is called there', async () => {
