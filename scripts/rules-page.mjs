@@ -22,6 +22,7 @@ const SOURCES = {
   'graph/newly-unsupported-v1': 'Extensions, 5.1.1',
   image: 'Generating a CSV, restricted networks',
   layout: 'Extensions, 4.1',
+  lifecycle: 'none of the documents; enhancements#1991 of OpenShift',
   manifest: 'Operators 4.5, 1.3.2',
   object: 'none of the documents; the validators of operator-framework/api',
   olmv1: 'Extensions, 5.1.1',

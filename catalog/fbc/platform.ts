@@ -109,6 +109,14 @@ function isVersion(name: string, platform: Minor): boolean {
   return known !== undefined && compareMinors(known, platform) === 0;
 }
 
+/** Whether a version of OpenShift exists, or is later than those that Portolan knows. */
+export function mayExist(platform: Minor): boolean {
+  const newest = tryParseMinor([...KUBERNETES.keys()].at(-1) ?? '');
+  return (
+    kubernetesOf(platform) !== undefined || (newest !== undefined && compareMinors(platform, newest) > 0)
+  );
+}
+
 /** The last version of OpenShift with an older Kubernetes than a minor version of it: 4.8 for 1.22. */
 export function lastBefore(kubernetes: Minor): string {
   return [...KUBERNETES].findLast(([, minor]) => minor < kubernetes.minor)?.[0] ?? '';

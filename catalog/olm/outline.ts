@@ -4,6 +4,7 @@
  * somebody changes.
  */
 import { keepPlaces, ownText } from '../fbc/document.ts';
+import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import type { EachBlob } from '../fbc/load.ts';
 import type { Blob, Bundle, Channel, Deprecations, PackageBlob, Property } from '../fbc/model.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
@@ -18,7 +19,9 @@ export const OUTLINE: Required<EachBlob> = {
     ...outlineBlob(deprecations),
     entries: ownValue(deprecations.entries),
   }),
-  other: outlineBlob,
+  // How long the next platform's catalog supports a version is asked of packages that somebody changes.
+  other: (blob) =>
+    blob.schema === LIFECYCLE ? { ...outlineBlob(blob), value: ownValue(blob.value) } : outlineBlob(blob),
 };
 
 const NOTHING = {};

@@ -37,6 +37,11 @@ import { rule as fbcUnknownSchema } from './fbc/unknown-schema.ts';
 import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
 import { rule as imageCache } from './image/cache.ts';
+import { rule as lifecycleDuplicate } from './lifecycle/duplicate.ts';
+import { rule as lifecyclePhases } from './lifecycle/phases.ts';
+import { rule as lifecyclePlatform } from './lifecycle/platform.ts';
+import { rule as lifecycleSchema } from './lifecycle/schema.ts';
+import { rule as lifecycleVersion } from './lifecycle/version.ts';
 import { rule as packageDefaultChannel } from './package/default-channel.ts';
 import { rule as packageDuplicate } from './package/duplicate.ts';
 import { rule as packageDuplicateVersion } from './package/duplicate-version.ts';
@@ -85,6 +90,11 @@ export const CATALOG_RULES: readonly Rule[] = [
   fbcUnreadable,
   fbcYaml,
   imageCache,
+  lifecycleDuplicate,
+  lifecyclePhases,
+  lifecyclePlatform,
+  lifecycleSchema,
+  lifecycleVersion,
   packageDefaultChannel,
   packageDuplicateVersion,
   packageDuplicate,

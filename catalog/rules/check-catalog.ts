@@ -4,6 +4,7 @@
  * with the graph, not with the manifests.
  */
 import { keepPlaces, ownText } from '../fbc/document.ts';
+import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import { DEFAULT_LIMITS, type LoadLimits, load } from '../fbc/load.ts';
 import {
   type Blob,
@@ -57,7 +58,10 @@ export async function checkCatalog(
     package: (blob) => lightPackage(blob, own),
     channel: (channel) => lightChannel(channel, own),
     deprecations: (deprecations) => lightDeprecations(deprecations, own),
-    other: (blob) => lightBlob(blob, ['schema', 'package', 'name'], own),
+    other: (blob) =>
+      blob.schema === LIFECYCLE
+        ? { ...blob, document: blob.document.detached() }
+        : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
   const catalog = catalogOf(blobs);
   findings.push(

@@ -200,6 +200,13 @@ import { rule as imageUndeclared } from './image/undeclared.ts';
 import { rule as imageUnlisted } from './image/unlisted.ts';
 import { rule as imageUnpinned } from './image/unpinned.ts';
 import { rule as layoutUnmatched } from './layout/unmatched.ts';
+import { rule as lifecycleDuplicate } from './lifecycle/duplicate.ts';
+import { rule as lifecyclePhases } from './lifecycle/phases.ts';
+import { rule as lifecyclePlatform } from './lifecycle/platform.ts';
+import { rule as lifecyclePlatformEnds } from './lifecycle/platform-ends.ts';
+import { rule as lifecycleSchema } from './lifecycle/schema.ts';
+import { rule as lifecycleSupportEnds } from './lifecycle/support-ends.ts';
+import { rule as lifecycleVersion } from './lifecycle/version.ts';
 import { rule as manifestCsvMissing } from './manifest/csv-missing.ts';
 import { rule as manifestDuplicateObject } from './manifest/duplicate-object.ts';
 import { rule as manifestFolders } from './manifest/folders.ts';
@@ -484,6 +491,13 @@ export const RULES: readonly Rule[] = [
   imageUnlisted,
   imageUnpinned,
   layoutUnmatched,
+  lifecycleDuplicate,
+  lifecyclePhases,
+  lifecyclePlatformEnds,
+  lifecyclePlatform,
+  lifecycleSchema,
+  lifecycleSupportEnds,
+  lifecycleVersion,
   manifestCsvMissing,
   manifestDuplicateObject,
   manifestFolders,
