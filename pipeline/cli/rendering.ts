@@ -1,13 +1,17 @@
 /** What the commands that print catalogs have in common. */
 import { resolve } from 'node:path';
+import { withLifecycles } from '../../catalog/edit/lifecycles.ts';
 import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
+import { load } from '../../catalog/fbc/load.ts';
 import type { Blobs } from '../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../catalog/fbc/render.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { sourceOf } from '../../catalog/source.ts';
 import { writePackages } from '../catalogs/render/files.ts';
 import type { Rendering } from '../catalogs/render/load.ts';
 import { renderReference } from '../catalogs/render/reference.ts';
 import { writeBlobs } from '../catalogs/write-blobs.ts';
+import { directorySource, isDirectory, readFileBytes } from '../directory.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 import { amount, findingText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
@@ -17,6 +21,13 @@ export const RENDER_OPTIONS: Readonly<Record<string, Option>> = {
   output: { short: 'o', value: 'json|yaml', description: 'output format (default: json)' },
   to: { value: 'DIR', description: 'write one folder per package to this empty directory' },
   ...REGISTRY_OPTIONS,
+};
+
+export const LIFECYCLES_OPTION: Readonly<Record<string, Option>> = {
+  lifecycles: {
+    value: 'FILE|DIR',
+    description: 'blobs with lifecycle metadata to add; they replace those of the same packages',
+  },
 };
 
 export function formatOf({ word }: Invocation): RenderFormat {
@@ -47,6 +58,25 @@ export async function renderAll(
     rendered.push(blobs);
   }
   return joinedBlobs(rendered);
+}
+
+/** The catalog with the lifecycle metadata that `--lifecycles` names; undefined when it has errors, which are printed. */
+export async function lifecyclesInto(
+  blobs: Blobs | undefined,
+  { text }: Invocation,
+  terminal: Terminal,
+): Promise<Blobs | undefined> {
+  const operand = text('lifecycles');
+  if (operand === undefined || !blobs) return blobs;
+  const path = resolve(terminal.directory, operand);
+  const source = isDirectory(path) ? directorySource(path) : sourceOf({ [operand]: readFileBytes(path) });
+  const read = await load(source);
+  if (printErrors(read.findings, terminal)) return undefined;
+  const { blobs: all, findings, packages, skipped } = withLifecycles(blobs, read.blobs);
+  if (printErrors(findings, terminal)) return undefined;
+  const left = skipped === 0 ? '' : `; the catalog does not have ${amount(skipped, 'other package')}`;
+  terminal.err(`lifecycle metadata for ${amount(packages, 'package')}${left}\n`);
+  return all;
 }
 
 /** Prints errors. @returns whether there are any */

@@ -3,13 +3,23 @@ import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { compose, readComposite } from '../../catalogs/render/composite.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Command } from '../command.ts';
-import { deliver, formatOf, printErrors, RENDER_OPTIONS, renderAll, renderingOf } from '../rendering.ts';
+import {
+  deliver,
+  formatOf,
+  LIFECYCLES_OPTION,
+  lifecyclesInto,
+  printErrors,
+  RENDER_OPTIONS,
+  renderAll,
+  renderingOf,
+} from '../rendering.ts';
 
 export const command: Command = {
   words: 'compose',
   operands: 'FILE',
   options: {
     ...RENDER_OPTIONS,
+    ...LIFECYCLES_OPTION,
     'from-index': {
       value: 'REFERENCE',
       description: 'index to start from; packages with the same names are replaced, all others are kept',
@@ -43,7 +53,8 @@ export const command: Command = {
       if (index !== undefined && !base) return undefined;
       const { blobs, findings: broken } = await compose(composite, rendering, base ? [base] : []);
       if (printErrors(broken, terminal)) return undefined;
-      return printErrors(opmFindings(blobs), terminal) ? undefined : blobs;
+      if (printErrors(opmFindings(blobs), terminal)) return undefined;
+      return lifecyclesInto(blobs, invocation, terminal);
     };
     return deliver(read, format, { invocation, terminal });
   },

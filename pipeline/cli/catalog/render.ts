@@ -2,13 +2,23 @@ import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { deliver, formatOf, printErrors, RENDER_OPTIONS, renderAll, renderingOf } from '../rendering.ts';
+import {
+  deliver,
+  formatOf,
+  LIFECYCLES_OPTION,
+  lifecyclesInto,
+  printErrors,
+  RENDER_OPTIONS,
+  renderAll,
+  renderingOf,
+} from '../rendering.ts';
 
 export const command: Command = {
   words: 'render',
   operands: 'DIR|REFERENCE…',
   options: {
     ...RENDER_OPTIONS,
+    ...LIFECYCLES_OPTION,
     'migrate-level': {
       value: 'none|bundle-object-to-csv-metadata|all',
       description: 'replace the manifests in bundles with olm.csv.metadata (default: none)',
@@ -25,6 +35,7 @@ export const command: Command = {
   examples: [
     'portolan render catalogs/v4.20 -o yaml',
     'portolan render quay.io/operatorhubio/catalog:latest --to catalog',
+    'portolan render catalogs/v5.0 --lifecycles lifecycles.json --to catalog',
     "portolan render bundle --image-ref-template 'quay.io/example/{{.Package}}:v{{.Version}}'",
   ],
   run: async (invocation, terminal) => {
@@ -35,8 +46,9 @@ export const command: Command = {
       ...imageTemplate(invocation),
     };
     const references = invocation.operands;
-    if (invocation.text('to') !== undefined) {
-      const read = () => renderAll(references, rendering, terminal);
+    if (invocation.text('to') !== undefined || invocation.text('lifecycles') !== undefined) {
+      const read = async () =>
+        lifecyclesInto(await renderAll(references, rendering, terminal), invocation, terminal);
       return deliver(read, format, { invocation, terminal });
     }
     const refuses = (findings: readonly Finding[]) => printErrors(findings, terminal);

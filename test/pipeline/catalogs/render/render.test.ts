@@ -85,6 +85,55 @@ describe('render', () => {
   });
 });
 
+/** A blob with lifecycle metadata, in JSON. */
+const lifecycle = (of: string, end: string): string =>
+  JSON.stringify({
+    schema: 'io.openshift.operators.lifecycles.v1alpha1',
+    package: of,
+    versions: [{ name: '1.0', phases: [{ name: 'Full support', startDate: '2026-01-01', endDate: end }] }],
+  });
+
+describe('lifecycle metadata from another source', () => {
+  const ends = (text: string): string[] =>
+    [...text.matchAll(/"endDate": ?"(.*?)"/g)].map(([, end = '']) => end);
+
+  test('replaces that of the same packages; others are left out', async () => {
+    write('c/ferry.yaml', sample('ferry-operator'));
+    write('c/own.json', lifecycle('ferry-operator', '2026-06-30'));
+    write('new/a.json', lifecycle('ferry-operator', '2027-06-30'));
+    write('new/b.json', lifecycle('unknown', '2028-06-30'));
+    write('c.yaml', 'references: [{name: ferry-operator, image: c}]\n');
+    for (const words of [
+      ['render', 'c'],
+      ['compose', 'c.yaml'],
+    ]) {
+      expect(ends((await run(...words)).out)).toEqual(['2026-06-30']);
+      const { code, out, err } = await run(...words, '--lifecycles', 'new');
+      expect({ code, err }).toEqual({
+        code: 0,
+        err: 'lifecycle metadata for 1 package; the catalog does not have 1 other package\n',
+      });
+      expect(ends(out)).toEqual(['2027-06-30']);
+      // Nothing else changes.
+      expect(out.replace('2027-06-30', '2026-06-30')).toBe((await run(...words)).out);
+    }
+    await run('render', 'c', '--lifecycles', 'new/a.json', '--to', 'out');
+    expect(ends(read('out/ferry-operator/catalog.json'))).toEqual(['2027-06-30']);
+  });
+
+  test.each([
+    [`${lifecycle('ferry-operator', '2027-06-30')}\n`.repeat(2), 'lifecycle/duplicate'],
+    [lifecycle('ferry-operator', '2025-12-31'), 'lifecycle/phases'],
+    [lifecycle('ferry-operator', 'soon'), 'lifecycle/schema'],
+  ])('a source with errors is refused', async (text, rule) => {
+    write('c/ferry.yaml', sample('ferry-operator'));
+    write('new.json', text);
+    const { code, out, err } = await run('render', 'c', '--lifecycles', 'new.json');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(`(${rule})`);
+  });
+});
+
 describe('compose', () => {
   test('takes one package of each image, into the places of an index', async () => {
     await push('ferry', CONFIGS, { 'configs/a.yaml': sample('ferry-operator') });

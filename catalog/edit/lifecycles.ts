@@ -1,0 +1,36 @@
+/** Lifecycle metadata put into a catalog from another source. */
+import { LIFECYCLE } from '../fbc/lifecycle.ts';
+import { type Blob, type Blobs, catalogOf } from '../fbc/model.ts';
+import type { Finding } from '../finding.ts';
+import { RULES } from '../rules/index.ts';
+import { runRules } from '../rules/rule.ts';
+
+const LIFECYCLE_RULES = RULES.filter(({ id }) => id.startsWith('lifecycle/'));
+
+export interface WithLifecycles {
+  /** The catalog, with the source's metadata in place of its own. */
+  readonly blobs: Blobs;
+  /** What is wrong with the metadata that the catalog then has. */
+  readonly findings: readonly Finding[];
+  /** Packages that got metadata. */
+  readonly packages: number;
+  /** Packages of the source that the catalog does not have. */
+  readonly skipped: number;
+}
+
+/** Puts the lifecycle metadata of a source into a catalog; metadata of packages that the source does not have stays. */
+export function withLifecycles(catalog: Blobs, source: Blobs): WithLifecycles {
+  const isLifecycle = ({ schema }: Blob): boolean => schema === LIFECYCLE;
+  const wanted = source.others.filter(isLifecycle);
+  const named = new Set(wanted.map((blob) => blob.package));
+  const has = new Set(catalog.packages.map(({ name }) => name));
+  const added = wanted.filter((blob) => has.has(blob.package));
+  const kept = catalog.others.filter((blob) => !isLifecycle(blob) || !named.has(blob.package));
+  const blobs = { ...catalog, others: [...kept, ...added] };
+  return {
+    blobs,
+    findings: runRules(catalogOf(blobs), LIFECYCLE_RULES),
+    packages: [...named].filter((name) => has.has(name)).length,
+    skipped: [...named].filter((name) => !has.has(name)).length,
+  };
+}
