@@ -34,6 +34,8 @@ export interface ImageSet {
   readonly deletes?: boolean;
   readonly catalogs: readonly CatalogSelection[];
   readonly additional: readonly AdditionalImage[];
+  /** GiB of each file of an archive. */
+  readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
   readonly blocked: readonly RegExp[];
 }
@@ -215,7 +217,7 @@ class Reader {
     if (typeof fields['archiveSize'] === 'number') {
       const option = `--archive-size ${fields['archiveSize']}GiB`;
       this.report(
-        `archiveSize is an option of the copy: portolan mirror copy ${option}`,
+        `archiveSize is used by portolan mirror sync --to-archive; for portolan mirror copy it is ${option}`,
         ['archiveSize'],
         'info',
       );
@@ -223,7 +225,9 @@ class Reader {
     const images = fields[section];
     if (!isObject(images)) this.report(`the ${section} section is missing`, []);
     const read = this.#images(isObject(images) ? images : {}, section);
-    return section === 'delete' ? { ...read, deletes: true } : read;
+    const size = fields['archiveSize'];
+    const sized = typeof size === 'number' && size > 0 ? { ...read, archiveSize: size } : read;
+    return section === 'delete' ? { ...sized, deletes: true } : sized;
   }
 
   /** What reads otherwise in oc-mirror v1. */

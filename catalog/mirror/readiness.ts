@@ -24,6 +24,8 @@ export interface MirrorContents {
   readonly places: (written: string) => readonly string[];
   /** Where a copy is to bring the image, for a mirror that was looked at. */
   readonly due?: (written: string) => readonly string[];
+  /** Why clusters cannot read a catalog itself: its index image is not in the mirror. */
+  readonly missingIndex?: (catalog: CatalogImages) => MissingReference | undefined;
 }
 
 /** Why a node cannot pull a reference. */
@@ -76,7 +78,10 @@ export function readiness(
   config: NodeConfig,
   contents: MirrorContents,
 ): Readiness {
-  const bundles = catalogs.flatMap((catalog) => catalog.bundles);
+  const bundles = catalogs.flatMap((catalog) => {
+    const index = contents.missingIndex?.(catalog);
+    return catalog.bundles.map((bundle) => ({ ...bundle, unread: index === undefined ? [] : [index] }));
+  });
   const seen = new Map<string, MissingReference | undefined>();
   const missingOf = (reference: string): MissingReference | undefined => {
     if (!seen.has(reference)) {
@@ -85,10 +90,10 @@ export function readiness(
     }
     return seen.get(reference);
   };
-  const result = bundles.map(({ package: name, name: bundle, references, location }) => ({
+  const result = bundles.map(({ package: name, name: bundle, references, location, unread }) => ({
     package: name,
     name: bundle,
-    missing: references.map(missingOf).filter((one) => one !== undefined),
+    missing: [...unread, ...references.map(missingOf).filter((one) => one !== undefined)],
     location,
   }));
   const isReady = (bundle: BundleReadiness): boolean => bundle.missing.length === 0;

@@ -12,7 +12,13 @@ import { type Collision, formatDestination, type ImageRole } from './placement.t
 import { type MirrorPlan, planMirror } from './plan.ts';
 import { withPlatforms } from './platforms.ts';
 import { rulesOf } from './read.ts';
-import { type MissingReason, placedContents, type Readiness, readiness } from './readiness.ts';
+import {
+  type MissingReason,
+  type MissingReference,
+  placedContents,
+  type Readiness,
+  readiness,
+} from './readiness.ts';
 import type { Scope } from './scope.ts';
 import type { Style } from './style.ts';
 
@@ -109,6 +115,41 @@ export function mirrorReport(
     blocked: plan.blocked,
     ready: readinessReport(ready),
   };
+}
+
+/**
+ * What clusters can install when the mirror has some of the plan's images; without its index image, nothing of a catalog.
+ *
+ * @param there destinations whose images are in the mirror
+ */
+export function reachedReadiness(
+  { plan, documents, images }: ReachedPlan,
+  platform: string | undefined,
+  there: ReadonlySet<string>,
+): ReadinessReport {
+  const applied = appliedTo(platform).flatMap((name) => documents[name]);
+  const arrived = plan.placements.filter(({ destination }) => there.has(formatDestination(destination)));
+  const absent = new Map(
+    plan.catalogs.flatMap(({ destination }, i): [CatalogImages, MissingReference][] => {
+      const reference = formatDestination(destination);
+      const catalog = images[i];
+      if (!catalog || there.has(reference)) return [];
+      return [[catalog, { reference, reason: 'not copied', why: 'the index image is not in the mirror' }]];
+    }),
+  );
+  const contents = {
+    ...placedContents(arrived),
+    due: placedContents(plan.placements).places,
+    missingIndex: (catalog: CatalogImages) => absent.get(catalog),
+  };
+  return readinessReport(readiness(images, nodeConfig(rulesOf(applied)), contents));
+}
+
+interface ReachedPlan {
+  readonly plan: MirrorPlan;
+  readonly documents: MirrorDocuments;
+  /** Of each catalog of the plan. */
+  readonly images: readonly CatalogImages[];
 }
 
 /** A registry that no catalog names. */

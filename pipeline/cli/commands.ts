@@ -175,6 +175,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: 'Mirrors',
     commands: [
       {
+        words: 'mirror sync',
+        summary: 'Mirror what an ImageSetConfiguration selects: plan, build, copy, verify and prune',
+        load: async () => (await import('./mirror/sync.ts')).command,
+      },
+      {
         words: 'mirror plan',
         summary: 'Write the mirror mapping and manifests for a disconnected cluster',
         load: async () => (await import('./mirror/plan.ts')).command,

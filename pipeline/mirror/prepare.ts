@@ -46,6 +46,8 @@ export interface MirrorOutcome {
   readonly findings: readonly Finding[];
   /** Bundles that stay in a selection though nobody chose them. */
   readonly kept: readonly Kept[];
+  /** What each catalog needs, as far as it is selected. */
+  readonly images: readonly CatalogImages[];
   /** The selected parts of catalogs, for building their images; undefined for whole ones. */
   readonly selections: readonly (Blobs | undefined)[];
 }
@@ -161,6 +163,7 @@ function outcomeOf(
       documents,
       report: mirrorReport(plan, documents, { images, platform: options.platform }),
       findings: [...read.flatMap(({ findings }) => findings), ...planFindings(plan)],
+      images,
       kept: read.flatMap(({ kept }) => kept),
       selections: read.map(({ selection }) => selection),
     };

@@ -19,23 +19,30 @@ export interface Presence {
   readonly atDestination: string | undefined;
 }
 
-/** Looks for each image on both sides, so many at a time; in the order of the jobs. */
+export interface LookOptions {
+  /** Images at a time. */
+  readonly parallel: number;
+  /** Whether the sources are asked, too; they are when left out. */
+  readonly sources?: boolean;
+}
+
+/** Looks for each image on both sides; in the order of the jobs. */
 export async function lookOnline(
   jobs: readonly CopyJob[],
   registry: Registry,
-  parallel: number,
+  { parallel, sources = true }: LookOptions,
 ): Promise<Presence[]> {
   const found = new Map<CopyJob, Presence>();
   await eachOf(jobs, parallel, async (job) => {
-    found.set(job, await presenceOf(job, registry));
+    found.set(job, await presenceOf(job, registry, sources));
   });
   return jobs.flatMap((job) => found.get(job) ?? []);
 }
 
-async function presenceOf(job: CopyJob, registry: Registry): Promise<Presence> {
+async function presenceOf(job: CopyJob, registry: Registry, sources: boolean): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
   const [there, here] = await Promise.all([
-    from ? look(from, registry, platforms) : undefined,
+    from && sources ? look(from, registry, platforms) : undefined,
     look(to, registry, platforms),
   ]);
   const expected = from?.kind === 'digest' ? from.digest : there?.digest;

@@ -24,13 +24,15 @@ export interface CopyWay {
 export interface WayOptions {
   readonly client: RegistryClient;
   readonly mapping: { readonly path: string; readonly text: string };
+  /** Bytes of each file of an archive, where the command line names none. */
+  readonly part?: number | undefined;
 }
 
 /** @throws PipelineError `usage`, `io`, `not-found`, `corrupt` */
 export async function openWay(
   invocation: Invocation,
   { directory }: Terminal,
-  { client, mapping }: WayOptions,
+  { client, mapping, part }: WayOptions,
 ): Promise<CopyWay> {
   const { text, list } = invocation;
   const { keepsReferrers } = client;
@@ -39,7 +41,7 @@ export async function openWay(
   if (archive !== undefined) {
     if (archives.length > 0)
       throw new PipelineError('usage', '--to-archive and --from-archive cannot be used together');
-    return toArchive(resolve(directory, archive), invocation, { client, mapping, directory });
+    return toArchive(resolve(directory, archive), invocation, { client, mapping, part, directory });
   }
   const whole = { finish: async () => ({}), close: async () => undefined };
   const memory = memoryFor(text('state'), { mapping, directory });
@@ -72,11 +74,12 @@ function memoryFor(
 async function toArchive(
   archive: string,
   { text }: Invocation,
-  { client, mapping, directory }: WayOptions & { readonly directory: string },
+  { client, mapping, part: usual, directory }: WayOptions & { readonly directory: string },
 ): Promise<CopyWay> {
   const before = text('since');
   const since = before === undefined ? undefined : receiptAt(folderOf(resolve(directory, before)));
-  const part = sizeOption(text('archive-size') ?? '8GiB');
+  const size = text('archive-size');
+  const part = size === undefined && usual !== undefined ? usual : sizeOption(size ?? '8GiB');
   const writer = await openArchiveWriter({ directory: archive, part, since });
   const { keepsReferrers } = client;
   return {

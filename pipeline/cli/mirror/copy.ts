@@ -4,16 +4,15 @@ import { type MappingsRead, readMapping } from '../../../catalog/mirror/mapping.
 import { readText } from '../../directory.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
-import type { ProgressState } from '../../mirror/progress.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { systemClock } from '../../oci/registry/clock.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, findingText, plain } from '../../text.ts';
+import { findingText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
-import { progressLine } from '../progress-line.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { copyLines, copyProgress, FARTHEST, failureLines, PARALLEL, requestsOf } from './copy-output.ts';
 import { openWay } from './copy-route.ts';
 
 export const command: Command = {
@@ -105,11 +104,6 @@ export const command: Command = {
   },
 };
 
-/** Images at a time: most of a copy's time is waiting, for what the registries let through. */
-const PARALLEL = 192;
-/** Requests at a time to a host that is far away. */
-const FARTHEST = 192;
-
 interface Mapping extends MappingsRead {
   readonly path: string;
   readonly text: string;
@@ -128,76 +122,16 @@ function mappingOf({ operands, list }: Invocation, { directory }: Terminal): Map
 /** The mapping in an archive. */
 const MAPPING = 'mapping.txt';
 
-interface Printing {
-  readonly terminal: Terminal;
-  readonly client: RegistryClient;
-}
-
 async function print(
   report: CopyReport & { archive?: number },
   format: string,
-  { terminal, client }: Printing,
+  { terminal, client }: { readonly terminal: Terminal; readonly client: RegistryClient },
 ): Promise<void> {
-  const traffic = [...client.traffic().values()];
-  const requests = traffic.reduce((sum, one) => sum + one.requests, 0);
+  const requests = requestsOf(client);
   if (format === 'json') {
     await terminal.out(`${JSON.stringify({ ...report, requests }, null, 2)}\n`);
     return;
   }
-  const { images, copied, unchanged, companions, blobs, bytes, failed, archive } = report;
-  for (const { source, destination, why } of failed) {
-    terminal.err(`failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}\n`);
-  }
-  await terminal.out(
-    [
-      `${amount(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
-      `  uploaded ${bytesText(bytes)} in ${amount(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amount(requests, 'request')}`,
-      `  attached artifacts (signatures, SBOMs and others): ${companions} copied`,
-      ...(archive === undefined ? [] : [`  archive size: ${bytesText(archive)}`]),
-      '',
-    ].join('\n'),
-  );
-}
-
-interface CopyProgress {
-  readonly tell: (state: ProgressState) => void;
-  /** Leaves the terminal with an empty line. */
-  readonly end: () => void;
-}
-
-function copyProgress(terminal: Terminal): CopyProgress {
-  const { tell, clear } = progressLine(terminal);
-  return {
-    tell: (state) => tell((milliseconds) => progressText(state, milliseconds)),
-    end: clear,
-  };
-}
-
-/** Such as `120 of 2000 images, 1.5 of 20.0 GB, 35.2 MB/s, 9 min left`. */
-function progressText({ images, bytes }: ProgressState, milliseconds: number): string {
-  const parts = [`${images.done} of ${amount(images.total, 'image')}`];
-  if (bytes.total > 0) {
-    const rate = bytes.done / Math.max(0.001, milliseconds / 1000);
-    parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);
-    if (rate > 0) parts.push(`${timeText((bytes.total - bytes.done) / rate)} left`);
-  }
-  return parts.join(', ');
-}
-
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-
-/** Bytes in decimal units. */
-function bytesText(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
-}
-
-function timeText(seconds: number): string {
-  if (seconds < 100) return `${Math.ceil(seconds)} s`;
-  return seconds < 6000 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  for (const line of failureLines(report)) terminal.err(`${line}\n`);
+  await terminal.out(linesText(copyLines(report, requests)));
 }

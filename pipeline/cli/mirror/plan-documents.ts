@@ -40,18 +40,20 @@ export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
   },
 };
 
-/** @throws PipelineError `usage`, `not-found` */
+/**
+ * @param builds whether the index image of a selection is built
+ * @throws PipelineError `usage`, `not-found`
+ */
 export function documentOptions(
   command: Command,
   invocation: Invocation,
-  { directory }: Terminal,
+  { directory, builds }: Pick<Terminal, 'directory'> & { readonly builds: boolean },
 ): DocumentOptions {
   const { text, list, flag } = invocation;
   const pollInterval = text('poll');
   const priority = numberOption(command, invocation, 'priority');
   // An image that is built on nothing has no server either.
-  const hasServer =
-    !flag('extract-content') && (text('build') === undefined || text('base-image') !== undefined);
+  const hasServer = !flag('extract-content') && (!builds || text('base-image') !== undefined);
   const extractContent = !hasServer ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` } : undefined;
   return {
     platform: text('platform'),

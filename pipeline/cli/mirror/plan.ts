@@ -2,11 +2,10 @@ import { basename, join, resolve } from 'node:path';
 import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
+import type { DocumentOptions } from '../../../catalog/mirror/documents.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
 import { type ReportedCatalog, readinessLines } from '../../../catalog/mirror/report.ts';
-import type { Scope } from '../../../catalog/mirror/scope.ts';
 import { parseChoice } from '../../../catalog/mirror/select.ts';
-import { STYLES } from '../../../catalog/mirror/style.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import { readText } from '../../directory.ts';
@@ -22,11 +21,11 @@ import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amount, findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { numberOption } from '../number-option.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { openImageSet } from './image-set.ts';
+import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 
 export const command: Command = {
@@ -43,30 +42,13 @@ export const command: Command = {
       description:
         'digest of the index image, to pin its copy and the catalog source (default: the digest of IMAGE)',
     },
-    to: {
-      value: 'REGISTRY[/PATH]',
-      description: 'registry and path of the mirror; with --style oc also file://PATH',
-    },
     out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror)' },
-    style: {
-      value: STYLES.join('|'),
-      description: 'naming scheme for the images in the mirror (default: nested)',
-    },
-    'max-components': {
-      value: 'N',
-      description: 'maximum number of path components in the mirror; 0 for no limit',
-    },
-    scope: {
-      value: 'SCOPE',
-      description: 'scope of each mirror entry: repository, namespace or registry',
-    },
+    ...NAMING_OPTIONS,
     'image-platform': {
       value: 'OS/ARCHITECTURE',
       description: 'copy only this platform of the images, for example linux/amd64 (default: all platforms)',
       multiple: true,
     },
-    'icsp-scope': { value: 'SCOPE', description: 'scope of each entry in ImageContentSourcePolicies only' },
-    'idms-scope': { value: 'SCOPE', description: 'alias of --scope' },
     ...DOCUMENT_OPTIONS,
     'image-set': {
       value: 'FILE',
@@ -134,8 +116,8 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
-      ...namingOptions(invocation),
-      documents: documentOptions(command, invocation, terminal),
+      ...namingOptions(command, invocation),
+      documents: documentsAsked(invocation, terminal),
     };
     const outcome = await prepareImageSet(request);
     if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);
@@ -204,7 +186,7 @@ async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: T
   // A catalog that cannot be read whole has images that nobody knows of: no plan at all.
   if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
   const out = resolve(terminal.directory, invocation.text('out') ?? 'mirror');
-  const { written, removed } = writePlan(out, outcome, documentOptions(command, invocation, terminal));
+  const { written, removed } = writePlan(out, outcome, documentsAsked(invocation, terminal));
   writeSelections(out, outcome);
   for (const { package: name, bundle, why } of outcome.kept) {
     terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);
@@ -247,20 +229,8 @@ function requestOf(invocation: Invocation, { opened, reference, terminal }: Plan
         platforms: platformsOption(list('image-platform')),
       },
     ],
-    ...namingOptions(invocation),
-    documents: documentOptions(command, invocation, terminal),
-  };
-}
-
-function namingOptions(
-  invocation: Invocation,
-): Pick<MirrorRequest, 'to' | 'style' | 'maxComponents' | 'scope' | 'policyScope'> {
-  return {
-    to: invocation.needed('to'),
-    style: invocation.word('style', STYLES),
-    maxComponents: numberOption(command, invocation, 'max-components'),
-    scope: invocation.word('scope', SCOPES) ?? invocation.word('idms-scope', SCOPES),
-    policyScope: invocation.word('icsp-scope', SCOPES),
+    ...namingOptions(command, invocation),
+    documents: documentsAsked(invocation, terminal),
   };
 }
 
@@ -287,7 +257,10 @@ function platformsOption(texts: readonly string[]): Platforms {
   throw usageError(command, `--image-platform must be ${expected}, not ${JSON.stringify(wrong)}`);
 }
 
-const SCOPES: readonly Scope[] = ['repository', 'namespace', 'registry'];
+function documentsAsked(invocation: Invocation, { directory }: Terminal): DocumentOptions {
+  const builds = invocation.text('build') !== undefined;
+  return documentOptions(command, invocation, { directory, builds });
+}
 
 /** The selected catalogs beside the plan: their images are to be built from them. */
 function writeSelections(out: string, { selections }: MirrorOutcome): void {

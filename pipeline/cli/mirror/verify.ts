@@ -114,7 +114,7 @@ async function askRegistries(
   try {
     const { jobs, findings } = await copyJobs(mappings, client, undefined);
     for (const finding of findings) terminal.err(findingText(finding));
-    return await lookOnline(jobs, client, PARALLEL);
+    return await lookOnline(jobs, client, { parallel: PARALLEL });
   } finally {
     client.close();
   }

@@ -71,11 +71,11 @@ test('platforms are sorted and named once; one without an architecture is refuse
   ]);
 });
 
-test('archiveSize is named as the option of the copy', () => {
+test('archiveSize is read, and named as the option of the copy', () => {
   const { imageSet, lines } = read(`${HEAD}archiveSize: 4\nmirror:\n${OPERATORS}`);
-  expect(imageSet).toBeDefined();
+  expect(imageSet?.archiveSize).toBe(4);
   expect(lines).toEqual([
-    '3: info: archiveSize is an option of the copy: portolan mirror copy --archive-size 4GiB',
+    '3: info: archiveSize is used by portolan mirror sync --to-archive; for portolan mirror copy it is --archive-size 4GiB',
   ]);
 });
 

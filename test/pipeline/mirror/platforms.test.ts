@@ -90,7 +90,7 @@ test('looking into the mirror asks for the chosen platforms, and names those tha
       client,
       undefined,
     );
-    return (await lookOnline(jobs, client, 4)).map(({ atDestination }) => atDestination);
+    return (await lookOnline(jobs, client, { parallel: 4 })).map(({ atDestination }) => atDestination);
   };
   expect(await wrong('linux/amd64')).toEqual([undefined, undefined]);
   expect(await wrong('linux/amd64,linux/arm64')).toEqual([

@@ -1,0 +1,78 @@
+/** What people see of a copy: how far it is, and what came of it. */
+import type { CopyReport } from '../../mirror/copy.ts';
+import type { ProgressState } from '../../mirror/progress.ts';
+import type { RegistryClient } from '../../oci/registry/client.ts';
+import type { Terminal } from '../../terminal.ts';
+import { amount, plain } from '../../text.ts';
+import { progressLine } from '../progress-line.ts';
+
+/** Images at a time: most of a copy's time is waiting, for what the registries let through. */
+export const PARALLEL = 192;
+/** Requests at a time to a host that is far away. */
+export const FARTHEST = 192;
+
+/** Requests to all hosts so far. */
+export function requestsOf(client: Pick<RegistryClient, 'traffic'>): number {
+  return [...client.traffic().values()].reduce((sum, one) => sum + one.requests, 0);
+}
+
+/** A line for each image that could not be copied. */
+export function failureLines({ failed }: Pick<CopyReport, 'failed'>): string[] {
+  return failed.map(
+    ({ source, destination, why }) => `failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}`,
+  );
+}
+
+/** What was copied, in a line, and what was sent for it. */
+export function copyLines(report: CopyReport & { readonly archive?: number }, requests: number): string[] {
+  const { images, copied, unchanged, companions, blobs, bytes, failed, archive } = report;
+  return [
+    `${amount(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
+    `  uploaded ${bytesText(bytes)} in ${amount(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amount(requests, 'request')}`,
+    `  attached artifacts (signatures, SBOMs and others): ${companions} copied`,
+    ...(archive === undefined ? [] : [`  archive size: ${bytesText(archive)}`]),
+  ];
+}
+
+export interface CopyProgress {
+  readonly tell: (state: ProgressState) => void;
+  /** Leaves the terminal with an empty line. */
+  readonly end: () => void;
+}
+
+export function copyProgress(terminal: Terminal): CopyProgress {
+  const { tell, clear } = progressLine(terminal);
+  return {
+    tell: (state) => tell((milliseconds) => progressText(state, milliseconds)),
+    end: clear,
+  };
+}
+
+/** Such as `120 of 2000 images, 1.5 of 20.0 GB, 35.2 MB/s, 9 min left`. */
+function progressText({ images, bytes }: ProgressState, milliseconds: number): string {
+  const parts = [`${images.done} of ${amount(images.total, 'image')}`];
+  if (bytes.total > 0) {
+    const rate = bytes.done / Math.max(0.001, milliseconds / 1000);
+    parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);
+    if (rate > 0) parts.push(`${timeText((bytes.total - bytes.done) / rate)} left`);
+  }
+  return parts.join(', ');
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Bytes in decimal units. */
+function bytesText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+function timeText(seconds: number): string {
+  if (seconds < 100) return `${Math.ceil(seconds)} s`;
+  return seconds < 6000 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,124 @@
+/** Steps of `mirror sync` after the copy: what arrived, what is no longer needed, what was ever brought. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { diffMirrors } from '../../../catalog/mirror/diff.ts';
+import { type Mapping, mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
+import { mappingsOf } from '../../../catalog/mirror/plan.ts';
+import { readReport } from '../../../catalog/mirror/report.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
+import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { FailedCopy } from '../../mirror/copy.ts';
+import type { CopyJob } from '../../mirror/copy-jobs.ts';
+import type { MirrorOutcome } from '../../mirror/prepare.ts';
+import { lookOnline } from '../../mirror/presence.ts';
+import { type PruneReport, pruneImages } from '../../mirror/prune.ts';
+import type { RegistryClient } from '../../oci/registry/client.ts';
+import { writeFiles } from '../../write.ts';
+
+/** Which images are whole in the mirror. */
+export interface Arrived {
+  readonly images: number;
+  /** Destinations. */
+  readonly there: readonly string[];
+  readonly missing: readonly { readonly destination: string; readonly why: string }[];
+}
+
+export interface ArrivalOptions {
+  readonly failed: readonly FailedCopy[];
+  /** Copies images again of which the mirror has the list and not all of its platforms. */
+  readonly complete: (jobs: readonly CopyJob[]) => Promise<void>;
+}
+
+/** Images at a time. */
+const PARALLEL = 48;
+
+/** Looks into the mirror for each image, and completes lists that an earlier copy left incomplete. */
+export async function arrivedIn(
+  jobs: readonly CopyJob[],
+  client: RegistryClient,
+  { failed, complete }: ArrivalOptions,
+): Promise<Arrived> {
+  const look = async (some: readonly CopyJob[]): Promise<Map<string, string | undefined>> => {
+    const found = await lookOnline(some, client, { parallel: PARALLEL, sources: false });
+    return new Map(found.map(({ destination, atDestination }) => [destination, atDestination]));
+  };
+  const found = await look(jobs);
+  const hopeless = new Set(failed.map(({ destination }) => destination));
+  const incomplete = jobs.filter(
+    ({ destination }) => found.get(destination) !== undefined && !hopeless.has(destination),
+  );
+  if (incomplete.length > 0) {
+    await complete(incomplete);
+    for (const [destination, why] of await look(incomplete)) found.set(destination, why);
+  }
+  return {
+    images: found.size,
+    there: [...found].flatMap(([destination, why]) => (why === undefined ? [destination] : [])),
+    missing: [...found].flatMap(([destination, why]) => (why === undefined ? [] : [{ destination, why }])),
+  };
+}
+
+/** Everything that syncs of a directory have brought into the mirror, or begun to bring, and not deleted. */
+const HISTORY = 'history.txt';
+
+/**
+ * Writes the mapping of a plan, and adds it to the history before anything is copied: what a sync that was
+ * killed has brought is known to the next one.
+ *
+ * @returns the history without this plan
+ */
+export function rememberPlan(folder: string, { plan }: MirrorOutcome, mapping: string): readonly Mapping[] {
+  const history = historyIn(folder);
+  writeHistory(folder, [...history, ...mappingsOf(plan)]);
+  writeFiles(folder, new Map([['mapping.txt', mapping]]));
+  return history;
+}
+
+function historyIn(folder: string): readonly Mapping[] {
+  const path = join(folder, HISTORY);
+  if (existsSync(path)) {
+    const { mappings, findings } = readMapping(readText(path), path);
+    const [wrong] = findings;
+    if (wrong) throw new PipelineError('usage', `${path}:${wrong.location.line}: ${wrong.message}`);
+    return mappings;
+  }
+  const report = join(folder, 'report.json');
+  return existsSync(report) ? (readReport(readText(report))?.images ?? []) : [];
+}
+
+/** One line for each destination: the last image that was brought there. */
+function writeHistory(folder: string, mappings: readonly Mapping[]): void {
+  const last = new Map(mappings.map(({ source, destination }) => [destination, { source, destination }]));
+  writeFiles(folder, new Map([[HISTORY, mappingText([...last.values()])]]));
+}
+
+export interface Pruned {
+  /** Destinations that nothing needs any more. */
+  readonly superseded: readonly string[];
+  /** Those that were deleted; absent when that was not asked for, or not everything was copied. */
+  readonly deleted?: readonly string[];
+  readonly failed: PruneReport['failed'];
+}
+
+export interface PruneOptions {
+  readonly client: RegistryClient;
+  readonly folder: string;
+  readonly deletes: boolean;
+}
+
+/** Deletes what the history has and the new plan does not need; it leaves the history then. */
+export async function pruneSuperseded(
+  history: readonly Mapping[],
+  now: readonly Mapping[],
+  { client, folder, deletes }: PruneOptions,
+): Promise<Pruned> {
+  const superseded = diffMirrors(history, now).prune.map(({ destination }) => destination);
+  if (!deletes) return { superseded, failed: [] };
+  const images = superseded.flatMap((destination) => tryParseReference(destination) ?? []);
+  const { deleted, absent, failed } = await pruneImages(client, images);
+  const left = new Set(failed.map(({ image }) => image));
+  const gone = new Set(superseded.filter((destination) => !left.has(destination)));
+  writeHistory(folder, [...history.filter(({ destination }) => !gone.has(destination)), ...now]);
+  return { superseded, deleted: [...deleted, ...absent], failed };
+}

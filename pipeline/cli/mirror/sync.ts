@@ -1,0 +1,256 @@
+import { resolve } from 'node:path';
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { PLAN_FILES, planFiles } from '../../../catalog/mirror/files.ts';
+import { takesAll } from '../../../catalog/mirror/image-set-filter.ts';
+import { readMapping } from '../../../catalog/mirror/mapping.ts';
+import { mappingsOf } from '../../../catalog/mirror/plan.ts';
+import { type ReadinessReport, reachedReadiness, readinessLines } from '../../../catalog/mirror/report.ts';
+import { type CopyReport, copyImages } from '../../mirror/copy.ts';
+import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
+import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
+import { systemClock } from '../../oci/registry/clock.ts';
+import type { Terminal } from '../../terminal.ts';
+import { amount, findingText, linesText, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { countOption } from '../number-option.ts';
+import { buildSelection } from '../publish/build-selection.ts';
+import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { copyLines, copyProgress, FARTHEST, failureLines, PARALLEL, requestsOf } from './copy-output.ts';
+import { openWay } from './copy-route.ts';
+import { openImageSet } from './image-set.ts';
+import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
+import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, rememberPlan } from './sync-steps.ts';
+
+export const command: Command = {
+  words: 'mirror sync',
+  operands: 'CONFIG',
+  options: {
+    ...NAMING_OPTIONS,
+    out: { short: 'o', value: 'DIR', description: 'directory for the files and the state (default: mirror)' },
+    prune: {
+      description:
+        'delete from the mirror what earlier syncs of this directory copied and nothing needs any more',
+    },
+    'to-archive': {
+      value: 'DIR',
+      description: 'write the images to an archive in this directory instead of the mirror',
+    },
+    since: {
+      value: 'DIR',
+      description: 'skip the content of this earlier archive (its directory or its receipt.json)',
+    },
+    'archive-size': {
+      value: 'BYTES',
+      description: 'maximum size of each archive file (default: archiveSize of CONFIG, or 8GiB)',
+    },
+    ...DOCUMENT_OPTIONS,
+    'skip-unsupported': {
+      description: 'skip parts of CONFIG that Portolan does not support, such as helm and platform',
+    },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
+    parallel: { value: 'N', description: 'number of images to copy at the same time (default: 192)' },
+    concurrency: {
+      value: 'N',
+      description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
+    },
+    'no-signatures': { description: 'do not copy signatures and other referrers' },
+    format: { value: 'text|json', description: 'output format (default: text)' },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'CONFIG is an ImageSetConfiguration of oc-mirror. Portolan plans the mirror, builds the index image of each selection,',
+    'copies all images, checks in the mirror that they are complete, writes the manifests for the clusters, and with',
+    '--prune deletes what is no longer needed. Run the same command again to resume after an interruption, and for each',
+    'update. The exit code is 0 if clusters can install every bundle from the mirror, with the index image itself.',
+  ].join('\n'),
+  examples: [
+    'portolan mirror sync imageset-config.yaml --to mirror.example.com/olm && oc apply -k mirror',
+    'portolan mirror sync imageset-config.yaml --to mirror.example.com/olm --prune --json > report.json',
+  ],
+  run: async (invocation, terminal) => {
+    if (invocation.text('to-archive') !== undefined && invocation.flag('prune'))
+      throw usageError(command, '--prune and --to-archive cannot be used together');
+    const planned = await plan(invocation, terminal);
+    const { outcome, errors } = planned;
+    for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
+    // A catalog that cannot be read whole has images that nobody knows of: nothing is copied.
+    if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
+    const report = await carryOut(planned, invocation, terminal);
+    if (invocation.text('format') === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+    else await terminal.out(linesText(reportLines(report)));
+    const { copy, verified, ready, pruned } = report;
+    const isWhole = copy.failed.length + (verified?.missing.length ?? 0) + (pruned?.failed.length ?? 0) === 0;
+    return isWhole && errors.length === 0 && ready.ready === ready.bundles && report.documents !== undefined
+      ? 0
+      : 1;
+  },
+};
+
+interface Planned {
+  readonly outcome: MirrorOutcome;
+  readonly errors: readonly Finding[];
+  readonly options: ReturnType<typeof documentOptions>;
+  /** Bytes of each file of an archive, where the configuration says so. */
+  readonly part: number | undefined;
+}
+
+/** Plans what the configuration selects, with an index image built for each catalog that is selected in part. */
+async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned> {
+  const [file = ''] = invocation.operands;
+  const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
+  try {
+    if (imageSet.deletes)
+      throw usageError(command, 'a DeleteImageSetConfiguration is for mirror plan and mirror prune');
+    const builds = imageSet.catalogs.some((selection) => !takesAll(selection));
+    const options = documentOptions(command, invocation, { directory: terminal.directory, builds });
+    const request = {
+      imageSet,
+      catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      ...namingOptions(command, invocation),
+      documents: options,
+    };
+    const first = await prepareImageSet(request);
+    const errors = first.findings.filter(({ severity }) => severity === 'error');
+    const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
+    const isLost = errors.some(({ rule }) => rule !== 'mirror/reference');
+    if (!builds || isLost) return { outcome: first, errors, options, part };
+    const built = [];
+    for (const [i, blobs] of first.selections.entries()) {
+      const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
+      const { source, digest } = request.catalogs[i] ?? {};
+      if (!source) continue;
+      built.push({
+        source,
+        digest,
+        ...(blobs && (await buildSelection(blobs, place, { invocation, terminal }))),
+      });
+    }
+    return { outcome: await prepareImageSet({ ...request, catalogs: built }), errors, options, part };
+  } finally {
+    await close();
+  }
+}
+
+function folderOf({ text }: Invocation): string {
+  return text('out') ?? 'mirror';
+}
+
+/** What came of a sync. */
+interface SyncReport {
+  readonly catalogs: MirrorOutcome['report']['catalogs'];
+  readonly copy: CopyReport & { readonly requests: number; readonly archive?: number };
+  /** What was looked for in the mirror; absent for an archive. */
+  readonly verified?: Arrived;
+  readonly ready: ReadinessReport;
+  /** The directory with the manifests; absent when they were not written, as an index image is missing. */
+  readonly documents?: string;
+  readonly pruned?: Pruned;
+}
+
+async function carryOut(
+  { outcome, options, part }: Planned,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<SyncReport> {
+  const folder = resolve(terminal.directory, folderOf(invocation));
+  const files = planFiles({ ...outcome, options });
+  const text = files.get('mapping.txt') ?? '';
+  const path = resolve(folder, 'mapping.txt');
+  const history = rememberPlan(folder, outcome, text);
+  const { mappings } = readMapping(text, path);
+  const concurrency = countOption(command, invocation, 'concurrency');
+  const client = registryClientFor(invocation, terminal, {
+    hosts: destinationHosts(mappings, undefined),
+    concurrency,
+    farthest: concurrency ?? FARTHEST,
+  });
+  try {
+    const way = await openWay(invocation, terminal, { client, mapping: { path, text }, part });
+    const { jobs, findings } = await copyJobs(mappings, client, undefined);
+    for (const finding of findings) terminal.err(findingText(finding));
+    const progress = copyProgress(terminal);
+    const ports = { ...way.ports, clock: systemClock, progress: progress.tell };
+    const request = {
+      parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,
+      companions: !invocation.flag('no-signatures'),
+    };
+    const copy = await copyImages(ports, { ...request, jobs }).finally(async () => {
+      progress.end();
+      await way.close();
+    });
+    for (const line of failureLines(copy)) terminal.err(`${line}\n`);
+    const archive = await way.finish();
+    const isArchive = invocation.text('to-archive') !== undefined;
+    const verified = isArchive
+      ? undefined
+      : await arrivedIn(jobs, client, {
+          failed: copy.failed,
+          complete: async (some) =>
+            void (await copyImages(ports, { ...request, jobs: some, checksLists: true })),
+        });
+    const ready = verified
+      ? reachedReadiness(outcome, options.platform, new Set(verified.there))
+      : outcome.report.ready;
+    const hasIndexes = outcome.plan.catalogs.every(
+      (_, i) => verified === undefined || isIndexThere(outcome, i, verified),
+    );
+    if (hasIndexes) {
+      const report = { ...outcome.report, ready };
+      writeFiles(folder, planFiles({ ...outcome, report, options }), PLAN_FILES);
+    }
+    const isWhole = copy.failed.length + (verified?.missing.length ?? 0) === 0;
+    const pruned = await pruneSuperseded(history, mappingsOf(outcome.plan), {
+      client,
+      folder,
+      deletes: invocation.flag('prune') && isWhole && !isArchive,
+    });
+    return {
+      catalogs: outcome.report.catalogs,
+      copy: { ...copy, ...archive, requests: requestsOf(client) },
+      ...(verified && { verified }),
+      ready,
+      ...(hasIndexes && { documents: folderOf(invocation) }),
+      ...(pruned && { pruned }),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+function isIndexThere({ report }: MirrorOutcome, i: number, { there }: Arrived): boolean {
+  return there.includes(report.catalogs[i]?.destination ?? '');
+}
+
+function reportLines({ catalogs, copy, verified, ready, documents, pruned }: SyncReport): string[] {
+  const missing = verified?.missing ?? [];
+  return [
+    ...copyLines(copy, copy.requests),
+    ...(verified
+      ? [`${verified.there.length} of ${amount(verified.images, 'image')} are complete in the mirror`]
+      : []),
+    ...missing.map(({ destination, why }) => `  ${plain(destination)}: ${plain(why)}`),
+    ...prunedLines(pruned),
+    ...readinessLines(ready),
+    ...(documents === undefined
+      ? [
+          `the manifests are not written: ${amount(catalogs.length, 'index image')} must be in the mirror first`,
+        ]
+      : [`to configure the clusters: oc apply -k ${plain(documents)}`]),
+  ];
+}
+
+function prunedLines(pruned: Pruned | undefined): string[] {
+  if (!pruned) return [];
+  const { superseded, deleted, failed } = pruned;
+  if (deleted === undefined)
+    return superseded.length === 0
+      ? []
+      : [`${amount(superseded.length, 'image')} can be deleted: use --prune once everything is copied`];
+  return [
+    `${amount(deleted.length, 'image')} deleted from the mirror`,
+    ...failed.map(({ image, why }) => `  ${plain(image)} is not deleted: ${plain(why)}`),
+  ];
+}

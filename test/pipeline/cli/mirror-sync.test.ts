@@ -1,0 +1,166 @@
+/** One command for a mirror: plan, build, copy, verify, documents, prune; run again and again. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { reachedReadiness } from '../../../catalog/mirror/report.ts';
+import { parseReference } from '../../../catalog/reference.ts';
+import { sourceOf } from '../../../catalog/source.ts';
+import { prepareMirror } from '../../../pipeline/mirror/prepare.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
+import { folder } from '../../fakes/folder.ts';
+import { testClient } from '../../fakes/host.ts';
+import { sampleImage } from '../../fakes/image.ts';
+import { registry } from '../../fakes/registry.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const operator = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['operator'] });
+
+/** An index image with the packages `a` and `b`, whose images are beside it, and an empty mirror. */
+async function scene({ takesSparse = false, lacks = '' } = {}) {
+  const directory = folder();
+  const [source, mirror] = [await registry(), await registry({ takesSparse })];
+  const client = testClient([source.host, mirror.host]);
+  const text = ['a', 'b'].flatMap((name) => [
+    `---\nschema: olm.package\nname: ${name}\ndefaultChannel: stable\n`,
+    `---\nschema: olm.channel\nname: stable\npackage: ${name}\nentries: [{name: ${name}.v1.0.0}]\n`,
+    `---\nschema: olm.bundle\nname: ${name}.v1.0.0\npackage: ${name}\nimage: ${source.host}/org/${name}-bundle:v1\n`,
+    `properties: [{type: olm.package, value: {packageName: ${name}, version: 1.0.0}}]\n`,
+    `relatedImages: [{name: op, image: '${source.host}/org/${name}@${operator.root.digest}'}]\n`,
+  ]);
+  const catalog = sourceOf({ 'catalog.yaml': text.join('') });
+  const { built } = await buildCatalogImage(catalog, undefined, { ...BUILD_DEFAULTS, scratch: folder() });
+  if (!built) throw new Error('nothing was built');
+  const { manifestList: root, manifests, blobs } = built.image;
+  const at = (name: string) => parseReference(`${source.host}/org/${name}`);
+  await pushImage(client, at('index:v1'), { image: { root, manifests, blobs } });
+  for (const name of ['a', 'b']) {
+    await pushImage(client, at(`${name}-bundle:v1`), { image: sampleImage({ layers: [name] }) });
+    if (name !== lacks) await pushImage(client, at(`${name}:v1`), { image: operator });
+  }
+  const config = (operators: string, more = ''): void =>
+    writeFileSync(
+      join(directory, 'isc.yaml'),
+      `kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\n${more}mirror:\n  operators:\n  - catalog: ${source.host}/org/index:v1\n${operators}`,
+    );
+  const hosts = [source.host, mirror.host].flatMap((host) => ['--insecure', host]);
+  const sync = (...words: string[]) =>
+    portolan(directory, 'mirror', 'sync', 'isc.yaml', '--to', `${mirror.host}/m`, ...hosts, ...words);
+  const file = (name: string): string => readFileSync(join(directory, 'mirror', name), 'utf8');
+  return { directory, source, mirror, client, config, sync, file };
+}
+
+const BOTH = '    packages: [{name: a}, {name: b}]\n';
+
+test('a selection: its index image is built and copied, everything is there, and the manifests name it', async () => {
+  const { client, mirror, config, sync, file } = await scene();
+  config(BOTH);
+  const ran = await sync();
+  expect(ran).toMatchObject({ exit: 0 });
+  expect(ran.out).toContain('5 images: 5 copied, 0 already existed, 0 failed\n');
+  expect(ran.out).toContain('5 of 5 images are complete in the mirror\n');
+  expect(ran.out).toContain('Ready for disconnected clusters: 2 of 2 bundles\n');
+  expect(ran.out).toContain('to configure the clusters: oc apply -k mirror\n');
+  const image = /image: (\S+)/.exec(file('catalogSource.yaml'))?.[1] ?? '';
+  expect(image).toContain(`${mirror.host}/m/`);
+  expect(await client.resolve(parseReference(image))).toBeDefined();
+  const before = mirror.seen.length;
+  const again = await sync('--json');
+  expect(JSON.parse(again.out)).toMatchObject({
+    copy: { copied: 0, unchanged: 5, bytes: 0 },
+    verified: { images: 5, missing: [] },
+    ready: { ready: 2, bundles: 2 },
+    documents: 'mirror',
+    pruned: { superseded: [] },
+  });
+  expect(mirror.seen.slice(before).filter(({ method }) => method === 'PUT' || method === 'POST')).toEqual([]);
+});
+
+test('what a smaller selection does not need is named, and deleted only with --prune', async () => {
+  const { config, sync, client, mirror, file } = await scene();
+  config(BOTH);
+  await sync();
+  const line = file('mapping.txt')
+    .split('\n')
+    .find((one) => one.includes('org/b-bundle'));
+  const gone = parseReference(line?.split('=')[1] ?? '');
+  const kept = file('mapping.txt')
+    .split('\n')
+    .find((one) => one.includes('org/a-bundle'));
+  config('    packages: [{name: a}]\n');
+  // The index image of the smaller selection has the tag of the larger one, so it is no image to delete.
+  expect(await sync()).toMatchObject({ exit: 0, out: expect.stringContaining('2 images can be deleted') });
+  expect(await client.resolve(gone)).toBeDefined();
+  const pruned = await sync('--prune');
+  expect(pruned).toMatchObject({ exit: 0, out: expect.stringContaining('2 images deleted from the mirror') });
+  expect(await client.resolve(gone)).toBeUndefined();
+  expect(await client.resolve(parseReference(kept?.split('=')[1] ?? ''))).toBeDefined();
+  expect(mirror.seen.filter(({ method }) => method === 'DELETE').length).toBeGreaterThan(0);
+  expect(await sync('--prune')).toMatchObject({ out: expect.stringContaining('0 images deleted') });
+});
+
+test('an image that is nowhere: its bundle is not ready, the others are, and nothing is deleted', async () => {
+  const { config, sync, file } = await scene({ lacks: 'b' });
+  config(BOTH);
+  const ran = await sync('--prune');
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain('/org/b@');
+  expect(ran.out).toContain('4 of 5 images are complete in the mirror');
+  expect(ran.out).toContain('Ready for disconnected clusters: 1 of 2 bundles');
+  expect(ran.out).not.toContain('deleted from the mirror');
+  expect(file('catalogSource.yaml')).toContain('kind: CatalogSource');
+});
+
+test('without its index image nothing of a catalog is ready', async () => {
+  const bundle = `schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: quay.io/org/a-bundle:v1\n`;
+  const properties = 'properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]\n';
+  const outcome = await prepareMirror({
+    catalogs: [
+      { source: sourceOf({ 'catalog.yaml': bundle + properties }), reference: 'quay.io/org/index:v1' },
+    ],
+    to: 'mirror.example.com',
+    documents: {},
+  });
+  const all = new Set(outcome.report.images.map(({ destination }) => destination));
+  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({ ready: 1, missing: [] });
+  const index = outcome.report.catalogs[0]?.destination ?? '';
+  expect(all.delete(index)).toBe(true);
+  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({
+    ready: 0,
+    missing: [{ reference: index, why: 'the index image is not in the mirror', bundles: ['a/a.v1.0.0'] }],
+  });
+});
+
+test('platforms that an earlier sync left out are brought once they are not left out any more', async () => {
+  const { config, sync } = await scene({ takesSparse: true });
+  config(`${BOTH}    platforms: [{os: linux, architecture: amd64}]\n`);
+  expect(await sync()).toMatchObject({ exit: 0 });
+  config(BOTH);
+  const ran = await sync();
+  expect(ran.exit).toBe(0);
+  expect(ran.out).toContain('5 of 5 images are complete in the mirror');
+});
+
+test('to an archive, whose size the configuration says', async () => {
+  const { directory, config, sync } = await scene();
+  config(BOTH, 'archiveSize: 1\n');
+  expect(await sync('--to-archive', 'disk')).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('archive size'),
+  });
+  expect(JSON.parse(readFileSync(join(directory, 'disk/receipt.json'), 'utf8')).part).toBe(2 ** 30);
+  expect((await sync('--to-archive', 'disk', '--prune')).exit).toBe(2);
+});
+
+test('what to delete is for mirror prune, and a selection of nothing copies nothing', async () => {
+  const { directory, config, sync, mirror } = await scene();
+  config('    packages: [{name: nothing}]\n');
+  expect(await sync()).toMatchObject({ exit: 1, err: expect.stringContaining('has no package "nothing"') });
+  const text = readFileSync(join(directory, 'isc.yaml'), 'utf8');
+  writeFileSync(
+    join(directory, 'isc.yaml'),
+    text.replace('kind: ImageSet', 'kind: DeleteImageSet').replace('mirror:\n', 'delete:\n'),
+  );
+  expect(await sync()).toMatchObject({ exit: 2, err: expect.stringContaining('mirror prune') });
+  expect(mirror.seen).toEqual([]);
+});
