@@ -81,6 +81,8 @@ export interface RequestReport {
   readonly merge: MergePolicy;
   /** Whether suggestions are offered in a review. */
   readonly suggestions: boolean;
+  /** Whether a label says the result. */
+  readonly labels?: boolean;
   /** Whether those whose approval is missing are asked for it. */
   readonly ask: boolean;
 }

@@ -208,6 +208,7 @@ async function withChecks(
     branch: base.branch,
     merge: policy?.merge ?? ({ mode: 'off', method: 'squash', via: 'queue-if-enabled' } as const),
     suggestions: policy?.suggestions ?? false,
+    ...(policy?.labels ? { labels: true } : {}),
     // Where nothing is enforced, nobody's approval is missing.
     ask: policy?.enforce === 'on' && policy.approval.ask,
   };

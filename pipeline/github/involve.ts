@@ -1,6 +1,7 @@
-/** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing. */
+/** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing, a label. */
 import type { CheckReport } from '../check/report.ts';
 import { plain } from '../text.ts';
+import { followLabels } from './follow-labels.ts';
 import type { PostRequest } from './post-report.ts';
 import { postSuggestions } from './post-suggestions.ts';
 import { askForReviews } from './request-reviews.ts';
@@ -13,7 +14,7 @@ export interface Involving {
 }
 
 /**
- * Offers suggestions and asks for the reviews that are missing, as far as the policy says so.
+ * Offers suggestions, sets the label of the result and asks for the reviews that are missing, as far as the policy says so.
  *
  * @throws whatever `attempt` lets through
  */
@@ -25,6 +26,7 @@ export async function involve(
   const { request } = about.report;
   if (request?.suggestions)
     await attempt('suggestions', async () => void (await postSuggestions(github, about)));
+  if (request?.labels) await attempt('labels', () => followLabels(github, about));
   if (!request?.ask) return;
   await attempt('review requests', async () => {
     const { asked, refused } = await askForReviews(github, about);

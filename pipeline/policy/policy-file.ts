@@ -44,6 +44,7 @@ export interface PolicyFile {
     readonly via?: 'queue-if-enabled' | 'queue' | 'direct';
   };
   readonly suggestions?: boolean;
+  readonly labels?: boolean;
   readonly graph?: {
     readonly olm?: readonly ('v0' | 'v1')[];
     readonly catalogOrder?: readonly string[];

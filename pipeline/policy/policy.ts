@@ -49,6 +49,8 @@ export interface Policy {
   readonly merge: MergePolicy;
   /** Whether corrections that fit on their line are offered in a review. */
   readonly suggestions: boolean;
+  /** Whether a label on the pull request says the result. */
+  readonly labels: boolean;
   readonly graph: GraphPolicy;
   readonly registries: RegistriesPolicy;
   /** What becomes of merged bundle directories; undefined where they are nobody's business here. */

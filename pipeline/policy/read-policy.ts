@@ -122,6 +122,7 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
       via: merge.via ?? 'queue-if-enabled',
     },
     suggestions: written.suggestions ?? true,
+    labels: written.labels ?? false,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
     release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },

@@ -93,6 +93,16 @@ test('asks the owner for the review that is missing, once, where the policy says
   expect(hub.log).toContain('asked for a review: bob');
 });
 
+test('labels the pull request with its result, where the policy says so', async () => {
+  const plain = hub.open(etcd, { author: 'mallory' });
+  await handleGate(plain.number, request);
+  expect(plain.labels).toEqual([]);
+  hub.moveBase({ '.github/portolan.yaml': `${POLICY}labels: true\n` });
+  const pull = hub.open(etcd, { author: 'mallory' });
+  await handleGate(pull.number, request);
+  expect(pull.labels).toEqual(['portolan/needs-approval']);
+});
+
 test('says in the log who is no collaborator', async () => {
   hub.moveBase({ '.github/portolan.yaml': `${POLICY}approval: {ask: true}\n` });
   hub.forge.outsiders.add('bob');

@@ -1,5 +1,6 @@
 /** A repository on the fake GitHub: its people, its pull requests, and what was said about them. */
 import type { TestRepository } from '../repository.ts';
+import { labelRoutes } from './labels.ts';
 import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
 import { pullData, writingRoutes } from './writing.ts';
@@ -55,6 +56,8 @@ export interface FakeForge extends GitHubServer {
   readonly reviewComments: FakeReviewComment[];
   /** How many comments each review brought. */
   readonly reviewPosts: number[];
+  /** Labels of the repository, by name, with their colours. */
+  readonly labels: Map<string, string>;
   /** Who was asked for a review. */
   readonly requests: { number: number; login: string }[];
   /** Accounts that are no collaborators. */
@@ -104,6 +107,7 @@ export async function startForge(
     statuses: [],
     reviewComments: [],
     reviewPosts: [],
+    labels: new Map<string, string>(),
     requests: [],
     outsiders: new Set<string>(),
     checkRuns: [],
@@ -304,6 +308,7 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     'GET /user': () => (forge.self === undefined ? { status: 403 } : { data: account(forge.self) }),
     'GET /app': () => ({ status: 401 }),
     ...reviewRoutes(forge, repository, account),
+    ...labelRoutes(forge),
     'POST /graphql': ({ body }) => graphql(forge, body),
   };
 }
