@@ -1,6 +1,6 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
 import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
-import { amount } from '../../text.ts';
+import { amount, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
@@ -18,14 +18,16 @@ export interface RehearsalPage {
 const MOST_PEOPLE = 15;
 
 const OWN_STYLE = [
-  'main{max-width:72rem;margin:0 auto}h2{margin:2rem 0 .4rem}header p{margin:0;flex-basis:100%;color:var(--dim)}',
-  '.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.8rem;margin:1rem 0}',
+  'main{max-width:72rem;margin:0 auto}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
+  'h2{margin:2rem 0 .4rem;font-size:1.3rem;line-height:1.25}details{margin:.3rem 0}details ul{margin:.3rem 0}summary{cursor:pointer}',
+  '.tiles{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.8rem;margin:1rem 0}',
   '.tile{border:1px solid var(--edge);border-radius:8px;padding:.5rem .9rem;background:var(--box)}.tile b{display:block;font-size:2rem;line-height:1.2}',
   '.tile.good b{color:var(--good)}.tile.wait b{color:var(--bad)}.tile.stop b{color:var(--gone)}.tile.good{color:inherit;margin:0}',
-  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge);overflow-wrap:anywhere}th,.day{white-space:nowrap}td.number{white-space:nowrap}',
-  '.bar{display:block;height:.6rem;min-width:2px;background:var(--gone);border-radius:3px}.bar.people{background:var(--link)}td.bars{width:30%}',
-  'pre{background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:.7rem 1rem;overflow-x:auto}details ul{margin:.3rem 0}summary{cursor:pointer}',
-  '@media(max-width:46rem){main{padding:.6rem}th{white-space:normal}.table{overflow-x:auto}td.bars,th.bars{display:none}.hash{display:none}}',
+  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge)}td{overflow-wrap:anywhere}th,.day,td.number{white-space:nowrap}',
+  '.bar{display:block;height:.6rem;min-width:2px;margin-top:.45rem;background:var(--gone);border-radius:3px}.bar.people{background:var(--link)}td.bars{width:30%}.unit{display:none}.hash{display:block}',
+  'pre{background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:.7rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere}.table{overflow-x:auto}',
+  // On a phone the cells of a row with sentences stand below each other.
+  '@media(max-width:46rem){main{padding:.6rem}header{padding:.6rem}th,td{padding-right:.5rem}td.bars,th.bars{display:none}.tiles{grid-template-columns:1fr;gap:.4rem}.tile,.tile b{display:flex;align-items:center;gap:.8rem}.tile b{flex:none;min-width:3.2rem}.stacked thead{position:absolute;clip-path:inset(50%);height:1px;width:1px;overflow:hidden}.stacked :is(table,tbody,tr,td){display:block}.stacked td{border:0;padding:0}.stacked tr{padding:.5rem 0;border-bottom:1px solid var(--edge)}.stacked .day,.stacked td.number{display:inline-block;color:var(--dim);margin-right:.6rem}.stacked td.bars{display:none}.unit{display:inline}}',
 ].join('\n');
 
 /** The page as HTML. */
@@ -71,12 +73,21 @@ function stoppedPart({ merges }: Rehearsal): string {
     ({ commit, date, subject, author, headline, errors }) =>
       `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)} <small class="hash">${escapeXml(commit.slice(0, 12))}${author === undefined ? '' : ` by ${escapeXml(author)}`}</small></td><td>${escapeXml(headline)}${errorList(errors)}</td></tr>`,
   );
-  return part('What would have been stopped', table(['Day', 'Merge', 'Why'], rows));
+  return part('What would have been stopped', table(['Day', 'Merge', 'Why'], rows, 'stacked'));
 }
 
+/** The errors of a merge; what is said of several catalogs is said once. */
 function errorList(errors: RehearsedMerge['errors']): string {
   if (errors.length === 0) return '';
-  const items = errors.map(({ rule, message }) => `<li>${ruleLink(rule)} ${escapeXml(message)}</li>`);
+  const catalogs = new Map<string, readonly string[]>();
+  for (const { rule, message, catalogs: its = [] } of errors) {
+    const item = `${ruleLink(rule)} ${escapeXml(message)}`;
+    catalogs.set(item, [...(catalogs.get(item) ?? []), ...its]);
+  }
+  const items = [...catalogs].map(([item, its]) => {
+    const names = [...new Set(its)];
+    return `<li>${item}${names.length === 0 ? '' : ` <small>${escapeXml(shortList(names, 'catalogs'))}</small>`}</li>`;
+  });
   return `<details><summary>${amount(errors.length, 'error')}</summary><ul>${items.join('')}</ul></details>`;
 }
 
@@ -86,9 +97,12 @@ function strandedPart({ stranded }: Rehearsal): string {
   const most = Math.max(...stranded.map(({ merges }) => merges));
   const rows = stranded.map(
     ({ month, merges, packages }) =>
-      `<tr><td class="day">${escapeXml(month)}</td><td class="number">${merges}</td>${bar(merges, most)}<td>${packages.map((one) => escapeXml(packageText(one))).join('<br>')}</td></tr>`,
+      `<tr><td class="day">${escapeXml(month)}</td><td class="number">${merges}<span class="unit"> ${merges === 1 ? 'merge' : 'merges'}</span></td>${bar(merges, most)}<td>${packages.map((one) => escapeXml(packageText(one))).join('<br>')}</td></tr>`,
   );
-  return part(heading, table(['Month', 'Merges', '', 'Installed versions without an upgrade path'], rows));
+  return part(
+    heading,
+    table(['Month', 'Merges', '', 'Installed versions without an upgrade path'], rows, 'stacked'),
+  );
 }
 
 function peoplePart({ people, merges }: Rehearsal): string {
@@ -129,7 +143,7 @@ function waitingList(merges: Rehearsal['merges']): string {
     ({ date, subject, author, needs }) =>
       `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)}${author === undefined ? '' : ` <small>by ${escapeXml(author)}</small>`}</td><td>${needs.map(escapeXml).join('<br>')}</td></tr>`,
   );
-  const list = table(['Day', 'Merge', 'What is missing'], rows);
+  const list = table(['Day', 'Merge', 'What is missing'], rows, 'stacked');
   return `<details><summary>${amount(waiting.length, 'merge')} that would have waited</summary>${list}</details>`;
 }
 
@@ -190,9 +204,10 @@ function part(heading: string, content: string): string {
   return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
 }
 
-function table(heads: readonly string[], rows: readonly string[]): string {
+/** @param style `stacked` for rows of sentences, which need the whole width of a phone */
+function table(heads: readonly string[], rows: readonly string[], style = ''): string {
   const head = heads
     .map((name) => (name === '' ? '<td class="bars"></td>' : `<th scope="col">${name}</th>`))
     .join('');
-  return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<div class="table ${style}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }

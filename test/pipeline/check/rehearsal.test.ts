@@ -69,6 +69,31 @@ describe('a rehearsal', () => {
     expect(page).toContain('etcd 1.3.0 <small>by carol</small></td><td>needs approval from @bob');
   });
 
+  test('the page says once what is said of several catalogs', () => {
+    const [merge] = rehearsal.merges;
+    const finding = {
+      rule: 'graph/package-removed',
+      severity: 'error',
+      message: 'package "etcd" is removed',
+      location: { file: 'x', line: 1, column: 1 },
+    } as const;
+    const errors = [
+      { ...finding, catalogs: ['v4.19', 'v4.20'] },
+      { ...finding, catalogs: ['v4.21'] },
+      { ...finding, message: 'package "ferry" is removed' },
+    ];
+    const merges = merge ? [{ ...merge, state: 'failure' as const, errors }] : [];
+    const page = rehearsalPage({
+      rehearsal: { ...rehearsal, merges },
+      name: 'x',
+      policy: { source: 'x', text: '' },
+    });
+    expect(page.match(/<summary>3 errors<.*?<\/details>/)?.[0].match(/<li>/g)).toHaveLength(2);
+    expect(page).toContain(
+      '"etcd&quot; is removed <small>v4.19, v4.20, v4.21</small>'.replace('"', '&quot;'),
+    );
+  });
+
   test('says where the policy names nobody who could approve, and how to name admins', async () => {
     expect(rehearsalText(rehearsal)).not.toContain('names nobody');
     expect(rehearsalText(rehearsal)).not.toContain('--admin');
