@@ -1,5 +1,6 @@
 /** The CRDs that a bundle in a catalog carries. */
 
+import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { decodeBase64 } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
@@ -23,7 +24,7 @@ function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
 }
 
 /** Most characters of manifests that are remembered. */
-const MOST_KEPT = 32 * 1024 * 1024;
+const MOST_KEPT = 16 * 1024 * 1024;
 
 const kept = new Map<string, Crd | undefined>();
 let keptSize = 0;
@@ -40,7 +41,7 @@ function crdIn(data: string): Crd | undefined {
     kept.clear();
     keptSize = data.length;
   }
-  kept.set(data, crd);
+  kept.set(ownText(data), crd);
   return crd;
 }
 

@@ -48,7 +48,8 @@ export function imageChange(before: string, after: string, digests: TagDigests =
 /** The tags of a bundle that became digests: its image, and related images at the same place or of the same name. */
 export function newPins(before: Bundle, after: Bundle): NewPin[] {
   const pin = (was: string | undefined, is: string, path: Path): NewPin[] => {
-    if (was === undefined) return [];
+    // Only a digest has an `@`: most references need not be parsed.
+    if (was === undefined || was.includes('@') || !is.includes('@')) return [];
     const [tag, pinned] = [tryParseReference(was), tryParseReference(is)];
     const isPin = tag?.kind === 'tag' && pinned?.kind === 'digest';
     return isPin ? [{ tag, digest: digestOf(pinned), before: was, after: is, path }] : [];

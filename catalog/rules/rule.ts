@@ -87,7 +87,8 @@ export function runForesight(
   rules: readonly Rule[],
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
-  return runEach(rules, severityOf, (rule, report) => rule.foresee?.(world, report));
+  const own = rules.filter(({ foresee }) => foresee);
+  return runEach(own, severityOf, (rule, report) => rule.foresee?.(world, report));
 }
 
 /** Runs the checks that look at a change of a catalog. Findings are sorted, the worst first. */
@@ -96,7 +97,8 @@ export function runComparison(
   rules: readonly Rule[],
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
-  return runEach(rules, severityOf, (rule, report) => rule.compare?.(change, report));
+  const own = rules.filter(({ compare }) => compare);
+  return runEach(own, severityOf, (rule, report) => rule.compare?.(change, report));
 }
 
 /** Runs the checks that look at the files of a bundle. Findings are sorted, the worst first. */

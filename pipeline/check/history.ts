@@ -145,23 +145,17 @@ function pastBefore(
   if (at < 0 || repository.shallow) return {};
   return {
     historyOf: async (places) => {
-      const folders = new Set(places.map(({ path }) => path));
-      if (paths.length > 0 && ![...folders].every((folder) => paths.some((path) => isBelow(folder, path)))) {
+      const folders = [...new Set(places.map(({ path }) => path))];
+      if (paths.length > 0 && !folders.every((folder) => paths.some((path) => isBelow(folder, path)))) {
         return oldVersions(repository, before, places);
       }
       const versions = ended.slice(at + 1).flatMap((one) => one.versions);
-      const isAsked = ({ path }: OldVersion): boolean => pathsAbove(path).some((one) => folders.has(one));
+      const isAsked = ({ path }: OldVersion): boolean => folders.some((folder) => isBelow(path, folder));
       return { versions: versions.filter(isAsked), incomplete: undefined };
     },
   };
 }
 
 function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
-}
-
-/** A path and the folders that it is in. */
-function pathsAbove(path: string): string[] {
-  const names = path.split('/');
-  return names.map((_, i) => names.slice(0, i + 1).join('/'));
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 }

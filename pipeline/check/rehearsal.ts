@@ -95,8 +95,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
   const rehearsed: RehearsedMerge[] = [];
-  // Reports hold whole graphs: of each only what is counted stays.
-  const found: (readonly Finding[])[] = [];
+  const rules = new Map<string, RuleCount>();
   const unchecked = [...shallowness(repository)];
   const asked = {
     tip,
@@ -111,14 +110,15 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
       continue;
     }
-    rehearsed.push(rehearsedMerge(merge, outcome));
-    found.push(outcome.findings);
+    // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
+    rehearsed.push(copyOf(rehearsedMerge(merge, outcome)));
+    countRules(rules, outcome.findings);
   }
   return {
     from: merges.at(-1)?.date ?? '',
     to: merges[0]?.date ?? '',
     merges: rehearsed,
-    rules: ruleCounts(found),
+    rules: ruleCounts(rules),
     people: peopleAsked(rehearsed),
     stranded: strandedByMonth(rehearsed),
     intended: silencing(
@@ -209,23 +209,29 @@ function withoutUnknown(report: CheckReport): CheckReport {
     : report;
 }
 
-/** @param found the findings of each merge */
-function ruleCounts(found: readonly (readonly Finding[])[]): RuleCount[] {
-  const counts = new Map<string, { errors: number; warnings: number; merges: number }>();
-  for (const findings of found) {
-    for (const rule of new Set(findings.map((finding) => finding.rule))) {
-      const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
-      const of = (severity: Finding['severity']): number =>
-        findings.filter((finding) => finding.rule === rule && finding.severity === severity).length;
-      counts.set(rule, {
-        errors: errors + of('error'),
-        warnings: warnings + of('warning'),
-        merges: merges + 1,
-      });
-    }
+/** A copy that shares no text with what it was made from. */
+function copyOf(merge: RehearsedMerge): RehearsedMerge {
+  return JSON.parse(JSON.stringify(merge)) as RehearsedMerge;
+}
+
+/** Adds the findings of one merge to the counts. */
+function countRules(counts: Map<string, RuleCount>, findings: readonly Finding[]): void {
+  for (const rule of new Set(findings.map((finding) => finding.rule))) {
+    const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
+    const of = (severity: Finding['severity']): number =>
+      findings.filter((finding) => finding.rule === rule && finding.severity === severity).length;
+    counts.set(rule, {
+      rule,
+      errors: errors + of('error'),
+      warnings: warnings + of('warning'),
+      merges: merges + 1,
+    });
   }
-  return [...counts]
-    .map(([rule, count]) => ({ rule, ...count }))
+}
+
+/** The most errors first; rules with notes alone are left out. */
+function ruleCounts(counts: ReadonlyMap<string, RuleCount>): RuleCount[] {
+  return [...counts.values()]
     .filter(({ errors, warnings }) => errors + warnings > 0)
     .sort((a, b) => b.errors - a.errors || b.warnings - a.warnings || (a.rule < b.rule ? -1 : 1));
 }

@@ -28,7 +28,10 @@ export class BatchProcess implements ObjectStore {
     return new Promise((resolve, reject) => {
       const child = this.#start();
       this.#waiting.push({ most, resolve, reject });
+      // Requests of the same moment go out in one write.
+      child.stdin?.cork();
       child.stdin?.write(`${most === undefined ? 'info' : 'contents'} ${id}\n`);
+      process.nextTick(() => child.stdin?.uncork());
     });
   }
 

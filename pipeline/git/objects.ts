@@ -1,5 +1,6 @@
 /** Objects by id: those that are here, and those that are fetched when they are read. */
 import { PipelineError } from '../error.ts';
+import { LruCache } from '../lru-cache.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
@@ -23,8 +24,8 @@ export interface TreeEntry {
 /** Largest tree or commit that is read, in bytes. */
 const STRUCTURE_BYTES = 64 * 1024 * 1024;
 
-/** Trees that are kept, so that a second walk over the same folders costs nothing. */
-const KEPT_TREES = 20_000;
+/** Most trees with their entries that are kept, so that a second walk over the same folders costs nothing. */
+const KEPT_ENTRIES = 200_000;
 
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
@@ -55,7 +56,9 @@ export class ObjectReader {
   /** Objects that are on their way. */
   readonly #bringing = new Map<string, Promise<void>>();
   readonly #brought = new Set<string>();
-  readonly #trees = new Map<string, Promise<readonly TreeEntry[]>>();
+  readonly #trees = new LruCache<readonly TreeEntry[]>(KEPT_ENTRIES);
+  /** Trees that are being read. */
+  readonly #reading = new Map<string, Promise<readonly TreeEntry[]>>();
 
   /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
   constructor(store: ObjectStore, fetch?: FetchObjects) {
@@ -92,13 +95,14 @@ export class ObjectReader {
    * @param id of a tree, or of a commit for its root
    * @throws PipelineError `not-found`, `git` when it is not a tree
    */
-  tree(id: string): Promise<readonly TreeEntry[]> {
+  async tree(id: string): Promise<readonly TreeEntry[]> {
     const kept = this.#trees.get(id);
     if (kept) return kept;
-    const read = this.#readTree(id);
-    if (this.#trees.size >= KEPT_TREES) this.#trees.clear();
-    this.#trees.set(id, read);
-    return read;
+    const read = this.#reading.get(id) ?? this.#readTree(id).finally(() => this.#reading.delete(id));
+    this.#reading.set(id, read);
+    const entries = await read;
+    this.#trees.keep(id, entries, 1 + entries.length);
+    return entries;
   }
 
   /** Id of the tree that a commit records. */
@@ -201,13 +205,22 @@ function parseTree(bytes: Buffer, idLength: number): TreeEntry[] {
     const name = names.has(written) ? `${BAD}${written}` : written;
     names.add(name);
     entries.push({
-      mode: bytes.toString('latin1', at, space),
+      mode: modeOf(bytes.toString('latin1', at, space)),
       name,
       id: bytes.toString('hex', end + 1, end + 1 + idLength),
     });
     at = end + 1 + idLength;
   }
   return entries;
+}
+
+/** The usual modes, each as one text for all entries. */
+const MODES: ReadonlyMap<string, string> = new Map(
+  ['100644', '100755', '120000', '160000', '40000'].map((mode) => [mode, mode]),
+);
+
+function modeOf(written: string): string {
+  return MODES.get(written) ?? written;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -3,6 +3,7 @@
  * parts of its ClusterServiceVersion about install modes, webhooks and permissions.
  */
 
+import { ownText } from '../../fbc/document.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { decodeBase64 } from '../../go/base64.ts';
 import { isObject } from '../../go/shape.ts';
@@ -101,7 +102,7 @@ export function manifestPart(value: unknown): ManifestPart {
 }
 
 /** Most characters of manifests that are remembered. */
-const MOST_KEPT = 32 * 1024 * 1024;
+const MOST_KEPT = 16 * 1024 * 1024;
 
 const kept = new Map<string, ManifestPart>();
 let keptSize = 0;
@@ -116,7 +117,7 @@ function partIn(data: string): ManifestPart {
     kept.clear();
     keptSize = data.length;
   }
-  kept.set(data, part);
+  kept.set(ownText(data), part);
   return part;
 }
 

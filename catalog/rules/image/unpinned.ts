@@ -14,7 +14,9 @@ export const rule: Rule = {
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
-        const tags = referencesOf(bundle).filter(({ image }) => tryParseReference(image)?.kind === 'tag');
+        const tags = referencesOf(bundle).filter(
+          ({ image }) => !image.includes('@') && tryParseReference(image)?.kind === 'tag',
+        );
         const [first, ...others] = tags;
         if (!first) continue;
         const more = others.length > 0 ? ` and ${others.length} more of its images` : '';

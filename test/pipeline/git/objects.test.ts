@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { type GitObject, ObjectReader, type ObjectStore } from '../../../pipeline/git/objects.ts';
+
+const idOf = (n: number): string => n.toString(16).padStart(40, '0');
+
+/** A tree with so many files. */
+function treeOf(files: number): GitObject {
+  const entries = Array.from({ length: files }, (_, i) =>
+    Buffer.concat([Buffer.from(`100644 file-${i}\0`), Buffer.alloc(20, 1)]),
+  );
+  const bytes = Buffer.concat(entries);
+  return { type: 'tree', size: bytes.length, bytes };
+}
+
+/** A store in which every object is a tree with so many files, and the ids that it was asked for. */
+function treeStore(files: number): { reader: ObjectReader; asked: string[] } {
+  const asked: string[] = [];
+  const tree = treeOf(files);
+  const store: ObjectStore = {
+    find: (id) => {
+      asked.push(id);
+      return Promise.resolve(tree);
+    },
+    close: () => Promise.resolve(),
+  };
+  return { reader: new ObjectReader(store), asked };
+}
+
+test('a tree is read once, also when it is asked for twice at the same moment', async () => {
+  const { reader, asked } = treeStore(3);
+  const [a, b] = await Promise.all([reader.tree(idOf(1)), reader.tree(idOf(1))]);
+  expect(await reader.tree(idOf(1))).toBe(a);
+  expect(b).toBe(a);
+  expect(a.map(({ mode, name }) => `${mode} ${name}`)).toEqual([
+    '100644 file-0',
+    '100644 file-1',
+    '100644 file-2',
+  ]);
+  expect(asked).toEqual([idOf(1)]);
+});
+
+test('trees are kept up to 200,000 entries in all: the one that was not asked for longest goes first', async () => {
+  const { reader, asked } = treeStore(50_000);
+  for (const n of [1, 2, 3, 1, 4]) await reader.tree(idOf(n));
+  expect(asked).toHaveLength(4);
+  await reader.tree(idOf(1));
+  expect(asked).toHaveLength(4);
+  await reader.tree(idOf(2));
+  expect(asked).toHaveLength(5);
+});
+
+test('a tree that could not be read is asked for again', async () => {
+  let isThere = false;
+  const store: ObjectStore = {
+    find: () => Promise.resolve(isThere ? treeOf(1) : undefined),
+    close: () => Promise.resolve(),
+  };
+  const reader = new ObjectReader(store);
+  await expect(reader.tree(idOf(1))).rejects.toThrow(`object ${idOf(1)} is not in this clone`);
+  isThere = true;
+  expect(await reader.tree(idOf(1))).toHaveLength(1);
+});
