@@ -39,6 +39,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     lease: { patience: PATIENCE },
     records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
     queue: fifoQueue(queue),
+    isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
     forge: app?.forge ?? logForge(telemetry),
     deployed: app?.forge.deployed,

@@ -42,7 +42,7 @@ export async function sharedPlaces(
     const catalogs = [...new Set(all.map(({ catalog }) => catalog))];
     const path = all.at(-1)?.path;
     if (catalogs.length < 2 || !path) continue;
-    const location = await locationOf(objects, tree, path);
+    const location = await policyLocation(objects, tree, path);
     const message = `${catalogs.join(' and ')} are all published to ${place}, expected a different image for each`;
     const hint = 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}';
     found.push({ rule: 'policy/shared-place', severity: 'error', message, location, hint, catalogs });
@@ -75,7 +75,8 @@ function placeName(text: string): string {
   }
 }
 
-async function locationOf(objects: ObjectReader, tree: string, path: Path): Promise<Location> {
+/** Where a commit's policy says something. @param path of keys */
+export async function policyLocation(objects: ObjectReader, tree: string, path: Path): Promise<Location> {
   const entry = await entryAt(objects, tree, POLICY_PATH);
   const bytes = entry && (await objects.read(entry.id)).bytes;
   const { settings } = bytes ? readPolicyDocument(POLICY_PATH, bytes) : {};

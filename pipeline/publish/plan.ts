@@ -1,6 +1,6 @@
 /** What a publish is asked, and how it begins: the policy of the commit, the place, and the fence around it. */
 import type { Finding } from '../../catalog/finding.ts';
-import { sharedPlaces } from '../change/shared-places.ts';
+import { policyLocation, sharedPlaces } from '../change/shared-places.ts';
 import { readCommit } from '../git/commit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
@@ -11,7 +11,7 @@ import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import type { Written } from '../write.ts';
-import type { AttestOptions } from './attest/attest.ts';
+import { type AttestOptions, whyUnsigned } from './attest/attest.ts';
 import type { Signer } from './attest/signer.ts';
 import type { PublishedFrom } from './documents.ts';
 import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
@@ -52,6 +52,8 @@ export interface PublishPorts {
   readonly records?: RecordStore | undefined;
   /** The publisher's own key, for policies that ask for its signature. */
   readonly signer?: Signer | undefined;
+  /** Whether no service vouches for the publisher, as for a job: it cannot sign without a key. */
+  readonly isAnonymous?: boolean | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }
@@ -116,6 +118,9 @@ export async function planPublish(
   const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, request.catalog, request);
+  const unsigned = request.attest ? undefined : whyUnsigned(target.attest, { key: ports.signer, ...ports });
+  if (unsigned)
+    return { kind: 'refused', findings: [await unsignedFinding(repository.objects, commit, unsigned)] };
   const guarded = {
     repository,
     records,
@@ -129,6 +134,16 @@ export async function planPublish(
   if (newer) return { kind: 'superseded', findings: [], commit, by: newer, image: target.name };
   const version = target.immutableTags ? await versionAt(repository.objects, commit) : undefined;
   return { kind: 'planned', ports, request, commit, policy, target, version, guarded, guard };
+}
+
+/** Found before anything is built, and reported as what it is: a mistake of the policy, which no retry helps. */
+async function unsignedFinding(
+  objects: ObjectReader,
+  commit: string,
+  why: { readonly message: string; readonly hint: string },
+): Promise<Finding> {
+  const location = await policyLocation(objects, commit, ['publish', 'catalogs']);
+  return { rule: 'policy/unsigned', severity: 'error', ...why, location };
 }
 
 async function versionAt(objects: ObjectReader, commit: string): Promise<string> {

@@ -114,7 +114,7 @@ function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
 function attestedOf({ ports, request, target, built, receipt }: StagedPublish): Attested {
   const { cache, codec, labels } = target.settings;
   return {
-    options: request.attest ?? attestBy(target.attest, ports.signer),
+    options: request.attest ?? attestBy(target.attest, { key: ports.signer, isAnonymous: ports.isAnonymous }),
     built,
     receipt,
     settings: { cache, compression: codec, labels },

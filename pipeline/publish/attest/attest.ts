@@ -37,15 +37,44 @@ export interface Attested {
   readonly settings: ProvenanceRequest['settings'];
 }
 
+/** What a publisher can sign with. */
+export interface Signing {
+  /** The publisher's own key. */
+  readonly key?: Signer | undefined;
+  /** Whether no service vouches for the publisher: it is no job with an OIDC identity. */
+  readonly isAnonymous?: boolean | undefined;
+}
+
 /**
- * What a policy asks for; nothing when that is nothing.
- *
- * @param key the publisher's own key
- * @throws PipelineError `usage` where the policy wants a key, and the publisher has none
+ * Why nothing of what a policy asks for can sign; undefined where something can, or nothing is asked for.
  */
-export function attestBy(asked: PublishTarget['attest'], key: Signer | undefined): AttestOptions | undefined {
+export function whyUnsigned(
+  asked: PublishTarget['attest'],
+  { key, isAnonymous = false }: Signing,
+): { readonly message: string; readonly hint: string } | undefined {
+  const [keyless, kms] = [asked.includes('keyless'), asked.includes('kms')];
+  if ((!keyless && !kms) || (keyless && !isAnonymous) || (kms && key)) return undefined;
+  if (keyless && !kms) {
+    return {
+      message:
+        'attest: [keyless] needs the OIDC identity of a job, but this publisher is a function without one',
+      hint: 'use attest: [kms] and the parameter SigningKey; or attest: [keyless, kms] for jobs and functions',
+    };
+  }
+  return {
+    message: 'the policy asks for a signature with a KMS key, but this publisher has none',
+    hint: "set the functions' parameter SigningKey; in a job, use attest: [keyless]",
+  };
+}
+
+/**
+ * What a policy asks for; nothing when that is nothing. Asked for both ways to sign, who has an identity signs with it.
+ *
+ * @throws PipelineError `usage` for {@link whyUnsigned}
+ */
+export function attestBy(asked: PublishTarget['attest'], signing: Signing): AttestOptions | undefined {
   if (asked.length === 0) return undefined;
-  const signer = signerFor(asked, key);
+  const signer = signerFor(asked, signing);
   return {
     sbom: asked.includes('sbom'),
     provenance: signer !== undefined || asked.includes('provenance'),
@@ -54,17 +83,11 @@ export function attestBy(asked: PublishTarget['attest'], key: Signer | undefined
   };
 }
 
-function signerFor(asked: PublishTarget['attest'], key: Signer | undefined): Signer | undefined {
-  if (asked.includes('keyless')) return { kind: 'keyless' };
-  if (!asked.includes('kms')) return undefined;
-  if (key) return key;
-  throw new PipelineError(
-    'usage',
-    'the policy asks for a signature with a KMS key, but this publisher has none',
-    {
-      hint: "set the functions' parameter SigningKey; in a job, use attest: [keyless]",
-    },
-  );
+function signerFor(asked: PublishTarget['attest'], signing: Signing): Signer | undefined {
+  const unsigned = whyUnsigned(asked, signing);
+  if (unsigned) throw new PipelineError('usage', unsigned.message, { hint: unsigned.hint });
+  if (asked.includes('keyless') && !signing.isAnonymous) return { kind: 'keyless' };
+  return asked.includes('kms') ? signing.key : undefined;
 }
 
 /**

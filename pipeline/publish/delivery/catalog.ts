@@ -156,7 +156,7 @@ async function publishCommit(
   { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
   { branch, ports, options }: Publishing,
 ): Promise<Published> {
-  const { registry, fence, lease, records, signer, log, now } = ports;
+  const { registry, fence, lease, records, signer, isAnonymous, log, now } = ports;
   const { repository } = branch;
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
@@ -170,7 +170,7 @@ async function publishCommit(
       page: true,
       from: { repository: name, branch: of },
     };
-    const around = { fence, lease, records, signer };
+    const around = { fence, lease, records, signer, isAnonymous };
     const published = await publish({ repository, registry, ...around, progress: log }, request);
     if (published.kind === 'published') await recordPublished(ports, name, published.receipt);
     return published;

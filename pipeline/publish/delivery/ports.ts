@@ -46,6 +46,8 @@ export interface DeliveryPorts {
   readonly queue: Queue;
   /** Signs what policies ask to be signed with the publisher's key; nothing can be when left out. */
   readonly signer?: Signer | undefined;
+  /** Whether no service vouches for this process, as for a job: it cannot sign without a key. */
+  readonly isAnonymous?: boolean | undefined;
   readonly forge: Forge;
   /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
   readonly announce?: ((published: Announcement) => Promise<void>) | undefined;

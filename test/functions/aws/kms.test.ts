@@ -69,12 +69,16 @@ test('a role that may not sign is told so once, without a word of its secret', a
 });
 
 test('a policy that asks for a KMS key is refused where there is none, with what to do', () => {
-  expect(() => attestBy(['kms'], undefined)).toThrow('this publisher has none');
-  expect(attestBy(['kms'], { kind: 'key', key: 'k' })).toMatchObject({
+  expect(() => attestBy(['kms'], {})).toThrow('this publisher has none');
+  expect(attestBy(['kms'], { key: { kind: 'key', key: 'k' } })).toMatchObject({
     provenance: true,
     signer: { key: 'k' },
   });
-  expect(attestBy(['sbom'], { kind: 'key', key: 'k' })).toMatchObject({
+  const both = attestBy(['keyless', 'kms'], { key: { kind: 'key', key: 'k' }, isAnonymous: true });
+  expect(both?.signer).toMatchObject({ kind: 'key' });
+  expect(attestBy(['keyless', 'kms'], {})?.signer, 'a job').toEqual({ kind: 'keyless' });
+  expect(() => attestBy(['keyless'], { isAnonymous: true })).toThrow('a function without one');
+  expect(attestBy(['sbom'], { key: { kind: 'key', key: 'k' } })).toMatchObject({
     signer: undefined,
     provenance: false,
   });
