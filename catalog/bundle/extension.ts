@@ -63,7 +63,7 @@ export function accountDocuments(
       [...forCluster, ...roleRules(bundle, 'ClusterRole')],
       forNamespace,
     ),
-    api === 'v1alpha1' ? previewExtension(account, options) : extension(options, { name: account }),
+    api === 'v1alpha1' ? previewExtension(account, options) : extensionDocument(options, { name: account }),
   ];
 }
 
@@ -103,7 +103,7 @@ export function administratorDocuments(
   return [
     namespaceDocument(bundle, options.namespace),
     ...policyDocuments([options.package, ...permission.packages], permission.group),
-    extension(options),
+    extensionDocument(options),
   ];
 }
 
@@ -161,7 +161,8 @@ function slug(group: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-function extension(options: ExtensionOptions, account?: { readonly name: string }): Json {
+/** The ClusterExtension alone, as current OLM v1 accepts it; with an account, as it did before operator-controller 1.11. */
+export function extensionDocument(options: ExtensionOptions, account?: { readonly name: string }): Json {
   const { name, namespace, version, channel, watched, deployment, upgrades, crdSafety } = options;
   const inline = {
     ...(watched === undefined ? {} : { watchNamespace: watched }),
@@ -189,6 +190,20 @@ function extension(options: ExtensionOptions, account?: { readonly name: string 
       ...(Object.keys(inline).length === 0 ? {} : { config: { configType: 'Inline', inline } }),
     },
   };
+}
+
+/**
+ * Feature gates of operator-controller without which it refuses a ClusterExtension.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/features/features.go
+ */
+export function gatesOf({ watched, deployment }: ExtensionOptions): string[] {
+  return [
+    ...(watched === undefined
+      ? []
+      : ['SingleOwnNamespaceInstallSupport (on OpenShift: NewOLMOwnSingleNamespace)']),
+    ...(deployment === undefined ? [] : ['DeploymentConfig']),
+  ];
 }
 
 /**

@@ -24,6 +24,17 @@ export interface ClusterInstallation {
   readonly range: string;
   /** Undefined while nothing is installed. */
   readonly installed: Installed | undefined;
+  /** Under OLM v0: what else the Subscription and its ClusterServiceVersion say. */
+  readonly subscription?: SubscriptionSettings;
+}
+
+export interface SubscriptionSettings {
+  /** Whether somebody must approve each upgrade. */
+  readonly isManual: boolean;
+  /** Namespaces that the operator watches, none for all; undefined where OLM has not noted them. */
+  readonly watches: readonly string[] | undefined;
+  /** Settings of its deployments, `spec.config`. */
+  readonly config: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -94,6 +105,23 @@ function subscription(object: Json, versions: ReadonlyMap<string, Json>): Cluste
     catalog: at(object, 'spec', 'source'),
     range: '',
     installed: name === '' ? undefined : { name, version: tryParseVersion(at(csv, 'spec', 'version')) },
+    subscription: settingsOf(object, csv),
+  };
+}
+
+/** Where OLM notes the namespaces that an operator watches; empty for all. */
+const TARGETS = 'olm.targetNamespaces';
+
+function settingsOf(object: Json, csv: Json | undefined): SubscriptionSettings {
+  const spec = isObject(object['spec']) ? object['spec'] : {};
+  const metadata = csv && isObject(csv['metadata']) ? csv['metadata'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const targets = annotations[TARGETS];
+  const { config } = spec;
+  return {
+    isManual: spec['installPlanApproval'] === 'Manual',
+    watches: typeof targets === 'string' ? targets.split(',').filter((name) => name !== '') : undefined,
+    config: isObject(config) && Object.keys(config).length > 0 ? config : undefined,
   };
 }
 

@@ -65,6 +65,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./catalog/next.ts')).command,
       },
       {
+        words: 'migrate-to-v1',
+        summary: 'Show what a move from OLM v0 to OLM v1 does to the operators on a cluster',
+        load: async () => (await import('./catalog/migrate-to-v1.ts')).command,
+      },
+      {
         words: 'graph',
         summary: 'Draw the upgrade graph as HTML, SVG, Mermaid or JSON',
         load: async () => (await import('./catalog/graph.ts')).command,

@@ -24,14 +24,43 @@ function findObstacles(bundle: Bundle): string[] {
   const found = dependency ? [`it has dependencies (${dependency})`] : [];
   const spec = csvOf(bundle);
   if (!spec) return found;
-  const modes = Array.isArray(spec['installModes']) ? spec['installModes'].filter(isObject) : [];
-  const forAll = modes.some(({ type, supported }) => type === 'AllNamespaces' && supported === true);
-  if (modes.length > 0 && !forAll) found.push('it does not support the install mode AllNamespaces');
+  const modes = modesIn(spec);
+  if (modes && !modes.has('AllNamespaces')) found.push(isForOne(modes) ? NEEDS_GATE : NAMESPACED);
   const services = spec['apiServiceDefinitions'];
   if (isObject(services) && Array.isArray(services['owned']) && services['owned'].length > 0) {
     found.push('it owns API services');
   }
   return found;
+}
+
+const NAMESPACED = 'it does not support the install mode AllNamespaces';
+/** With this feature gate, OLM v1 installs what watches a single namespace. */
+export const NAMESPACE_GATE = 'SingleOwnNamespaceInstallSupport';
+const NEEDS_GATE = `${NAMESPACED} (without it, OLM v1 needs the feature gate ${NAMESPACE_GATE})`;
+
+/** What OLM v1 does with a bundle once all of its feature gates are on. */
+export interface GatedSupport {
+  /** Why it installs the bundle not at all. */
+  readonly obstacles: readonly string[];
+  /** Whether it installs the bundle only for one namespace, with a feature gate. */
+  readonly needsNamespace: boolean;
+}
+
+export function gatedSupport(bundle: Bundle): GatedSupport {
+  const all = v1Obstacles(bundle);
+  const obstacles = all.filter((one) => one !== NEEDS_GATE);
+  return { obstacles, needsNamespace: obstacles.length < all.length };
+}
+
+/** Install modes that a ClusterServiceVersion supports; undefined where it names none. */
+function modesIn(spec: Readonly<Record<string, unknown>>): ReadonlySet<unknown> | undefined {
+  const modes = Array.isArray(spec['installModes']) ? spec['installModes'].filter(isObject) : [];
+  if (modes.length === 0) return undefined;
+  return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => type));
+}
+
+function isForOne(modes: ReadonlySet<unknown>): boolean {
+  return modes.has('OwnNamespace') || modes.has('SingleNamespace');
 }
 
 /** The fields of the ClusterServiceVersion's spec that a bundle's properties tell. */

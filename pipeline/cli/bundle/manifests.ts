@@ -4,6 +4,7 @@ import {
   accountDocuments,
   administratorDocuments,
   type ExtensionOptions,
+  gatesOf,
   type InstallationOptions,
   subscriptionDocuments,
   suggestedNamespace,
@@ -296,20 +297,6 @@ function refusalsBy(installer: Installer, bundle: Inspected, release: Minor | un
   return runInspection(bundle, RULES).filter(
     ({ rule }) => REFUSED.some((pattern) => pattern.test(rule)) && !ignored.includes(rule),
   );
-}
-
-/**
- * Feature gates of operator-controller without which it refuses a ClusterExtension.
- *
- * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/features/features.go
- */
-function gatesOf({ watched, deployment }: ExtensionOptions): string[] {
-  return [
-    ...(watched === undefined
-      ? []
-      : ['SingleOwnNamespaceInstallSupport (on OpenShift: NewOLMOwnSingleNamespace)']),
-    ...(deployment === undefined ? [] : ['DeploymentConfig']),
-  ];
 }
 
 /** @throws PipelineError `usage` */

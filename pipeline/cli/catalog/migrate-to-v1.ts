@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import { readCluster } from '../../check/cluster.ts';
+import { type CatalogShare, type MigratedOperator, migrationOf } from '../../check/migration.ts';
+import type { Answer } from '../../check/next.ts';
+import { readText } from '../../directory.ts';
+import { amount, linesText } from '../../text.ts';
+import type { Command } from '../command.ts';
+import { readOperands } from '../operands.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+export const command: Command = {
+  words: 'migrate-to-v1',
+  operands: 'DIR|REFERENCE…',
+  options: {
+    installed: {
+      value: 'FILE',
+      description:
+        'operators on a cluster: the output of oc get subscriptions.operators.coreos.com,csv -A -o json',
+    },
+    format: {
+      value: 'text|json|yaml',
+      description: 'output format (default: text); yaml prints only the ClusterExtensions',
+    },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'For each Subscription and its ClusterServiceVersion, shows the ClusterExtension that asks for the same, the upgrades that',
+    'OLM v1 then makes from the same version, the feature gates that it needs, and what is not possible and why. For each',
+    'catalog, shows how many packages OLM v1 can install. Each argument is a catalog on the cluster.',
+    '',
+    'OLM v1 does not take over what OLM v0 installed: delete the Subscription and the ClusterServiceVersion before you apply',
+    'the ClusterExtension. The exit code is 1 if an operator cannot migrate.',
+  ].join('\n'),
+  examples: [
+    'portolan migrate-to-v1 catalogs/v4.20 --installed cluster.json',
+    'portolan migrate-to-v1 catalogs/v4.20 --installed cluster.json --format yaml > extensions.yaml',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, needed, word } = invocation;
+    const file = needed('installed');
+    const format = word('format', ['text', 'json', 'yaml']) ?? 'text';
+    const installations = readCluster(readText(resolve(terminal.directory, file)), file);
+    const catalogs = await readOperands(operands, invocation, terminal);
+    const report = await migrationOf(catalogs, installations);
+    if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+    else if (format === 'yaml')
+      for (const { extension } of report.operators)
+        if (extension !== undefined) await terminal.out(`---\n${emitYaml(extension)}`);
+    if (format === 'text') {
+      await terminal.out(
+        linesText([...report.operators.flatMap(operatorLines), '', ...report.catalogs.map(shareLine)]),
+      );
+    }
+    return report.operators.every(({ extension }) => extension !== undefined) ? 0 : 1;
+  },
+};
+
+function operatorLines(operator: MigratedOperator): string[] {
+  const { namespace, name, package: of, installed, extension, gates, obstacles, next } = operator;
+  return [
+    `${namespace}/${name}: ${of}${installed === undefined ? '' : ` ${installed}`}`,
+    ...obstacles.map((why) => `  NOT POSSIBLE: ${why}`),
+    ...gates.map((gate) => `  needs the feature gate ${gate}`),
+    ...(next ? [`  OLM v1: ${nextText(next)}`] : []),
+    ...(extension === undefined
+      ? []
+      : emitYaml(extension)
+          .trimEnd()
+          .split('\n')
+          .map((line) => `    ${line}`)),
+  ];
+}
+
+/** The upgrades that follow, and where they end. */
+function nextText({ roads: [path] }: Answer): string {
+  if (!path) return 'no upgrade';
+  const [first, ...more] = path.steps;
+  const upgrades = [...(first ? [first] : []), ...more].filter(({ edge }) => edge !== 'none');
+  const names = upgrades.map(({ name, version, edge }) => `${version ?? name} (${edge})`);
+  const end = path.arrives ? 'the head of a channel' : path.last;
+  return names.length === 0 ? `no upgrade: ${end}` : `${names.join(' -> ')}: ${end}`;
+}
+
+function shareLine({ name, packages, installable, withGate }: CatalogShare): string {
+  const share = packages === 0 ? 0 : Math.floor((100 * installable) / packages);
+  const gated = withGate === 0 ? '' : `, ${withGate} more with a feature gate for one watched namespace`;
+  return `${name}: OLM v1 can install ${installable} of ${amount(packages, 'package')} (${share} %)${gated}`;
+}
