@@ -6,9 +6,10 @@
  */
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson } from '../go/json-text.ts';
-import { compareText } from '../go/text.ts';
+import { isObject } from '../go/shape.ts';
+import { compareText, goQuoted } from '../go/text.ts';
 import { formatG } from '../yaml/scalar.ts';
-import { sameJson } from './schema.ts';
+import { bareSchema, bareValue, sameJson, sameKeyword } from './schema.ts';
 
 /** A way in which a node has changed. */
 export interface NodeChange {
@@ -16,6 +17,8 @@ export interface NodeChange {
   readonly check: string;
   /** In the words of the cluster's own check. */
   readonly message: string;
+  /** All that has changed, where the message leaves out a part. */
+  readonly detail?: string;
 }
 
 export interface CompareOptions {
@@ -53,10 +56,17 @@ export function compareNodes(a: Keywords, b: Keywords, options: CompareOptions):
     if (message !== undefined) changes.push({ check, message });
   }
   const unhandled = [...new Set([...a.keys(), ...b.keys()])]
-    .filter((key) => !COMPARISONS.has(key) && !sameJson(a.get(key), b.get(key)))
+    .filter((key) => !COMPARISONS.has(key) && !sameKeyword(key, a.get(key), b.get(key)))
     .map((key): [string, unknown, unknown] => [key, a.get(key), b.get(key)]);
-  if (unhandled.length > 0) changes.push({ check: 'unhandled', message: unhandledText(unhandled) });
+  if (unhandled.length > 0) {
+    const detail = JSON.stringify(unhandled.map(([key, ...values]) => [key, ...values.map(bareOf(key))]));
+    changes.push({ check: 'unhandled', message: unhandledText(unhandled), detail });
+  }
   return changes;
+}
+
+function bareOf(key: string): (value: unknown) => string {
+  return (value) => (value === undefined ? '' : compactJson(bareValue(key, value)));
 }
 
 /** A JSON value as Go represents it in memory. */
@@ -66,7 +76,7 @@ export function rawJson(value: unknown): string {
 
 /** A text in quotes; an empty one for what is not a text. */
 export function quote(value: unknown): string {
-  return JSON.stringify(typeof value === 'string' ? value : '');
+  return goQuoted(typeof value === 'string' ? value : '');
 }
 
 function compareDefault(a: unknown, b: unknown): string | undefined {
@@ -123,15 +133,27 @@ function compareNullable(a: unknown, b: unknown): string | undefined {
   return b === true ? 'nullable added : false -> true' : 'nullable removed : true -> false';
 }
 
-function compareOneOf(a: unknown, b: unknown): string | undefined {
+function compareOneOf(before: unknown, after: unknown): string | undefined {
+  const [a, b] = [alternatives(before), alternatives(after)];
   const added = missing(b, a);
   const removed = missing(a, b);
-  if (a === undefined && added.length > 0) {
+  if (a.length === 0 && added.length > 0) {
     return `oneOf constraint added when there was none previously: [${added.join(' ')}]`;
   }
-  if (b === undefined && removed.length > 0) return `oneOf constraint removed: [${removed.join(' ')}]`;
   if (removed.length > 0) return `allowed oneOf schemas removed: [${removed.join(' ')}]`;
   return added.length > 0 ? `allowed oneOf schemas added: [${added.join(' ')}]` : undefined;
+}
+
+/** What describes an alternative, and does not restrict it. */
+const DESCRIBING = ['description', 'title', 'example', 'externalDocs'];
+
+function alternatives(oneOf: unknown): readonly unknown[] {
+  if (!Array.isArray(oneOf)) return [];
+  return oneOf.map((schema) => {
+    const bare = bareSchema(schema);
+    if (!isObject(bare)) return bare;
+    return Object.fromEntries(Object.entries(bare).filter(([key]) => !DESCRIBING.includes(key)));
+  });
 }
 
 function comparePattern(a: unknown, b: unknown): string | undefined {

@@ -17,6 +17,8 @@ export interface Crd {
   readonly versions: readonly CrdVersion[];
   /** Versions in which a cluster may hold objects. */
   readonly storedVersions: readonly string[];
+  /** Whether the stored versions are from a status; false for those of a file. */
+  readonly hasStatus: boolean;
   readonly convertsByWebhook: boolean;
 }
 
@@ -47,6 +49,7 @@ export function readCrd(value: unknown): Crd | undefined {
     versions,
     storedVersions:
       stored.length > 0 ? stored : versions.filter(({ storage }) => storage).map(({ name }) => name),
+    hasStatus: stored.length > 0,
     convertsByWebhook: fields(spec['conversion'])['strategy'] === 'Webhook',
   };
 }

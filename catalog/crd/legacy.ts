@@ -8,7 +8,7 @@
 import { compareText } from '../go/text.ts';
 import { missing, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
-import { flatten, LEGACY, ownKeywords, sameJson } from './schema.ts';
+import { flatten, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts';
 
 export type LegacyRelease = 'v1.3' | 'v0.17';
 
@@ -21,6 +21,8 @@ export interface LegacyFinding {
     | 'ServedVersionValidator'
     | 'ChangeValidator';
   readonly message: string;
+  /** What the message leaves out. */
+  readonly hint?: string;
 }
 
 /** Every reason to refuse the upgrade; none when it is safe. */
@@ -41,8 +43,11 @@ export function legacyChanges(before: Crd, after: Crd, release: LegacyRelease): 
   ];
 }
 
-function said(validator: LegacyFinding['validator']): (message: string) => LegacyFinding {
-  return (message) => ({ validator, message });
+/** What a validator says, and what it leaves out. */
+type Saying = Pick<LegacyFinding, 'message' | 'hint'>;
+
+function said(validator: LegacyFinding['validator']): (saying: string | Saying) => LegacyFinding {
+  return (saying) => ({ validator, ...(typeof saying === 'string' ? { message: saying } : saying) });
 }
 
 function scopeMessages(before: Crd, after: Crd): string[] {
@@ -65,25 +70,31 @@ function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): st
     .sort(compareText);
 }
 
-function servedMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): string[] {
+function servedMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): (string | Saying)[] {
   const [from, to] = [JSON.stringify(older.name), JSON.stringify(newer.name)];
   const changes = fieldChanges(older, newer, release);
   if (!changes) return [`calculating schema diff between CRD versions ${from} and ${to}`];
-  return changes.map(({ field, message }) =>
+  return changes.map(({ field, message, hint }) =>
     message === undefined
       ? unknownText(from, field)
-      : `version upgrade ${from} to ${to}, field ${JSON.stringify(field)}: ${message}`,
+      : {
+          message: `version upgrade ${from} to ${to}, field ${JSON.stringify(field)}: ${message}`,
+          ...(hint !== undefined && { hint }),
+        },
   );
 }
 
-function changeMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): string[] {
+function changeMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): (string | Saying)[] {
   const version = JSON.stringify(older.name);
   const changes = fieldChanges(older, newer, release);
   if (!changes) return [`calculating schema diff for CRD version ${version}`];
-  return changes.map(({ field, message }) =>
+  return changes.map(({ field, message, hint }) =>
     message === undefined
       ? unknownText(version, field)
-      : `version ${version}, field ${JSON.stringify(field)}: ${message}`,
+      : {
+          message: `version ${version}, field ${JSON.stringify(field)}: ${message}`,
+          ...(hint !== undefined && { hint }),
+        },
   );
 }
 
@@ -95,6 +106,7 @@ function unknownText(version: string, field: string): string {
 interface FieldChange {
   readonly field: string;
   readonly message: string | undefined;
+  readonly hint?: string;
 }
 
 /** Undefined when a field is gone: then nothing is compared. */
@@ -112,7 +124,10 @@ function fieldChanges(
     if (!other) return undefined;
     const a = ownKeywords(node.schema, below);
     const b = ownKeywords(other.schema, below);
-    changes.push(...nodeChanges(a, b, release).map((message) => ({ field, message })));
+    const hint = omittedFields(a.get('required'), b.get('required'), release);
+    for (const message of nodeChanges(a, b, release)) {
+      changes.push({ field, message, ...(hint !== undefined && message?.endsWith(OMITTED) && { hint }) });
+    }
   }
   return changes;
 }
@@ -147,7 +162,7 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
     messages.push(`type changed from ${quote(a.get('type'))} to ${quote(b.get('type'))}`);
   }
   const unknown = [...new Set([...a.keys(), ...b.keys()])].some(
-    (keyword) => !knows(keyword) && !sameJson(a.get(keyword), b.get(keyword)),
+    (keyword) => !knows(keyword) && !sameKeyword(keyword, a.get(keyword), b.get(keyword)),
   );
   return unknown ? [...messages, undefined] : messages;
 }
@@ -170,10 +185,15 @@ function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string
   const added = missing(b, a).map((text) => String(JSON.parse(text)));
   if (added.length === 0) return undefined;
   if (release === 'v1.3') return `new required fields [${added.join(' ')}] added`;
-  // The list was emptied before it was printed.
-  return a === undefined
-    ? 'new values added as required when previously no required fields existed: []'
-    : `new required fields added: [${added.join(' ')}]`;
+  return a === undefined ? OMITTED : `new required fields added: [${added.join(' ')}]`;
+}
+
+/** The check with kapp empties the list before it prints it. */
+const OMITTED = 'new values added as required when previously no required fields existed: []';
+
+function omittedFields(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
+  if (release !== 'v0.17' || a !== undefined || !Array.isArray(b)) return undefined;
+  return `new required fields: ${b.join(', ')}`;
 }
 
 const KAPP_BOUNDS: ReadonlyMap<string, string> = new Map([

@@ -21,6 +21,8 @@ export interface UnsafeChange {
   readonly message: string;
   /** The line that the cluster prints. */
   readonly text: string;
+  /** All that has changed, where the line leaves out a part. */
+  readonly detail?: string;
 }
 
 export interface SafetyOptions extends CompareOptions {
@@ -91,14 +93,18 @@ function comparedVersions(before: Crd, after: Crd): ComparedVersion[] {
   });
 }
 
-function placed(version: string, field: string, { check, message }: NodeChange): UnsafeChange {
-  return { check, version, field, message, text: `${version}: ${field}: ${check}: ${message}` };
+function placed(version: string, field: string, change: NodeChange): UnsafeChange {
+  return { ...change, version, field, text: `${version}: ${field}: ${change.check}: ${change.message}` };
 }
 
 /** Differences between served versions, less those that the old CRD had already. */
 function servedChanges(before: Crd, after: Crd, options: CompareOptions): UnsafeChange[] {
-  const known = new Set(pairChanges(before, options).map(({ text }) => text));
-  return pairChanges(after, options).filter(({ text }) => !known.has(text));
+  const known = new Set(pairChanges(before, options).map(contentOf));
+  return pairChanges(after, options).filter((change) => !known.has(contentOf(change)));
+}
+
+function contentOf({ text, detail = '' }: UnsafeChange): string {
+  return `${text}\n${detail}`;
 }
 
 function pairChanges(crd: Crd, options: CompareOptions): UnsafeChange[] {

@@ -46,7 +46,7 @@ export const CURRENT: Dialect = {
 export const LEGACY: Dialect = {
   key: (_, text) => text,
   items: (text) => `${text}[*]`,
-  index: (text) => text,
+  index: (text, keyword, index) => (keyword === 'items' ? `${text}[${index}]` : text),
   only: (text) => text,
   named: (text) => text,
   additional: (text) => `${text}[*]`,
@@ -120,7 +120,7 @@ function children(schema: Schema, dialect: Dialect, text: string): readonly Chil
   }
   add(['not'], dialect.only(text, 'not'), schema['not']);
   for (const [name, property] of entriesOf(schema['properties']))
-    add(['properties', name], `${text}.${name}`, property);
+    add(['properties', name], propertyPlace(text, name), property);
   add(['additionalProperties'], dialect.additional(text), schema['additionalProperties']);
   for (const keyword of NAMING) {
     for (const [name, property] of entriesOf(schema[keyword]))
@@ -128,6 +128,11 @@ function children(schema: Schema, dialect: Dialect, text: string): readonly Chil
   }
   add(['additionalItems'], dialect.only(text, 'additionalItems'), schema['additionalItems']);
   return found;
+}
+
+/** Go prints a property without a name as an index without a number. */
+function propertyPlace(text: string, name: string): string {
+  return name === '' ? `${text}[]` : `${text}.${name}`;
 }
 
 const COMBINING = ['allOf', 'anyOf', 'oneOf'];
@@ -175,7 +180,38 @@ function isNothing(key: string, value: unknown): boolean {
   if (key === 'default' || key === 'example') return false;
   if (value === '') return !OPTIONAL_TEXTS.has(key);
   if (value === false) return !OPTIONAL_BOOLEANS.has(key);
+  if (isObject(value)) return NAMING.includes(key) && Object.keys(value).length === 0;
   return Array.isArray(value) && value.length === 0;
+}
+
+/** Keywords that hold one schema; some of them a boolean instead. */
+const ONE: ReadonlySet<string> = new Set(['items', 'not', 'additionalProperties', 'additionalItems']);
+
+/** A schema without what means the same as nothing, at any depth. */
+export function bareSchema(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries([...ownKeywords(schema, [])].map(([key, value]) => [key, bareValue(key, value)]));
+}
+
+/** The value of a keyword, its schemas without what means the same as nothing. */
+export function bareValue(key: string, value: unknown): unknown {
+  if (ONE.has(key) && !Array.isArray(value)) return bareSchema(value);
+  if (Array.isArray(value) && (COMBINING.includes(key) || key === 'items')) return value.map(bareSchema);
+  if (isObject(value) && (NAMING.includes(key) || key === 'properties')) {
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, bareSchema(child)]));
+  }
+  if (key === 'externalDocs') return withoutEmpty(value);
+  return key === 'x-kubernetes-validations' ? listOf(value).map(withoutEmpty) : value;
+}
+
+function withoutEmpty(value: unknown): unknown {
+  return Object.fromEntries(entriesOf(value).filter(([, member]) => member !== '' && member !== null));
+}
+
+/** Whether two values of a keyword mean the same. */
+export function sameKeyword(key: string, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return a !== undefined && b !== undefined && sameJson(bareValue(key, a), bareValue(key, b));
 }
 
 /** Whether two keywords' values are the same JSON. */

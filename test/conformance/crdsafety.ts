@@ -5,6 +5,7 @@ import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../catalog/crd/legacy.ts';
 import { OLM_OPTIONS, STRICT_OPTIONS, type UnsafeChange, unsafeChanges } from '../../catalog/crd/safety.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
@@ -56,7 +57,38 @@ async function comparePair(
   const before = definitionIn(join(root, 'old.yaml'));
   const after = definitionIn(join(root, 'new.yaml'));
   if (!before || !after) return { name, outcome: 'differ', detail: 'not read' };
-  return compareDefinitions(name, recorded, { before, after, decided });
+  const result = compareDefinitions(name, recorded, { before, after, decided });
+  if (result.outcome !== 'differ') return result;
+  const row = chosenRow(recorded, before, after, (as) =>
+    compareDefinitions(name, recorded, { before: as, after, decided }),
+  );
+  return row === undefined ? result : { name, outcome: 'chosen', detail: row };
+}
+
+/** The row of docs/bundle-differences.md that says why ours differs. */
+function chosenRow(
+  recorded: Recorded,
+  before: Crd,
+  after: Crd,
+  compareAs: (before: Crd) => CaseResult,
+): string | undefined {
+  if (!before.hasStatus && compareAs({ ...before, storedVersions: [] }).outcome === 'agree') {
+    return 'storage-version';
+  }
+  if (recorded.olmv1.errors?.some((line) => / oneOf: .*0x(?:PTR|[0-9a-f]{8})/s.test(line)))
+    return 'oneof-addresses';
+  return [before, after].some(hasDottedNames) ? 'dotted-names' : undefined;
+}
+
+/** Whether a property's name can be taken for another place: it has a dot, or is that of the items. */
+function hasDottedNames({ versions }: Crd): boolean {
+  const walk = (value: unknown): boolean =>
+    isObject(value) &&
+    (Object.keys(isObject(value['properties']) ? value['properties'] : {}).some(
+      (key) => key.includes('.') || key === 'items',
+    ) ||
+      Object.values(value).some((each) => (Array.isArray(each) ? each.some(walk) : walk(each))));
+  return versions.some(({ schema }) => walk(schema));
 }
 
 interface Definitions {
@@ -91,7 +123,7 @@ export function compareDefinitions(
 const STRUCTS = /^(.*(?:unhandled: unhandled changes found|oneOf: [^[]*)).*$/;
 
 function textsDiffer(recorded: readonly string[], changes: readonly UnsafeChange[]): string[] {
-  const shown = (text: string): string => text.replace(STRUCTS, '$1');
+  const shown = (text: string): string => unordered(text.replace(STRUCTS, '$1'));
   const ours = changes.map(({ text }) => shown(text)).sort();
   const theirs = recorded.map(shown).sort();
   if (JSON.stringify(ours) === JSON.stringify(theirs)) return [];
@@ -117,7 +149,7 @@ function legacyDiffers(recorded: LegacyVerdict, before: Crd, after: Crd, release
 
 /** Lists are printed in no order. */
 function unordered(text: string): string {
-  return text.replace(/\[([^\][]*)\]/, (_, list: string) => `[${list.split(' ').sort().join(' ')}]`);
+  return text.replaceAll(/\[([^\][]*)\]/g, (_, list: string) => `[${list.split(' ').sort().join(' ')}]`);
 }
 
 async function compareEdge(name: string, root: string): Promise<CaseResult> {

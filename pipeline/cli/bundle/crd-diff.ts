@@ -65,9 +65,10 @@ function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): 
       hint: safeChange(change),
     }));
   }
-  return legacyChanges(before, after, release).map(({ validator, message }) => ({
+  return legacyChanges(before, after, release).map(({ validator, message, hint }) => ({
     definition: name,
     text: `${validator}: ${message}`,
+    ...(hint !== undefined && { hint }),
   }));
 }
 

@@ -16,6 +16,7 @@ function inherited(versions: Package, roads: readonly string[]): Record<string, 
     scope: 'Namespaced',
     versions: names.map((name) => ({ name, served: true, storage: false, schema: {} })),
     storedVersions: names.slice(-1),
+    hasStatus: false,
     convertsByWebhook: false,
   });
   const of = inheritedVersions(steps, ({ name }) => {
