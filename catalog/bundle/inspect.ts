@@ -6,9 +6,11 @@
 import { type Cel, loadCel } from '../fbc/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
+import { folded } from '../go/kubernetes-readers.ts';
 import { CRD_V1, CRD_V1BETA1, JSON_SCHEMA } from '../go/kubernetes-types.ts';
 import type { Path } from '../go/path.ts';
 import {
+  fieldName,
   fitStruct,
   isObject,
   type Misfit,
@@ -68,6 +70,10 @@ export interface Miscased {
 export interface InspectedCrd extends BundleObject {
   /** Keys outside of its schemas that clusters ignore for their case. */
   readonly miscased: readonly Miscased[];
+  /** Where a number or a boolean stands in the place of text, outside of its schemas. */
+  readonly unquoted: readonly Path[];
+  /** With every key as it is spelled. */
+  readonly written: Fields;
 }
 
 /** A file of `metadata/` with annotations. */
@@ -141,6 +147,9 @@ export function annotationsFiles(files: BundleFiles): AnnotationsFile[] {
     const first = firstValue(file);
     const read = first && readInto(ANNOTATIONS, first);
     if (!first || !isObject(read)) return [];
+    const spelled = Object.keys(read).filter((name) => fieldName(ANNOTATIONS, name) !== undefined);
+    // Go cannot read the file if any of them is something else.
+    if (spelled.some((name) => read[name] !== null && !isObject(read[name]))) return [];
     const found = foldedMember(read, 'annotations');
     if (!isObject(found)) return [];
     const values = mapValues(found, (value) => value ?? '');
@@ -177,28 +186,41 @@ function typedCsv(object: BundleObject): TypedCsv {
   };
 }
 
+const FOLDED_V1 = folded(CRD_V1, JSON_SCHEMA);
+const FOLDED_V1BETA1 = folded(CRD_V1BETA1, JSON_SCHEMA);
+
+/** A CRD as operator-framework/api and opm's validation decode it: keys count in any case. */
+export function crdShape({ version }: Pick<BundleObject, 'version'>): StructShape {
+  return version === 'v1beta1' ? FOLDED_V1BETA1 : FOLDED_V1;
+}
+
 function inspectedCrd(object: BundleObject): InspectedCrd {
-  const miscased: Miscased[] = [];
-  const shape = object.version === 'v1beta1' ? CRD_V1BETA1 : CRD_V1;
-  const folded = foldedKeys(object.value, shape, [], miscased);
-  if (miscased.length === 0 || !isObject(folded)) return { ...object, miscased };
-  const name = object.name === '' ? text(member(folded, 'metadata'), 'name') : object.name;
-  return { ...object, value: folded, name, miscased };
+  const found: Loosened = { unquoted: [], miscased: [] };
+  const read = loosened(object.value, crdShape(object), [], found);
+  const written = isObject(read) ? read : {};
+  const value = foldedKeys(written, crdShape(object));
+  if (!isObject(value)) return { ...object, written, ...found };
+  const name = object.name === '' ? text(member(value, 'metadata'), 'name') : object.name;
+  return { ...object, value, name, written, ...found };
 }
 
 /** A value with a type's keys as the type spells them; schemas stay as they are. */
-function foldedKeys(value: unknown, shape: Shape, path: Path, found: Miscased[]): unknown {
+function foldedKeys(value: unknown, shape: Shape): unknown {
   if (shape.kind === 'list' && Array.isArray(value))
-    return value.map((item, i) => foldedKeys(item, shape.items, [...path, i], found));
+    return value.map((item) => foldedKeys(item, shape.items));
   if (shape.kind !== 'struct' || shape === JSON_SCHEMA || !isObject(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+  const result: Record<string, unknown> = {};
+  for (const key of keysOf(value)) {
     const field = fieldName(shape, key);
     const type = field === undefined ? undefined : shape.fields[field];
-    if (field === undefined || !type) return [key, inner];
-    if (field !== key) found.push({ path: [...path, key], field });
-    return [field, foldedKeys(inner, type, [...path, key], found)];
-  });
-  return Object.fromEntries(entries);
+    result[field ?? key] = type ? foldedKeys(value[key], type) : value[key];
+  }
+  return result;
+}
+
+/** Keys in the order in which Go reads them: where two name one field, the last one counts. */
+function keysOf(value: Fields): string[] {
+  return Object.keys(value).sort();
 }
 
 function textMap(value: unknown): Readonly<Record<string, string>> {
@@ -226,7 +248,7 @@ function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): un
         ? mapValues(value, (item, key) => loosened(item, shape.values, [...path, key], found))
         : value;
     case 'struct':
-      return isObject(value)
+      return isObject(value) && shape !== JSON_SCHEMA
         ? mapValues(value, (item, key) => loosenedField(item, shape, [...path, key], found))
         : value;
     default:
@@ -234,18 +256,31 @@ function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): un
   }
 }
 
+/** Fields that Go's types have from a type embedded in them: the typed reader makes no text of their scalars. */
+const EMBEDDED: Readonly<Record<string, readonly string[]>> = {
+  'v1alpha1.ClusterServiceVersion': ['apiVersion', 'kind'],
+  'v1.CustomResourceDefinition': ['apiVersion', 'kind'],
+  'v1beta1.CustomResourceDefinition': ['apiVersion', 'kind'],
+  'v1.RuleWithOperations': ['apiGroups', 'apiVersions', 'resources', 'scope'],
+  'v1.ConfigMapEnvSource': ['name'],
+  'v1.ConfigMapKeySelector': ['name'],
+  'v1.ConfigMapProjection': ['name'],
+  'v1.ConfigMapVolumeSource': ['name'],
+  'v1.SecretEnvSource': ['name'],
+  'v1.SecretKeySelector': ['name'],
+  'v1.SecretProjection': ['name'],
+};
+
+function isEmbedded({ name }: StructShape, field: string): boolean {
+  return EMBEDDED[name]?.includes(field) === true;
+}
+
 function loosenedField(value: unknown, shape: StructShape, path: Path, found: Loosened): unknown {
   const key = String(path.at(-1));
   const field = fieldName(shape, key);
   if (field !== undefined && field !== key) found.miscased.push({ path, field });
-  const inner = field === undefined ? undefined : shape.fields[field];
+  const inner = field === undefined || isEmbedded(shape, field) ? undefined : shape.fields[field];
   return inner ? loosened(value, inner, path, found) : value;
-}
-
-/** The field that a key names: by exact name, or else ignoring case. */
-function fieldName({ fields }: StructShape, key: string): string | undefined {
-  if (Object.hasOwn(fields, key)) return key;
-  return Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
 }
 
 function mapValues(object: Fields, change: (value: unknown, key: string) => unknown): Fields {

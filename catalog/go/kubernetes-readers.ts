@@ -1,5 +1,5 @@
 /** Types of Kubernetes that read JSON in a way of their own, for kubernetes-types.ts. */
-import { type CheckedShape, listOf, mapOf, type Shape, type StructShape } from './shape.ts';
+import { type CheckedShape, listOf, mapOf, type Shape, type StructShape, struct } from './shape.ts';
 
 const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 
@@ -27,14 +27,14 @@ export const intOrString: CheckedShape = {
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** `metav1.Time`: null, the empty text, or a time of RFC 3339. */
+/** `metav1.Time`: null, or a time of RFC 3339. */
 export const time: CheckedShape = {
   kind: 'checked',
   goName: 'v1.Time',
   expected: 'a time of RFC 3339',
   refusal: (value) => {
     if (typeof value !== 'string') return 'json: cannot unmarshal value into Go value of type string';
-    return value === '' || RFC3339.test(value)
+    return RFC3339.test(value)
       ? undefined
       : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
   },
@@ -77,4 +77,17 @@ function exactIn(shape: Shape): Shape {
   if (shape.kind === 'struct') return exact(shape);
   if (shape.kind === 'list') return listOf(exactIn(shape.items));
   return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
+}
+
+/** The same shape with keys that count in any case, as `encoding/json` reads them; `but` stays as it is. */
+export function folded(shape: StructShape, but: StructShape): StructShape {
+  if (shape === but) return shape;
+  const fields = Object.entries(shape.fields).map(([name, field]) => [name, foldedIn(field, but)] as const);
+  return struct(shape.name, Object.fromEntries(fields));
+}
+
+function foldedIn(shape: Shape, but: StructShape): Shape {
+  if (shape.kind === 'struct') return folded(shape, but);
+  if (shape.kind === 'list') return listOf(foldedIn(shape.items, but));
+  return shape.kind === 'map' ? mapOf(foldedIn(shape.values, but)) : shape;
 }

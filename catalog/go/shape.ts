@@ -332,8 +332,8 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
   return proper ? value : fitted;
 }
 
-/** The field that a key names: by exact name, or else ignoring case. */
-function fieldName(shape: StructShape, key: string): string | undefined {
+/** The field that a key names: by exact name, or else ignoring case, as Go does. */
+export function fieldName(shape: StructShape, key: string): string | undefined {
   if (Object.hasOwn(shape.fields, key)) return key;
   if (shape.exactKeys) return undefined;
   const folded = foldCase(key);

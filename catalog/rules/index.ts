@@ -63,6 +63,7 @@ import { rule as crdSelectableField } from './crd/selectable-field.ts';
 import { rule as crdSingleVersion } from './crd/single-version.ts';
 import { rule as crdStorageVersion } from './crd/storage-version.ts';
 import { rule as crdType } from './crd/type.ts';
+import { rule as crdUnquoted } from './crd/unquoted.ts';
 import { rule as crdVersionNames } from './crd/version-names.ts';
 import { rule as crdVersionParts } from './crd/version-parts.ts';
 import { rule as csvAnnotationCase } from './csv/annotation-case.ts';
@@ -78,6 +79,7 @@ import { rule as csvExamples } from './csv/examples.ts';
 import { rule as csvExamplesMissing } from './csv/examples-missing.ts';
 import { rule as csvExamplesTwice } from './csv/examples-twice.ts';
 import { rule as csvFieldCase } from './csv/field-case.ts';
+import { rule as csvFieldCaseType } from './csv/field-case-type.ts';
 import { rule as csvIcon } from './csv/icon.ts';
 import { rule as csvIconData } from './csv/icon-data.ts';
 import { rule as csvIconMissing } from './csv/icon-missing.ts';
@@ -214,6 +216,8 @@ import { rule as manifestHiddenFile } from './manifest/hidden-file.ts';
 import { rule as manifestKind } from './manifest/kind.ts';
 import { rule as manifestLostDocument } from './manifest/lost-document.ts';
 import { rule as manifestMetadata } from './manifest/metadata.ts';
+import { rule as manifestMetadataType } from './manifest/metadata-type.ts';
+import { rule as manifestMixedDocuments } from './manifest/mixed-documents.ts';
 import { rule as manifestNetworkPolicy } from './manifest/network-policy.ts';
 import { rule as manifestSeveralCsvs } from './manifest/several-csvs.ts';
 import { rule as manifestSize } from './manifest/size.ts';
@@ -354,6 +358,7 @@ export const RULES: readonly Rule[] = [
   crdSingleVersion,
   crdStorageVersion,
   crdType,
+  crdUnquoted,
   crdVersionNames,
   crdVersionParts,
   csvAnnotationCase,
@@ -368,6 +373,7 @@ export const RULES: readonly Rule[] = [
   csvExamplesMissing,
   csvExamplesTwice,
   csvExamples,
+  csvFieldCaseType,
   csvFieldCase,
   csvIconData,
   csvIconMissing,
@@ -504,7 +510,9 @@ export const RULES: readonly Rule[] = [
   manifestHiddenFile,
   manifestKind,
   manifestLostDocument,
+  manifestMetadataType,
   manifestMetadata,
+  manifestMixedDocuments,
   manifestNetworkPolicy,
   manifestSeveralCsvs,
   manifestSize,

@@ -3,15 +3,17 @@
 /** Texts that say the same thing as rules: a finding of any of these rules counts. The first that matches decides. */
 export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] = [
   [/^open metadata\/annotations\.yaml/, 'olmv1/annotations-file', 'annotations/missing', 'manifest/folders'],
-  [/no kind "CustomResourceDefinition" is registered/, 'crd/api-version'],
+  [/no kind "CustomResourceDefinition" is registered/, 'crd/api-version', 'crd/field-case'],
   [
     /unrecognized type: |cannot convert \w+ to \w+|^cannot unmarshal \w+ into Go(?!.*example CustomResource)/,
     'csv/unquoted',
+    'crd/unquoted',
     'csv/type',
   ],
   [
     /unable to find a csv|no ClusterServiceVersion (?:in bundle|found in)|no bundle csv found|no csv in bundle/,
     'manifest/csv-missing',
+    'manifest/hidden-file',
     'annotations/folder',
     'manifest/several-csvs',
     'csv/type',
@@ -26,16 +28,27 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [
     /unable to load the annotations file|error unmarshalling potential bundle metadata/,
     'annotations/unreadable',
+    'annotations/text',
+    'annotations/missing',
   ],
-  [/unable to parse CSV|cannot restore|Short version cannot|quantities must match/, 'csv/type', 'crd/type'],
+  [
+    /unable to parse CSV|cannot restore|Short version cannot|quantities must match/,
+    'csv/type',
+    'csv/field-case-type',
+    'manifest/mixed-documents',
+    'crd/type',
+  ],
   [/^Invalid character\(s\) found in prerelease/, 'csv/release-name', 'csv/type'],
+  [/^Prerelease is empty|^No Major\.Minor\.Patch|^error getting bundle CSV release/, 'csv/type'],
   [
     /^Invalid character\(s\) found in|^strconv\.ParseUint: parsing|parsing time "|cannot parse ".*" as "2006"/,
     'csv/type',
     'csv/version',
     'crd/type',
+    'csv/field-case-type',
+    'manifest/metadata-type',
   ],
-  [/unable to parse CRD/, 'crd/type'],
+  [/unable to parse CRD/, 'crd/type', 'manifest/mixed-documents'],
   [/unsupported CRD version|Unsupported api version of CRD/, 'crd/api-version'],
   [
     /^Unable to locate|contains no yaml files|no such file or directory|no bundle objects found/,
@@ -79,11 +92,13 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [
     /error validating object|metadata\.(?:namespace|labels|annotations|finalizers|generation): /,
     'manifest/metadata',
+    'manifest/unreadable',
     'crd/protected-group',
   ],
   [
     /^error in bundle.*owned CRD|owned CRD .* not found in bundle|references owned custom resource definition/,
     'crd/owned-missing',
+    'crd/field-case',
     'crd/owned-group',
     'crd/single-version',
     'crd/api-version',
@@ -115,9 +130,9 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   ],
   [/uses wrong case and should be/, 'csv/annotation-case'],
   [/found olm\.properties annotation/, 'csv/properties-annotation'],
-  [/'apiVersion' is missing|'kind' is missing/, 'csv/type-meta'],
+  [/'apiVersion' is missing|'kind' is missing/, 'csv/type-meta', 'csv/field-case'],
   [/relatedImages\[\d+\]/, 'csv/related-image'],
-  [/bundle name with release versioning/, 'csv/release-name'],
+  [/bundle name with release versioning/, 'csv/release-name', 'csv/type'],
   [/invalid service account found/, 'csv/service-account'],
   [/maximum bundle compressed size|nearing maximum bundle|unable to check the bundle/, 'manifest/size'],
   [/Provider\.Name not specified/, 'csv/provider'],
@@ -131,6 +146,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [
     /olm\.maxOpenShiftVersion must specify only|has an invalid value\. Unable to parse|csv\.Annotations has an invalid value/,
     'openshift/max-version',
+    'openshift/max-version-needed',
   ],
   [
     /index image in the path|inform the path of|com\.redhat\.openshift\.versions|allows to distribute it on|via the labels|range informed/,
@@ -195,13 +211,25 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [
     /json: cannot unmarshal|unmarshaling|failed to unmarshal/,
     'csv/unquoted',
+    'crd/unquoted',
     'csv/type',
     'crd/type',
     'annotations/text',
+    'csv/field-case-type',
     'manifest/unreadable',
     'manifest/metadata',
+    'manifest/metadata-type',
   ],
 ];
+
+/** Errors of rules for which a tool may lack a message, and the row of docs/bundle-differences.md that tells why. */
+export const ROWS: Readonly<Record<string, string>> = {
+  'annotations/package': 'package-name',
+  'csv/conversion-modes': 'webhooks',
+  'manifest/mixed-documents': 'mixed-documents',
+  'openshift/max-version': 'max-openshift-version',
+  'openshift/versions-range': 'openshift-range',
+};
 
 /** Rules that report errors which no real tool looks for. */
 export const OURS: ReadonlySet<string> = new Set([

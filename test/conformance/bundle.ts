@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../catalog/bundle/install.ts';
+import { firstValue } from '../../catalog/bundle/manifest.ts';
+import { isDirect } from '../../catalog/bundle/read.ts';
 import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import { isObject } from '../../catalog/go/shape.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runInspection } from '../../catalog/rules/rule.ts';
 import { directorySource } from '../../pipeline/directory.ts';
-import { OURS, TEXTS } from './bundle-texts.ts';
+import { OURS, ROWS, TEXTS } from './bundle-texts.ts';
 import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
 
@@ -48,12 +51,14 @@ export function compare(name: string, recorded: Recorded, bundle: Inspected): Ca
   });
   const verdicts = verdictsDiffer(recorded, said, findings);
   const objects = objectsDiffer(recorded, bundle);
+  const added = addedErrors(recorded, said, findings);
+  for (const { row } of added) if (row !== undefined) chosen.add(row);
   if (objects === CHOSEN) chosen.add(CHOSEN);
   for (const { row } of verdicts) if (row !== undefined) chosen.add(row);
   const differing = [
     ...new Set([
       ...lost,
-      ...addedErrors(recorded, said, findings),
+      ...added.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
       ...(objects === undefined || objects === CHOSEN ? [] : [objects]),
       ...verdicts.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
     ]),
@@ -109,14 +114,17 @@ function verdictsDiffer(
     return [
       {
         text: `${tool}: ${passed ? 'passes' : 'fails'}, ours: ${rules.join(', ')}`,
-        row: rowOfVerdict(said, rules),
+        row: rowOfVerdict(said, passed ? errors : []),
       },
     ];
   });
 }
 
-function rowOfVerdict(said: readonly string[], rules: readonly string[]): string | undefined {
-  if (rules.length > 0) return undefined;
+function rowOfVerdict(said: readonly string[], errors: readonly Finding[]): string | undefined {
+  if (errors.length > 0) {
+    const rows = errors.map(rowOfFinding);
+    return rows.every((row) => row !== undefined) ? rows[0] : undefined;
+  }
   if (said.some((text) => text.startsWith('panic: '))) return 'panic';
   if (said.some((text) => text.startsWith('The CEL field is missing'))) return 'compound-constraint';
   return said.some((text) => /does not match expected name "-v/.test(text)) ? 'package-not-read' : undefined;
@@ -128,7 +136,9 @@ function rulesFor(text: string): readonly string[] {
 }
 
 /** The row of docs/bundle-differences.md that tells why a text of the tools is none of ours. */
-function chosenRow(text: string, { objects }: Inspected, said: readonly string[]): string | undefined {
+function chosenRow(text: string, bundle: Inspected, said: readonly string[]): string | undefined {
+  const { objects } = bundle;
+  if (isOfOtherFolder(text, bundle)) return 'other-folders';
   if (text.startsWith('panic: ')) return 'panic';
   if (/invalid value \(container-tools\)/.test(text)) return 'no-container-tools';
   if (/does not match expected name "-v/.test(text)) return 'package-not-read';
@@ -146,11 +156,53 @@ function isFollowUp(text: string, said: readonly string[]): boolean {
 }
 
 const UNREAD_CSV =
-  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go/;
+  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
+
+/** operator-framework/api reads the ClusterServiceVersion and the annotations of any folder, and validates what it finds there. */
+function isOfOtherFolder(text: string, { csv, annotations, files }: Inspected): boolean {
+  const elsewhere = [...files.metadata, ...files.manifests.filter((file) => !isDirect(file))];
+  const hasCsv = elsewhere.some((file) => {
+    const value = firstValue(file)?.value;
+    return isObject(value) && value['kind'] === 'ClusterServiceVersion';
+  });
+  if (hasCsv || (!csv && files.others.length > 0))
+    return !/^Expecting|^Unable to locate|^unable to find a csv/.test(text);
+  if (
+    files.others.some(isYamlFile) &&
+    /^owned CRD|^error loading objs|^unable to (?:decode|parse)/.test(text)
+  )
+    return true;
+  return !annotations && /^channel\(s\)/.test(text);
+}
+
+function isYamlFile(path: string): boolean {
+  return path.endsWith('.yaml');
+}
+
+/** The row of docs/bundle-differences.md that tells why a finding has no match among the tools' messages. */
+function rowOfFinding({ rule, message }: Finding): string | undefined {
+  if (rule === 'csv/type' && /at most 20 characters, found ".{21,}"$/.test(message)) return 'release-length';
+  if (rule === 'csv/type' && /spec\.(?:release|version) must be .* found null$/.test(message))
+    return 'null-version';
+  if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing')) return 'key-case';
+  if (rule === 'crd/duplicate' && message.endsWith(' twice')) return 'later-documents';
+  return ROWS[rule];
+}
+
+interface AddedError {
+  readonly text: string;
+  readonly row: string | undefined;
+}
 
 /** Errors of ours that no tool has reason for. What follows from a bundle that cannot be loaded is not looked at. */
-function addedErrors(recorded: Recorded, said: readonly string[], findings: readonly Finding[]): string[] {
+function addedErrors(
+  recorded: Recorded,
+  said: readonly string[],
+  findings: readonly Finding[],
+): AddedError[] {
   if (recorded.load.error) return [];
+  // A tool that crashed did not say what is wrong.
+  const panicked = said.some((text) => text.startsWith('panic: '));
   return findings
     .filter(({ severity, rule }) => severity === 'error' && !OURS.has(rule) && isAsked(rule, recorded))
     .filter(
@@ -161,7 +213,10 @@ function addedErrors(recorded: Recorded, said: readonly string[], findings: read
             .includes(rule),
         ),
     )
-    .map(({ rule, message }) => `too much: ${rule}: ${message}`);
+    .map((finding) => ({
+      text: `too much: ${finding.rule}: ${finding.message}`,
+      row: rowOfFinding(finding) ?? (panicked ? 'panic' : undefined),
+    }));
 }
 
 /** Whether the tool that a rule follows was asked when the case was recorded. */
@@ -187,7 +242,12 @@ export interface Recorded {
     singleton?: boolean;
   }[];
   readonly opmValidate?: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | string>>>>;
-  readonly sdk?: Readonly<Record<string, { passed?: boolean; outputs?: readonly { message: string }[] }>>;
+  readonly sdk?: Readonly<
+    Record<
+      string,
+      { passed?: boolean; outputs?: readonly { message: string }[]; error?: string; panic?: string }
+    >
+  >;
   readonly olmv1?: Readonly<Record<string, string | readonly string[] | null>>;
   readonly scorecard?: Readonly<
     Record<string, { errors?: readonly string[]; suggestions?: readonly string[]; error?: string } | string>
@@ -209,9 +269,11 @@ function saidIn(recorded: Recorded): string[] {
           .map((text) => bare(typeof text === 'string' ? text : `panic: ${JSON.stringify(text)}`)),
       ),
     ),
-    ...Object.values(sdk).flatMap(({ outputs = [] }) =>
-      outputs.flatMap(({ message }) => formatTexts(bare(message))),
-    ),
+    ...Object.values(sdk).flatMap(({ outputs = [], error = null, panic }) => [
+      ...outputs.flatMap(({ message }) => formatTexts(bare(message))),
+      ...loadTexts(error),
+      ...(panic === undefined ? [] : [`panic: ${panic}`]),
+    ]),
     ...olmv1Texts(recorded),
     ...scorecardTexts(recorded),
   ];

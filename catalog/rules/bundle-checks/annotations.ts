@@ -1,11 +1,21 @@
 /** What `metadata/` must say: the annotations of the bundle and what it depends on. */
 
 import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
+import { firstValue, type ManifestFile } from '../../bundle/manifest.ts';
 import { isDirect } from '../../bundle/read.ts';
-import { foldedMember, propertiesIn, type WrittenProperty } from '../../bundle/registry-bundle.ts';
+import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
 import { tryReadJson } from '../../go/json.ts';
-import { fitStruct, isObject, type StructShape, struct, text as textShape } from '../../go/shape.ts';
+import {
+  bool,
+  fitStruct,
+  isObject,
+  listOf,
+  mapOf,
+  type StructShape,
+  struct,
+  text as textShape,
+} from '../../go/shape.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 
@@ -52,8 +62,15 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
     const key = `${PREFIX}${name}.v1`;
     const found = annotations?.values[key];
     if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/$/g, '') === name) continue;
-    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: opm and OLM always read ${name}/, operator-sdk reads the annotated folder`;
-    report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${name}/` });
+    const isRead = name === 'manifests';
+    const who = isRead
+      ? 'opm and OLM always read manifests/, operator-sdk reads the annotated folder'
+      : 'all tools read metadata/';
+    const message = `the annotation ${JSON.stringify(key)} must be ${name}/, found ${JSON.stringify(found)}: ${who}`;
+    report(message, annotations.document.locate([annotations.key, key]), {
+      hint: `${key}: ${name}/`,
+      ...(isRead ? {} : { severity: 'warning' }),
+    });
   }
 }
 
@@ -73,16 +90,33 @@ export function checkAnnotationTypes({ annotations, files }: Inspected, report: 
   }
 }
 
+const CHART = struct('bundle.Metadata', {
+  ...Object.fromEntries(
+    ['name', 'home', 'version', 'description', 'icon', 'apiVersion', 'condition', 'tags', 'appVersion'].map(
+      (field) => [field, textShape],
+    ),
+  ),
+  kubeVersion: textShape,
+  type: textShape,
+  sources: listOf(textShape),
+  keywords: listOf(textShape),
+  deprecated: bool,
+  annotations: mapOf(textShape),
+});
+
+/** Whether a file makes Helm's chart of its folder: one that has a name. */
+function isChart(file: ManifestFile): boolean {
+  const first = file.path === 'manifests/Chart.yaml' ? firstValue(file) : undefined;
+  const { value, misfits } = fitStruct(first && readInto(CHART, first), CHART);
+  return misfits.length === 0 && (value['name'] ?? '') !== '';
+}
+
 export function checkMediaType({ annotations, csv, manifests }: Inspected, report: Report): void {
   if (!annotations || manifests.length === 0) return;
   const key = `${PREFIX}mediatype.v1`;
-  const expected = manifests.some(({ path }) => path === 'manifests/Chart.yaml')
-    ? 'helm+v1'
-    : csv
-      ? 'registry+v1'
-      : 'plain+v0';
+  const expected = manifests.some(isChart) ? 'helm+v1' : csv ? 'registry+v1' : 'plain+v0';
   const found = text(annotations.values, key);
-  if (found === expected) return;
+  if (found === expected || annotations.misfits.includes(key)) return;
   const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
   report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });
 }

@@ -5,9 +5,8 @@
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
 
-import { type Fields, type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import { crdShape, type Fields, type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
-import { CRD_V1, CRD_V1BETA1 } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
 import { fitStruct } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
@@ -56,9 +55,10 @@ export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
 }
 
 export const checkCrdType: Check = ({ crds }, report) => {
-  for (const { value, version, name, document } of crds) {
+  for (const crd of crds) {
+    const { written, version, name, document } = crd;
     if (version !== 'v1' && version !== 'v1beta1') continue;
-    const { misfits } = fitStruct(value, version === 'v1' ? CRD_V1 : CRD_V1BETA1);
+    const { misfits } = fitStruct(written, crdShape(crd));
     for (const { path, expected, found } of misfits) {
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
       report(message, document.locate(path));
@@ -66,17 +66,29 @@ export const checkCrdType: Check = ({ crds }, report) => {
   }
 };
 
+export const checkCrdUnquoted: Check = ({ crds }, report) => {
+  for (const { unquoted, miscased, name, document } of crds) {
+    for (const path of unquoted) {
+      // opm does not look at a field that is spelled otherwise.
+      if (miscased.some(({ path: key }) => key.every((step, i) => step === path[i]))) continue;
+      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is not a string: operator-sdk accepts it, but opm and OLM reject the bundle`;
+      report(message, document.locate(path), { hint: `${String(path.at(-1))}: "…"` });
+    }
+  }
+};
+
 /** Fields that opm looks up only as Kubernetes spells them: without them, it does not find the CRD. */
-const SOUGHT = /^(?:metadata|metadata\.name|spec|spec\.names|spec\.names\.kind|spec\.versions)$/i;
+const SOUGHT = /^(?:apiVersion|metadata|metadata\.name|spec|spec\.names|spec\.names\.kind|spec\.versions)$/i;
 
 /** OLM v0 reads keys of CRDs in any case, and writes them to the cluster as Kubernetes spells them. */
 export const checkCrdFieldCase: Check = ({ crds }, report) => {
-  for (const { name, document, miscased } of crds) {
+  for (const { name, document, miscased, written } of crds) {
     for (const { path, field } of miscased) {
+      const parent = path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], written);
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
       report(message, document.locate(path), {
         hint: `${field}: …`,
-        ...(SOUGHT.test(path.join('.')) ? {} : { severity: 'warning' }),
+        ...(SOUGHT.test(path.join('.')) && !(field in Object(parent)) ? {} : { severity: 'warning' }),
       });
     }
   }
@@ -237,15 +249,25 @@ export const checkCrdOnce: Check = (bundle, report) => {
   }
 };
 
+function isName(path: Path): boolean {
+  return path.join('.') === 'metadata.name';
+}
+
 export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
-  const served = new Set(servedApis(bundle).map(([api]) => api));
+  const apis = servedApis(bundle);
+  const served = new Set(apis.map(([api]) => api));
+  // A name that is not text is another rule's.
+  const unnamed = new Set(
+    bundle.crds.filter(({ unquoted }) => unquoted.some(isName)).map(({ document }) => document),
+  );
+  const unread = new Set(apis.flatMap(([api, { document }]) => (unnamed.has(document) ? [api] : [])));
   const names = new Set(bundle.crds.map(({ name }) => name));
   const seen = new Set<string>();
   for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', 'owned').entries()) {
     const name = text(crd, 'name');
     const dot = name.indexOf('.');
     const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text(crd, 'version')}, Kind=${text(crd, 'kind')}`;
-    if (served.has(api) && names.has(name)) {
+    if (served.has(api) && (names.has(name) || unread.has(api))) {
       if (seen.has(api)) {
         const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} lists ${api} as owned twice: tools treat the second as another CRD, which the bundle lacks`;
         report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {

@@ -11,7 +11,9 @@ import {
   texts,
 } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
+import { foldedMember } from '../../bundle/registry-bundle.ts';
 import { readJson } from '../../go/json.ts';
+import type { Path } from '../../go/path.ts';
 import { isObject } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
@@ -32,12 +34,27 @@ export function called({ name }: TypedCsv): string {
   return `ClusterServiceVersion ${JSON.stringify(name)}`;
 }
 
-export const checkCsvType: Check = ofCsv((csv, report) => {
-  for (const { path, found, expected, text: written } of csv.misfits) {
-    const what = written === undefined ? found : JSON.stringify(written);
-    report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
-  }
-});
+/** Makes a check of the types of those fields whose path fits. */
+function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
+  return ofCsv((csv, report) => {
+    for (const { path, found, expected, text: written } of csv.misfits) {
+      if (!fits(csv, path)) continue;
+      const what = written === undefined ? found : JSON.stringify(written);
+      report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
+    }
+  });
+}
+
+/** Whether a part of a path is spelled in another case than the field that it stands for, and opm does not see it. */
+function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
+  // These opm reads in any case, too.
+  if (/^(?:apiVersion|kind|metadata)$/i.test(String(path[0]))) return false;
+  return miscased.some(({ path: key }) => key.every((step, i) => step === path[i]));
+}
+
+export const checkCsvType: Check = typeCheck((csv, path) => !isMiscased(csv, path));
+
+export const checkMiscasedType: Check = typeCheck(isMiscased);
 
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -84,6 +101,8 @@ function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   if (!key) return undefined;
   const json = csv.annotations[key] ?? '';
   if (json === '') return [];
+  // The tools read it as YAML after they found it to be JSON.
+  if (/^\s*\t|\n\s*\t\s*$/.test(json)) return 'begins or ends with a tab, which YAML does not allow';
   const examples = readJson(json);
   if ('defect' in examples) return `not JSON: ${examples.defect}`;
   if (examples.value === null) return [];
@@ -288,7 +307,10 @@ export const checkPropertiesAnnotation: Check = ofCsv((csv, report) => {
 });
 
 export const checkTypeMeta: Check = ofCsv((csv, report) => {
-  const apiVersion = text(csv.object.value, 'apiVersion');
+  const written = foldedMember(csv.object.value, 'apiVersion') ?? '';
+  // What is not text has the wrong type, which is another rule's.
+  if (typeof written !== 'string') return;
+  const apiVersion = written;
   if (apiVersion === '')
     report(`${called(csv)} has no apiVersion`, csv.at(), {
       hint: 'apiVersion: operators.coreos.com/v1alpha1',
@@ -366,6 +388,7 @@ export const checkSubstitutes: Check = ofCsv((csv, report) => {
 
 export const checkUnquoted: Check = ofCsv((csv, report) => {
   for (const path of csv.unquoted) {
+    if (isMiscased(csv, path)) continue;
     const field = path.join('.');
     const message = `${called(csv)}: ${field} is not a string: operator-sdk accepts it, but opm and OLM v1 reject the bundle`;
     report(message, csv.at(...path), { hint: `${String(path.at(-1))}: "…"` });
@@ -373,14 +396,22 @@ export const checkUnquoted: Check = ofCsv((csv, report) => {
 });
 
 /** Fields beside the required ones without which OLM does not install. */
-const NEEDED: readonly (readonly string[])[] = [['metadata'], ['metadata', 'name'], ['spec', 'installModes']];
+const NEEDED: readonly (readonly string[])[] = [
+  ['apiVersion'],
+  ['metadata'],
+  ['metadata', 'name'],
+  ['spec', 'installModes'],
+];
 
 export const checkFieldCase: Check = ofCsv((csv, report) => {
   for (const { path, field } of csv.miscased) {
     const message = `${called(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
-    const isRequired = [...REQUIRED, ...NEEDED].some(
-      (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
-    );
+    const parent = path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], csv.object.value);
+    const isRequired =
+      !(field in Object(parent)) &&
+      [...REQUIRED, ...NEEDED].some(
+        (required) => required.join('.') === [...path.slice(0, -1), field].join('.'),
+      );
     report(message, csv.at(...path), {
       hint: `${field}: …`,
       ...(isRequired ? {} : { severity: 'warning' }),

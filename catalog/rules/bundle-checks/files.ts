@@ -1,12 +1,13 @@
 /** What the files of a bundle must be, before anybody looks into them. */
 
 import type { Inspected } from '../../bundle/inspect.ts';
-import { kindOf } from '../../bundle/manifest.ts';
+import { kindOf, readManifestFile } from '../../bundle/manifest.ts';
 import { fileName, isDirect } from '../../bundle/read.ts';
-import { itemsOf } from '../../bundle/registry-bundle.ts';
+import { type BundleObject, itemsOf } from '../../bundle/registry-bundle.ts';
+import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
-import { fitStruct, isObject, struct, text } from '../../go/shape.ts';
+import { fitStruct, isObject, type Misfit, struct, text } from '../../go/shape.ts';
 import type { Report } from '../rule.ts';
 
 export function checkFolders({ files }: Inspected, report: Report): void {
@@ -46,7 +47,7 @@ export function checkSubfolders({ files }: Inspected, report: Report): void {
   );
   for (const folder of folders) {
     report(
-      `manifests/ has the folder ${JSON.stringify(folder)}, which no tool reads`,
+      `manifests/ has the folder ${JSON.stringify(folder)}, which OLM and opm do not read`,
       start(`manifests/${folder}`),
       {
         hint: 'move its files to manifests/, or out of the bundle',
@@ -157,24 +158,39 @@ function textBytes(annotations: unknown): number {
 /** What every object says of itself. */
 const TYPED = struct('v1.PartialObjectMetadata', { apiVersion: text, kind: text, metadata: OBJECT_META });
 
-export function checkMetadata({ objects }: Inspected, report: Report): void {
-  for (const object of objects) {
-    if (object.kind === 'ClusterServiceVersion' || !SUPPORTED.has(object.kind)) continue;
-    const say: Say = (path, message) => {
-      const what = `${object.kind} ${JSON.stringify(object.name)}: ${path.join('.')}`;
-      report(`${what} ${message}`, object.document.locate(path));
-    };
+/** Makes a check of the metadata of each object but the ClusterServiceVersion. */
+function eachMetadata(
+  check: (object: BundleObject, misfits: readonly Misfit[], say: Say) => void,
+): (bundle: Inspected, report: Report) => void {
+  return ({ objects }, report) => {
+    for (const object of objects) {
+      if (object.kind === 'ClusterServiceVersion' || !SUPPORTED.has(object.kind)) continue;
+      const what = `${object.kind} ${JSON.stringify(object.name)}`;
+      check(object, fitStruct(object.value, TYPED).misfits, (path, message) =>
+        report(`${what}: ${path.join('.')} ${message}`, object.document.locate(path)),
+      );
+    }
+  };
+}
+
+/** The types of CRDs are another rule's. operator-sdk does not look at those of other objects. */
+export const checkMetadataTypes: (bundle: Inspected, report: Report) => void = eachMetadata(
+  ({ kind }, misfits, say) => {
+    if (kind === 'CustomResourceDefinition') return;
+    for (const { path, expected, found } of misfits) say(path, `must be ${expected}, found ${found}`);
+  },
+);
+
+export const checkMetadata: (bundle: Inspected, report: Report) => void = eachMetadata(
+  (object, misfits, say) => {
     const isCrd = object.kind === 'CustomResourceDefinition';
-    const { misfits } = fitStruct(object.value, TYPED);
-    if (!isCrd)
-      for (const { path, expected, found } of misfits) say(path, `must be ${expected}, found ${found}`);
-    if (misfits.length > 0) continue;
+    if (misfits.length > 0) return;
     const metadata = isObject(object.value['metadata']) ? object.value['metadata'] : {};
     checkPlace(metadata, isCrd, say);
     checkTexts(metadata, say);
     checkOwners(metadata, say);
-  }
-}
+  },
+);
 
 type Say = (path: Path, message: string) => void;
 type Metadata = Readonly<Record<string, unknown>>;
@@ -224,5 +240,21 @@ function checkOwners(metadata: Metadata, say: Say): void {
   for (const [i, manager] of managers.entries()) {
     if (manager['operation'] !== 'Apply' && manager['operation'] !== 'Update')
       say(['metadata', 'managedFields', i], 'must be of the operation Apply or Update');
+  }
+}
+
+/** ClusterServiceVersions and CRDs that operator-sdk reads twice, the second time from the wrong place. */
+export function checkMixedDocuments({ manifests, csv, crds }: Inspected, report: Report): void {
+  for (const { path, bytes, documents } of manifests) {
+    const isTyped = csv?.object.document.file === path || crds.some(({ document }) => document.file === path);
+    const second = isTyped && documents.length > 1 ? secondReading(bytes) : undefined;
+    if (!second) continue;
+    const [read] = readManifestFile(path, second).documents;
+    if (read?.kind === 'value' && isObject(read.value)) continue;
+    report(
+      'operator-sdk cannot read the file: its loader mixes the first document with the next ones',
+      documents[1]?.kind === 'unread' ? documents[1].location : start(path),
+      { hint: 'keep one document in the file' },
+    );
   }
 }

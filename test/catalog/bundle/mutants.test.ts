@@ -6,6 +6,7 @@ import { RULES } from '../../../catalog/rules/index.ts';
 import { runInspection } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { compare, type Recorded } from '../../conformance/bundle.ts';
+import { ROWS } from '../../conformance/bundle-texts.ts';
 import { bundleFiles } from '../../fakes/bundle-fixture.ts';
 import { type Files, MUTATION_KINDS, mutantOf } from '../../fuzz/bundle-mutants.ts';
 
@@ -25,6 +26,11 @@ const RECORDED: readonly RecordedMutant[] = JSON.parse(
   readFileSync('test/catalog/bundle/fixtures/mutants.json', 'utf8'),
 );
 const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
+
+test('each row that excuses a finding is on the page of differences', () => {
+  const page = readFileSync('docs/bundle-differences.md', 'utf8');
+  expect(Object.values(ROWS).filter((row) => !page.includes(`| ${row} |`))).toEqual([]);
+});
 
 test('a seed makes the same mutant every time; every kind is made', () => {
   const made = Array.from({ length: 600 }, (_, seed) => mutantOf(SAMPLE, seed));
