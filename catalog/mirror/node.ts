@@ -65,14 +65,23 @@ export type Pull =
   /** Why nothing can be asked, in the runtime's words. */
   | { readonly refused: string };
 
-/** Merges rules as the machine config operator does. */
-export function nodeConfig(rules: MirrorRules): NodeConfig {
-  const registries = new Map<string, NodeRegistry>();
-  for (const [source, { mirrors, blocked }] of merged(rules.digest)) {
+/**
+ * Merges rules as the machine config operator does.
+ *
+ * @param base the registries that the node is configured with already; a rule for one of them takes its place
+ */
+export function nodeConfig(
+  rules: MirrorRules,
+  base: ReadonlyMap<string, NodeRegistry> = new Map(),
+): NodeConfig {
+  const registries = new Map<string, NodeRegistry>(base);
+  const digests = merged(rules.digest);
+  for (const [source, { mirrors, blocked }] of digests) {
     registries.set(source, { location: source, digestMirrors: mirrors, tagMirrors: [], blocked });
   }
+  const ofDigests = new Map([...registries].filter(([source]) => !base.has(source) || digests.has(source)));
   for (const [source, { mirrors, blocked }] of merged(rules.tag)) {
-    const known = registries.get(source);
+    const known = ofDigests.get(source);
     registries.set(source, {
       location: source,
       digestMirrors: known?.digestMirrors ?? [],
@@ -136,7 +145,8 @@ function trimmed(registries: ReadonlyMap<string, NodeRegistry>): Map<string, Nod
   const result = new Map<string, NodeRegistry>();
   for (const [source, registry] of registries) {
     const location = source.replace(/\/+$/, '');
-    if (!result.has(location)) result.set(location, { ...registry, location });
+    const own = registry.location === source ? location : registry.location.replace(/\/+$/, '');
+    if (!result.has(location)) result.set(location, { ...registry, location: own });
   }
   return result;
 }
@@ -173,7 +183,8 @@ export function pull(config: NodeConfig, written: string, read?: Reference): Pul
     const rest = full.slice(prefixLength(name, prefix));
     const sound = (mirror: string): boolean => config.sound.has(mirror) && rest.length <= MAX_SOUND;
     const asked = mirrors.map((mirror) => (sound(mirror) ? mirror + rest : canonical(mirror + rest)));
-    return { asked: [...asked, full], sourceBlocked: registry.blocked };
+    const own = registry.location === prefix ? full : canonical(registry.location + rest);
+    return { asked: [...asked, own], sourceBlocked: registry.blocked };
   } catch (error) {
     if (error instanceof InvalidReference) return { refused: error.message };
     throw error;

@@ -1,13 +1,18 @@
 /** How commands reach registries: the client that their options make. */
 import { resolve } from 'node:path';
+import type { NodeConfig } from '../../catalog/mirror/node.ts';
 import { clientUnder } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
 import { authfileCredentials } from '../oci/registry/credentials.ts';
 import { parseLocation } from '../oci/registry/image-location.ts';
+import { readThroughMirrors } from '../oci/registry/mirrored.ts';
+import type { Traffic } from '../oci/registry/transport.ts';
 import type { Policy } from '../policy/policy.ts';
+import { repositoryMatcher } from '../policy/registries.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';
+import { mirrorHosts, mirrorsFor } from './mirror-documents.ts';
 
 /** What a client may ask. */
 export interface ClientScope {
@@ -46,7 +51,50 @@ export function registryClientFor(
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(farthest === undefined ? {} : { farthest }),
   };
-  return policy ? clientUnder(policy, options) : createRegistryClient(options);
+  const client = policy ? clientUnder(policy, options) : createRegistryClient(options);
+  const mirrors = mirrorsFor(invocation, directory);
+  return mirrors ? throughMirrors(client, mirrors, { options, policy }) : client;
+}
+
+interface Sources {
+  readonly options: ClientOptions;
+  readonly policy: Policy | undefined;
+}
+
+/** A client that reads through mirrors: the policy says which names may be asked for, who calls says where they are. */
+function throughMirrors(
+  client: RegistryClient,
+  config: NodeConfig,
+  { options, policy }: Sources,
+): RegistryClient {
+  const internal = [...(options.internal ?? []), ...mirrorHosts(config)];
+  const mirrors = createRegistryClient({ ...options, internal });
+  const reader = readThroughMirrors(client, {
+    config,
+    mirrors,
+    ...(policy && { allows: repositoryMatcher(policy.registries.allow) }),
+  });
+  return {
+    ...reader,
+    traffic: () => sumOf(client.traffic(), mirrors.traffic()),
+    close: () => {
+      client.close();
+      mirrors.close();
+    },
+  };
+}
+
+function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>): Map<string, Traffic> {
+  const sum = new Map(a);
+  for (const [host, { requests, sent, received }] of b) {
+    const known = sum.get(host) ?? { requests: 0, sent: 0, received: 0 };
+    sum.set(host, {
+      requests: known.requests + requests,
+      sent: known.sent + sent,
+      received: known.received + received,
+    });
+  }
+  return sum;
 }
 
 function hostOf(text: string | undefined): string[] {

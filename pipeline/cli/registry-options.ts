@@ -16,5 +16,15 @@ export const REGISTRY_OPTIONS: Readonly<Record<string, Option>> = {
     description: 'internal host or address range that Portolan may connect to',
     multiple: true,
   },
+  idms: {
+    value: 'PATH',
+    description:
+      'read images where these ImageDigestMirrorSets, ImageTagMirrorSets or ImageContentSourcePolicies say (files, folders, or the output of oc get -o yaml)',
+    multiple: true,
+  },
+  'registries-conf': {
+    value: 'FILE',
+    description: 'read images where this registries.conf (version 2) says',
+  },
   ca: { value: 'FILE', description: 'certificates of a private certificate authority (PEM)', multiple: true },
 };

@@ -1,4 +1,3 @@
-import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
@@ -7,12 +6,13 @@ import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
 import { readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
-import { fileError, readText } from '../../directory.ts';
+import { readText } from '../../directory.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
+import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -133,37 +133,4 @@ function mixture(objects: readonly ReadObject[]): Finding[] {
       hint: 'use portolan mirror migrate to convert the policy to a mirror set',
     },
   ];
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
-/** A file, or those of a folder: what its kustomization applies, else all YAML that is not a configuration. */
-function documentFiles(path: string): string[] {
-  if (!isFolder(path)) return [path];
-  const names = readdirSync(path).sort();
-  const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
-  return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
-    join(path, name),
-  );
-}
-
-const KUSTOMIZATION = 'kustomization.yaml';
-const OTHERS: ReadonlySet<string> = new Set([
-  KUSTOMIZATION,
-  'registries.d.yaml',
-  'imageSetConfiguration.yaml',
-]);
-
-/** The files beside a kustomization that it applies; undefined where it is none. */
-function resourcesOf(file: string): string[] | undefined {
-  const [object] = readObjects(readText(file), file).objects;
-  const resources = object?.value['resources'];
-  if (!Array.isArray(resources)) return undefined;
-  return resources.filter((name): name is string => typeof name === 'string' && /^[\w.-]+$/.test(name));
 }

@@ -1,0 +1,117 @@
+/**
+ * `registries.conf` of podman, CRI-O and skopeo, version 2: where images are looked for. Only the tables of registries
+ * are read; what else a file may say (short names, credential helpers) does not matter for full names.
+ *
+ * @see https://github.com/containers/image/blob/main/docs/containers-registries.conf.5.md
+ */
+import type { NodeRegistry } from './node.ts';
+import { readTomlTables, TomlError, type TomlTable } from './toml-tables.ts';
+
+/** The registries by prefix. */
+export type RegistriesConf = ReadonlyMap<string, NodeRegistry>;
+
+/** What is wrong with a `registries.conf`. */
+export class InvalidRegistriesConf extends Error {
+  readonly line: number;
+
+  constructor(message: string, line: number) {
+    super(message);
+    this.name = 'InvalidRegistriesConf';
+    this.line = line;
+  }
+}
+
+/** @throws InvalidRegistriesConf */
+export function readRegistriesConf(text: string): RegistriesConf {
+  const registries = new Map<string, NodeRegistry>();
+  let current: { registry: TomlTable; mirrors: TomlTable[] } | undefined;
+  const close = (): void => {
+    if (current) addRegistry(current.registry, current.mirrors, registries);
+  };
+  for (const table of tablesOf(text)) {
+    if (table.name === 'registry') {
+      if (!table.isListed) throw wrong(table, '[registry] must be [[registry]]');
+      close();
+      current = { registry: table, mirrors: [] };
+    } else if (table.name === 'registry.mirror') {
+      if (!current) throw wrong(table, '[[registry.mirror]] must follow a [[registry]]');
+      current.mirrors.push(table);
+    } else if (/^registries\./.test(table.name)) {
+      throw wrong(table, `[${table.name}] is version 1 of the format: convert it to [[registry]]`);
+    }
+  }
+  close();
+  return registries;
+}
+
+function tablesOf(text: string): readonly TomlTable[] {
+  try {
+    return readTomlTables(text);
+  } catch (error) {
+    if (error instanceof TomlError) throw new InvalidRegistriesConf(error.message, error.line);
+    throw error;
+  }
+}
+
+function addRegistry(
+  table: TomlTable,
+  tables: readonly TomlTable[],
+  registries: Map<string, NodeRegistry>,
+): void {
+  const location = trimmed(textOf(table, 'location'));
+  const prefix = trimmed(textOf(table, 'prefix')) || location;
+  if (prefix === '') throw wrong(table, 'a registry needs a location or a prefix');
+  const isWildcard = prefix.startsWith('*.');
+  if (location === '' && !isWildcard) throw wrong(table, `the registry ${prefix} needs a location`);
+  if (registries.has(prefix)) throw wrong(table, `the registry ${prefix} is listed twice`);
+  const digestsOnly = flagOf(table, 'mirror-by-digest-only');
+  const mirrors = tables.map((mirror) => ({
+    location: mirrorLocation(mirror),
+    pulls: pullsOf(mirror, digestsOnly),
+  }));
+  const of = (kind: 'digest-only' | 'tag-only'): string[] =>
+    mirrors.filter(({ pulls }) => pulls === 'all' || pulls === kind).map((mirror) => mirror.location);
+  registries.set(prefix, {
+    location: location === '' ? prefix : location,
+    digestMirrors: of('digest-only'),
+    tagMirrors: of('tag-only'),
+    blocked: flagOf(table, 'blocked'),
+  });
+}
+
+function mirrorLocation(table: TomlTable): string {
+  const location = trimmed(textOf(table, 'location'));
+  if (location === '') throw wrong(table, 'a mirror needs a location');
+  if (/^https?:\/\//.test(location)) throw wrong(table, `the location ${location} must not have a scheme`);
+  return location;
+}
+
+/** What a mirror is used for; the registry may narrow all of its mirrors to digests. */
+function pullsOf(table: TomlTable, digestsOnly: boolean): 'all' | 'digest-only' | 'tag-only' {
+  const pulls = textOf(table, 'pull-from-mirror') || 'all';
+  if (pulls !== 'all' && pulls !== 'digest-only' && pulls !== 'tag-only')
+    throw wrong(table, `pull-from-mirror must be all, digest-only or tag-only, found ${pulls}`);
+  if (digestsOnly && pulls === 'tag-only')
+    throw wrong(table, 'mirror-by-digest-only and pull-from-mirror exclude each other');
+  return digestsOnly ? 'digest-only' : pulls;
+}
+
+function textOf(table: TomlTable, key: string): string {
+  const value = table.values.get(key) ?? '';
+  if (typeof value === 'string') return value;
+  throw wrong(table, `${key} must be a text`);
+}
+
+function flagOf(table: TomlTable, key: string): boolean {
+  const value = table.values.get(key) ?? false;
+  if (typeof value === 'boolean') return value;
+  throw wrong(table, `${key} must be true or false`);
+}
+
+function trimmed(location: string): string {
+  return location.replace(/\/+$/, '');
+}
+
+function wrong({ line }: TomlTable, message: string): InvalidRegistriesConf {
+  return new InvalidRegistriesConf(message, line);
+}

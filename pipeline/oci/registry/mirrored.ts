@@ -1,0 +1,168 @@
+/**
+ * A registry that is read where mirrors have its images, as nodes read it: the mirrors of the longest prefix of a name
+ * in their order, then the source unless it may not be asked. What is written goes where it is said to go.
+ *
+ * @see https://github.com/containers/image/blob/main/docs/containers-registries.conf.5.md
+ */
+import { type NodeConfig, pull } from '../../../catalog/mirror/node.ts';
+import {
+  formatReference,
+  parseReference,
+  type Reference,
+  repositoryName,
+  withDigest,
+} from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { Descriptor, Registry, Repository } from '../../ports.ts';
+
+export interface MirroredOptions {
+  readonly config: NodeConfig;
+  /** Reads mirrors; the registry itself reads sources. */
+  readonly mirrors: Registry;
+  /** Whether a name may be asked for at all, wherever its images are; every name may when left out. */
+  readonly allows?: (repository: Repository) => boolean;
+}
+
+interface Place {
+  readonly reference: Reference;
+  readonly registry: Registry;
+}
+
+/** Reads through mirrors; only what reads an image is changed. */
+export function readThroughMirrors<R extends Registry>(source: R, options: MirroredOptions): R {
+  /** The repositories that have answered with a manifest, by the name that was asked for. */
+  const holders = new Map<string, Place>();
+  /** What belongs to an image that was named by tag is where that was found, whatever is said of digests. */
+  const placesOf = (reference: Reference): Place[] => {
+    const places = placesFor(reference, source, options);
+    const holder = holders.get(repositoryName(reference));
+    if (reference.kind !== 'digest' || !holder) return places;
+    const { registry, reference: found } = holder;
+    const isHolder = (place: Place): boolean =>
+      repositoryName(place.reference) === repositoryName(found) && place.registry === registry;
+    const first: Place = { registry, reference: withDigest(found, reference.digest) };
+    return [first, ...places.filter((place) => !isHolder(place))];
+  };
+  const ofBlob = (from: Repository, digest: string): Place[] =>
+    placesOf({ ...named(from), kind: 'digest', digest });
+  const keepHolder = (reference: Reference, place: Place): void => {
+    holders.set(repositoryName(reference), place);
+  };
+  return {
+    ...source,
+    resolve: (reference) =>
+      firstOf(placesOf(reference), async (place) => {
+        const found = await place.registry.resolve(place.reference);
+        if (found) keepHolder(reference, place);
+        return found;
+      }),
+    getManifest: (reference) =>
+      firstOf(placesOf(reference), async (place) => {
+        const found = await place.registry.getManifest(place.reference);
+        if (found) keepHolder(reference, place);
+        return found;
+      }),
+    getBlob: (from, blob) => firstBlob(ofBlob(from, blob.digest), blob),
+    hasBlob: async (from, digest) =>
+      (await firstOf(ofBlob(from, digest), async ({ registry, reference }) =>
+        (await registry.hasBlob(reference, digest)) ? true : undefined,
+      )) === true,
+    listReferrers: async (of, digest, artifactType) =>
+      (await firstOf(ofBlob(of, digest), async ({ registry, reference }) => {
+        const found = await registry.listReferrers(reference, digest, artifactType);
+        return found.length > 0 ? found : undefined;
+      })) ?? [],
+    listTags: (of) => allTags(placesOf({ ...named(of), kind: 'tag', tag: 'latest' })),
+  };
+}
+
+function named({ registry, repository }: Repository): Repository {
+  return { registry, repository };
+}
+
+/** Where a reference is asked for, in order. @throws PipelineError `usage`, `not-allowed` */
+function placesFor(reference: Reference, source: Registry, options: MirroredOptions): Place[] {
+  const { config, mirrors, allows } = options;
+  const written = formatReference(reference);
+  const asked = pull(config, written, reference);
+  if ('refused' in asked) throw new PipelineError('usage', `${written}: ${asked.refused}`);
+  if (asked.asked.length === 1 && !asked.sourceBlocked && asked.asked[0] === written)
+    return [{ reference, registry: source }];
+  if (allows && !allows(reference)) {
+    throw new PipelineError('not-allowed', `${repositoryName(reference)} is not an allowed registry`, {
+      hint: `allow ${reference.registry} in the policy`,
+    });
+  }
+  const places = asked.asked.map((text, i) => {
+    const isSource = i === asked.asked.length - 1;
+    const isUnchanged = isSource && repositoryName(parseReference(text)) === repositoryName(reference);
+    // The tag beside a digest is dropped on the way to a mirror.
+    return isUnchanged
+      ? { reference, registry: source }
+      : { reference: parseReference(text), registry: mirrors };
+  });
+  return asked.sourceBlocked ? places.slice(0, -1) : places;
+}
+
+/** The first answer that is one. What a place that did not answer has, nobody knows: then its error is the answer. */
+async function firstOf<T>(
+  places: readonly Place[],
+  ask: (place: Place) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let failure: PipelineError | undefined;
+  for (const place of places) {
+    try {
+      const found = await ask(place);
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure) throw failure;
+  return undefined;
+}
+
+async function* firstBlob(
+  places: readonly Place[],
+  blob: Pick<Descriptor, 'digest' | 'size'>,
+): AsyncGenerator<Uint8Array> {
+  let failure: PipelineError | undefined;
+  for (const { registry, reference } of places) {
+    let hasBegun = false;
+    try {
+      for await (const chunk of registry.getBlob(reference, blob)) {
+        hasBegun = true;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      // What has left cannot be taken back.
+      if (!(error instanceof PipelineError) || hasBegun) throw error;
+      failure = error;
+    }
+  }
+  throw (
+    failure ?? new PipelineError('not-found', `no mirror has ${blob.digest}, and its source may not be asked`)
+  );
+}
+
+/** The tags of all places that answer, each once. */
+async function* allTags(places: readonly Place[]): AsyncGenerator<string> {
+  const seen = new Set<string>();
+  let failure: PipelineError | undefined;
+  let answers = 0;
+  for (const { registry, reference } of places) {
+    try {
+      for await (const tag of registry.listTags(reference)) {
+        if (!seen.has(tag)) yield tag;
+        seen.add(tag);
+      }
+      answers++;
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure && answers === 0) throw failure;
+}
