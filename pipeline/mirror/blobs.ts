@@ -39,13 +39,18 @@ const CHUNK = 16 * MIB;
 /** A chunk at least, where the registry goes on with what broke: what is smaller is not worth a request more. */
 const LEAST_CHUNK = MIB;
 
-/**
- * @param sent told of the bytes of each blob as they leave
- */
+/** Told of what leaves. */
+export interface Watcher {
+  /** Bytes of a blob have left, up to an offset. */
+  sent(digest: string, upTo: number): void;
+  /** An upload has ended, well or not, in which so many bytes left; what was there before is not among them. */
+  bytesSent(bytes: number): void;
+}
+
 export function createBlobMover(
   registry: Pick<Registry, 'putBlob'>,
   memory: CopyMemory,
-  sent: (digest: string, upTo: number) => void,
+  watcher: Watcher,
 ): BlobMover {
   const leaving = createAllowance(LEAST);
   const ahead = createAllowance(AHEAD);
@@ -54,7 +59,17 @@ export function createBlobMover(
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
     const memo = blob.size > kept ? memory.upload(`${repositoryName(to)}@${blob.digest}`, kept) : undefined;
-    const watched: BlobSource = { ...blob, open: (from) => watch(blob, from, sent) };
+    const read = { bytes: 0, upTo: 0 };
+    const watched: BlobSource = {
+      ...blob,
+      open: (from) =>
+        watch(blob, from, (upTo) => {
+          // What is read again after a break was sent before, or is skipped.
+          if (upTo > read.upTo) read.bytes += upTo - Math.max(read.upTo, from);
+          read.upTo = Math.max(read.upTo, upTo);
+          watcher.sent(blob.digest, upTo);
+        }),
+    };
     const putting: PutBlobOptions = {
       ...options,
       chunk: CHUNK,
@@ -62,7 +77,16 @@ export function createBlobMover(
       ...(memo && { memory: memo }),
     };
     return ahead.within(Math.min(blob.size, CHUNK), () =>
-      untilSound(() => registry.putBlob(to, watched, putting)),
+      untilSound(() => registry.putBlob(to, watched, putting)).then(
+        (outcome) => {
+          if (outcome === 'uploaded') watcher.bytesSent(read.bytes);
+          return outcome;
+        },
+        (error: unknown) => {
+          watcher.bytesSent(read.bytes);
+          throw error;
+        },
+      ),
     );
   };
   const bring = async (
@@ -111,12 +135,12 @@ async function firstOf(known: ReadonlyMap<string, Promise<BlobOutcome>>): Promis
 async function* watch(
   blob: BlobSource,
   from: number,
-  sent: (digest: string, upTo: number) => void,
+  sent: (upTo: number) => void,
 ): AsyncGenerator<Uint8Array> {
   let at = from;
   for await (const chunk of blob.open(from)) {
     at += chunk.length;
     yield chunk;
-    sent(blob.digest, at);
+    sent(at);
   }
 }

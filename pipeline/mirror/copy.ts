@@ -36,7 +36,7 @@ export interface CopyReport {
   /** Signatures and referrers that were copied along. */
   readonly companions: number;
   readonly blobs: Readonly<Record<BlobOutcome, number>>;
-  /** Bytes of blobs and manifests that were sent. */
+  /** Bytes of blobs and manifests that were sent; those that an earlier run sent are not among them. */
   readonly bytes: number;
   /** Sorted by destination. */
   readonly failed: readonly FailedCopy[];
@@ -54,7 +54,7 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
   const run: CopyRun = {
     ports,
     progress,
-    mover: createBlobMover(ports.to, ports.memory, progress.sent),
+    mover: createBlobMover(ports.to, ports.memory, progress),
     sources: { registry: ports.from, tags: createTagLists(ports.from), keepsReferrers: ports.keepsReferrers },
     destinations: createTagLists(ports.to),
     checksLists: request.checksLists === true,

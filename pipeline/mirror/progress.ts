@@ -20,6 +20,8 @@ export interface Progress {
   expect(images: readonly { readonly content: ImageContent | undefined }[]): void;
   /** Bytes of a blob have left, up to an offset. */
   sent(digest: string, upTo: number): void;
+  /** So many bytes of blobs have left over the network. */
+  bytesSent(bytes: number): void;
   blobDone(blob: Pick<BlobSource, 'digest' | 'size'>, outcome: BlobOutcome): void;
   manifestSent(bytes: number): void;
   companionDone(): void;
@@ -59,8 +61,10 @@ export function createProgress(images: number, tell: (state: ProgressState) => v
     sent: arrive,
     blobDone: ({ digest, size }, outcome) => {
       blobs[outcome]++;
-      if (outcome === 'uploaded') bytes += size;
       arrive(digest, size);
+    },
+    bytesSent: (size) => {
+      bytes += size;
     },
     manifestSent: (size) => {
       bytes += size;

@@ -87,15 +87,33 @@ async function goOn(upload: Upload, location: string): Promise<boolean> {
   const { endpoint, chunk, memory } = upload;
   // The address comes out of a file: it may lead to the registry only.
   if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
+  const url = new URL(location);
   try {
-    const known = await progress(upload, new URL(location));
-    if (known.offset === 0) return false;
+    const known = await progress(upload, url);
+    if (known.offset === 0) return await cancel(upload, url);
     await commit(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
     return true;
   } catch (error) {
-    if (error instanceof PipelineError && !['unreachable', 'rate-limited'].includes(error.code)) return false;
-    throw error;
+    if (!(error instanceof PipelineError) || ['unreachable', 'rate-limited'].includes(error.code))
+      throw error;
+    return cancel(upload, url);
   }
+}
+
+/**
+ * Frees what a registry keeps of an upload that is not gone on with; it may know nothing of it any more.
+ *
+ * @returns false: the upload has not ended well
+ */
+async function cancel(upload: Upload, location: URL): Promise<false> {
+  const { endpoint, budget } = upload;
+  const request = { ...uploadRequest(upload), method: 'DELETE', to: location } as const;
+  try {
+    await (await endpoint.ask(request, budget)).discard();
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+  }
+  return false;
 }
 
 async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {

@@ -141,6 +141,22 @@ describe('with a memory', () => {
     expect(noted).toEqual([]);
   });
 
+  test('an upload that an earlier run began, and that got no byte, is deleted in the registry', async () => {
+    const real = await registry();
+    const begun = await fetch(`http://${real.host}/v2/a/blobs/uploads/`, { method: 'POST' });
+    const location = new URL(begun.headers.get('location') ?? '', `http://${real.host}`).href;
+    expect((await fetch(location)).status).toBe(204);
+    const client = testClient([real.host]);
+    await client.putBlob(at(real.host), blob, { memory: { ...remembering([]), location } });
+    expect(await client.hasBlob(at(real.host), blob.digest)).toBe(true);
+    expect((await fetch(location)).status).toBe(404);
+    // An address elsewhere is not asked for anything.
+    const elsewhere = await registry();
+    const foreign = `http://${elsewhere.host}/v2/a/blobs/uploads/1`;
+    await client.putBlob(at(real.host, 'b'), blob, { memory: { ...remembering([]), location: foreign } });
+    expect(elsewhere.seen).toEqual([]);
+  });
+
   test('what was cut in the midst of a chunk goes on from there', async () => {
     const real = await registry();
     const cutting = await faultProxy(real.host, ({ method }) =>
