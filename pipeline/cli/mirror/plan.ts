@@ -44,6 +44,9 @@ export const command: Command = {
     },
     out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror)' },
     ...NAMING_OPTIONS,
+    online: {
+      description: 'also check in the registries that each image exists, and is not a Docker schema 1 image',
+    },
     'image-platform': {
       value: 'OS/ARCHITECTURE',
       description: 'copy only this platform of the images, for example linux/amd64 (default: all platforms)',
@@ -87,6 +90,7 @@ export const command: Command = {
     if (file !== undefined) return planImageSet(file, invocation, terminal);
     const operand = publishedImage(invocation.operands[0] ?? '.', terminal);
     if (invocation.text('to') === undefined) {
+      if (invocation.flag('online')) throw usageError(command, '--online needs --to');
       // Most plans are made of directories: registries are loaded for those that are not.
       const { takeAttachedPlan } = await import('./attached-plan.ts');
       return takeAttachedPlan(command, operand, { invocation, terminal });
@@ -180,13 +184,20 @@ function publishedImage(operand: string, { directory }: Terminal): string {
   return receipt;
 }
 
-async function write(outcome: MirrorOutcome, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+async function write(planned: MirrorOutcome, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const options = documentsAsked(invocation, terminal);
+  const outcome = invocation.flag('online')
+    ? await (await import('./plan-online.ts')).checkOnline(planned, options.platform, {
+        invocation,
+        terminal,
+      })
+    : planned;
   for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
   const errors = outcome.findings.filter(({ severity }) => severity === 'error');
   // A catalog that cannot be read whole has images that nobody knows of: no plan at all.
-  if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
+  if (errors.some(({ rule }) => rule !== 'mirror/reference' && rule !== 'mirror/source')) return 1;
   const out = resolve(terminal.directory, invocation.text('out') ?? 'mirror');
-  const { written, removed } = writePlan(out, outcome, documentsAsked(invocation, terminal));
+  const { written, removed } = writePlan(out, outcome, options);
   writeSelections(out, outcome);
   for (const { package: name, bundle, why } of outcome.kept) {
     terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);

@@ -23,6 +23,11 @@ export function isManifestType(mediaType: string): boolean {
   return LIST_TYPES.has(mediaType) || IMAGES.has(mediaType);
 }
 
+/** Whether a manifest is of Docker's first schema, signed or not. */
+export function isSchema1(mediaType: string): boolean {
+  return /^application\/vnd\.docker\.distribution\.manifest\.v1\+/.test(mediaType);
+}
+
 interface Common {
   readonly mediaType: string;
   readonly artifactType?: string;
@@ -77,6 +82,8 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
     const config = descriptor(field(json, 'config'), bad);
     return { kind: 'image', ...common, config, layers: descriptors(field(json, 'layers') ?? [], bad) };
   }
+  if (isSchema1(mediaType))
+    throw bad('is a Docker schema 1 manifest: its owner must push the image again, as schema 2 or OCI');
   throw bad(`has an unsupported media type, ${mediaType || 'unknown'}`);
 }
 
