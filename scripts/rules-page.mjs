@@ -6,6 +6,8 @@ const SOURCES = {
   annotations: 'Operators 4.5, 1.3.2.2',
   api: 'Operators 4.5, 1.3.2; the deprecation guide of Kubernetes',
   bundle: 'Extensions, 4.1.3.3',
+  'bundle/dangling':
+    'none of the documents. The check check_dangling_bundles of operator-pipelines is another one: it looks at entries of generated catalogs without an upgrade path to the head, as channel/stranded does',
   channel: 'Extensions, 4.1.3.2',
   console: 'Generating a CSV, annotations',
   crd: 'Generating a CSV, owned CRDs; Operators 4.5, 1.3.2',
@@ -38,6 +40,11 @@ const SOURCES = {
 
 /** What rules say of what no fixture can hold: a file of 512 MB, a link, a whole repository. */
 const WITHOUT_FIXTURE = {
+  'bundle/dangling': {
+    message:
+      'bundle directory 1.3.0 of package "harbour-operator" is in no catalog of this repository: clusters cannot install it',
+    hint: 'add the bundle to a channel, or remove operators/harbour-operator/1.3.0',
+  },
   'drift/mapping': {
     message: 'catalog "v4.21" has package "harbour-operator", but no template has it in its mapping',
     hint: 'catalog_names: [v4.21]',

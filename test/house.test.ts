@@ -226,6 +226,7 @@ describe('rooms', () => {
 
 /** What no fixture file can hold: links, files of 512 MB, a whole repository. Tested where that is loaded. */
 const ELSEWHERE = [
+  'bundle/dangling',
   'fbc/unreadable',
   'fbc/limits',
   'drift/mapping',

@@ -14,6 +14,7 @@ import { rule as apiRemoved122 } from './api/removed-1-22.ts';
 import { rule as apiRemoved125 } from './api/removed-1-25.ts';
 import { rule as apiRemoved126 } from './api/removed-1-26.ts';
 import { rule as bundleBuildMetadata } from './bundle/build-metadata.ts';
+import { rule as bundleDangling } from './bundle/dangling.ts';
 import { rule as bundleDuplicate } from './bundle/duplicate.ts';
 import { rule as bundleImage } from './bundle/image.ts';
 import { rule as bundleMetadataFormat } from './bundle/metadata-format.ts';
@@ -309,6 +310,7 @@ export const RULES: readonly Rule[] = [
   apiRemoved125,
   apiRemoved126,
   bundleBuildMetadata,
+  bundleDangling,
   bundleDuplicate,
   bundleImage,
   bundleMetadataFormat,

@@ -11,6 +11,7 @@ import { type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
 import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
+import { danglingBundles } from './dangling.ts';
 import { checkPolicyAfter } from './policy-after.ts';
 import { pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
@@ -50,9 +51,10 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const { objects, change, policy, tags, release, after, touched, context } = pull;
   const isSafe = change.unsafe.length === 0;
   const registry = pull.request.onlyReleased ? undefined : pull.registry;
-  const [ofCatalogs, ofBundles, ofTemplates, ofPolicy, references, taken] = await Promise.all([
+  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, references, taken] = await Promise.all([
     checkCatalogs(pull),
     isSafe ? checkBundles(pull) : [],
+    isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
     isSafe ? checkTemplates(after) : [],
     isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
     checkReferences({ touched, bundles: release.bundles }, policy, registry),
@@ -62,6 +64,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const results = [
     ...ofCatalogs.results,
     ...ofBundles,
+    ...dangling.results,
     ...ofTemplates,
     ...ofPolicy,
     ...(await findUnlistedCatalogs(objects, change, policy)),
@@ -71,7 +74,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     ...pull,
     results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
-    unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked],
+    unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked, ...dangling.unchecked],
     templatesAlone: isSafe ? await templatesAlone(objects, change, policy) : [],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete },
   };

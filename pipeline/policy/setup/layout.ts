@@ -1,6 +1,7 @@
 /** Where a repository keeps its catalogs, told from the files that are catalogs and from all others. */
 import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { joinPath } from '../../git/tree.ts';
 import { compileLayout } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';
@@ -12,6 +13,8 @@ export interface FoundLayout {
   readonly catalogs: readonly string[];
   /** Paths of files that have blobs of a catalog, but only what another file has as well: they are sources, or left over. */
   readonly others: readonly string[];
+  /** Whether the folders of catalogs have other YAML or JSON files, which a pattern for everything below would take for blobs. */
+  readonly isMixed?: true;
 }
 
 /**
@@ -41,7 +44,20 @@ export function layoutOf(
   const patterns = named(found);
   const nameOf = catalogNamer(patterns);
   const others = files.filter(({ path }) => patterns.length > 0 && nameOf(path) === undefined);
-  return { patterns, catalogs: catalogsIn(patterns, paths), others: others.map(({ path }) => path) };
+  // Of any other pattern, only one that ends with ** takes other files for blobs, and then there are none.
+  const isMixed =
+    patterns.some((one) => typeof one === 'string' && one.startsWith('catalogs/{catalog}/{package}/')) &&
+    files.some(({ path }) =>
+      (byFolder.get(folderOf(path)) ?? []).some(
+        (name) => FORMAT.test(name) && isOther(joinPath(folderOf(path), name)),
+      ),
+    );
+  return {
+    patterns,
+    catalogs: catalogsIn(patterns, paths),
+    others: others.map(({ path }) => path),
+    ...(isMixed ? { isMixed } : {}),
+  };
 }
 
 /** What a folder of a path, or the file's name without its ending, stands for. */

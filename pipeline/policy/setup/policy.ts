@@ -15,6 +15,8 @@ const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/
 export interface FirstPolicyFacts {
   /** Patterns of registries that may be contacted. */
   readonly registries?: readonly string[];
+  /** Paths of `ci.yaml` files with `{package}`, beside the default one. */
+  readonly reviewers?: readonly string[];
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
   /** Path of a file with a list of people for each package. */
@@ -31,12 +33,18 @@ export interface FirstPolicyFacts {
 
 /** The text of `.github/portolan.yaml`. */
 export function firstPolicy(
-  { patterns, catalogs, others = [] }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
+  {
+    patterns,
+    catalogs,
+    others = [],
+    isMixed = false,
+  }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
   facts: FirstPolicyFacts = {},
 ): string {
   const {
     registries = [],
+    reviewers = [],
     codeOwners,
     ownersFile,
     rebuilt,
@@ -45,7 +53,7 @@ export function firstPolicy(
     order = [],
   } = facts;
   const isDefault =
-    patterns.length === 0 || (patterns.length === 1 && DEFAULT_PATTERN.test(String(patterns[0])));
+    patterns.length === 0 || (patterns.length === 1 && !isMixed && DEFAULT_PATTERN.test(String(patterns[0])));
   const lines = [
     SCHEMA_LINE,
     '# All keys and their defaults: https://github.com/portolan/portolan/blob/main/docs/policy.md',
@@ -62,12 +70,13 @@ export function firstPolicy(
         ]),
     'owners:',
     `  admins: [${admins.map(quoted).join(', ')}]`,
-    ...(codeOwners === undefined && ownersFile === undefined
+    ...(codeOwners === undefined && ownersFile === undefined && reviewers.length === 0
       ? []
       : [
           '  # The first source that names an owner counts.',
           '  sources:',
           "  - {path: 'operators/{package}/ci.yaml', format: ci.yaml}",
+          ...reviewers.map((path) => `  - {path: ${quoted(path)}, format: ci.yaml}`),
           "  - {path: '{dir}/OWNERS', format: prow}",
           ...(codeOwners === undefined ? [] : [`  - {path: ${codeOwners}, format: codeowners}`]),
           ...(ownersFile === undefined ? [] : [`  - {path: ${ownersFile}, format: packages}`]),

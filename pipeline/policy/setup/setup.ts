@@ -102,7 +102,11 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
-  const facts = { registries, rebuilt, bundleCatalogs };
+  const base = { registries, rebuilt, bundleCatalogs };
+  const reviewers = await neededReviewers(reviewersPaths(paths, new Set(places.keys())), async (some) => {
+    return (await ownersUnder(firstPolicy(found, known, { ...base, reviewers: some }))).owned;
+  });
+  const facts = { ...base, reviewers };
   const plain = firstPolicy(found, known, facts);
   const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
   const fuller = codeOwners === undefined ? plain : firstPolicy(found, known, { ...facts, codeOwners });
@@ -152,6 +156,35 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
 
 const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: new Map(), unowned: [] };
+
+/** Most places of `ci.yaml` files that are tried. */
+const MOST_PLACES = 8;
+
+/** Paths of `ci.yaml` files with `{package}` in folders that are called after packages; the default one is not among them. */
+function reviewersPaths(paths: readonly string[], packages: ReadonlySet<string>): string[] {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const [, before = '', name = ''] = /^(.*\/)?([^/]+)\/ci\.yaml$/.exec(path) ?? [];
+    if (packages.has(name) && before !== 'operators/') found.add(`${before}{package}/ci.yaml`);
+  }
+  // Of catalogs named after versions, the newest has every package that is still maintained.
+  return [...found].slice(-MOST_PLACES).reverse();
+}
+
+/** Those paths that name owners of packages of which no path before it does. */
+async function neededReviewers(
+  paths: readonly string[],
+  ownedUnder: (some: readonly string[]) => Promise<number>,
+): Promise<string[]> {
+  const needed: string[] = [];
+  let owned = paths.length === 0 ? 0 : await ownedUnder([]);
+  for (const path of paths) {
+    const more = await ownedUnder([...needed, path]);
+    if (more > owned) needed.push(path);
+    owned = Math.max(owned, more);
+  }
+  return needed;
+}
 
 /** A path of each package: in a catalog, or its folder among the operators. */
 function packagePlaces(catalogs: readonly CatalogFile[], paths: readonly string[]): Map<string, string> {

@@ -186,6 +186,16 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     catalog: 'v5.0',
     at: 'v5.0/',
   },
+  'reviewers beside the catalog of their package': {
+    files: inEach(['catalogs/v4.18/etcd/catalog.yaml', 'catalogs/v4.19/etcd/catalog.yaml']),
+    beside: {
+      'catalogs/v4.18/etcd/ci.yaml': 'reviewers: [bob]\n',
+      'catalogs/v4.19/etcd/ci.yaml': 'reviewers: [bob]\n',
+    },
+    catalog: 'v4.19',
+    at: 'catalogs/v4.19/',
+    asked: 'bob',
+  },
   'catalogs that are called otherwise than versions': {
     files: inEach(['catalogs/dev/etcd/catalog.yaml', 'catalogs/live/etcd/catalog.yaml']),
     catalog: 'live',
