@@ -10,7 +10,7 @@ import { parseIdentity } from '../../policy/identity.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { OWNERS_PATH } from '../../policy/setup/people.ts';
-import { type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
+import { bringing, type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText } from '../../text.ts';
@@ -88,6 +88,7 @@ export const command: Command = {
         `catalogs: ${found.patterns.map((one) => (typeof one === 'string' ? one : one.path)).join(', ') || 'none found; the policy uses the default layout'}`,
         ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
         ...[...kept, ...there].map((path) => `kept ${path}`),
+        ...missingLines(made),
         ...ownersLines(made),
         ...(made.admins.length === 0
           ? ['add admins to the policy: without them, nobody can approve a new package']
@@ -168,6 +169,16 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
     if (code === 0 && branch !== '') return branch;
   }
   return undefined;
+}
+
+/** What a shallow or partial clone does not have, and how to get it. */
+function missingLines({ missing }: Setup): string[] {
+  if (missing.length === 0) return [];
+  const named = missing.slice(0, NAMED).join(', ');
+  const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more` : '';
+  return [
+    `not in this clone: ${named}${more}; if they are catalogs or name owners, the policy lacks them: ${bringing(missing)}, remove ${POLICY_PATH}, and run setup again`,
+  ];
 }
 
 /** What was found of owners, and what to write where nothing was. */

@@ -23,6 +23,8 @@ export interface LookedAt {
   readonly read: ReadonlySet<string>;
   /** Paths of templates that catalogs are rendered from. */
   readonly templates: readonly string[];
+  /** Paths of files that would have been read, but are not in a shallow or partial clone. */
+  readonly missing: readonly string[];
 }
 
 /** Most files that are read, and most of their bytes. */
@@ -40,11 +42,11 @@ const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][.-][0-9]/;
 
 /** Reads what is likely to be a catalog, or a template of one: some files of each shape. */
 export async function lookAt(objects: ObjectReader, files: readonly ListedFile[]): Promise<LookedAt> {
-  const { catalogs, templates, read } = await lookAtAll(objects, sample(files));
+  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files));
   const real = catalogs.filter(({ path }) => !TESTS.test(path));
   return {
     catalogs: real.length > 0 ? real : catalogs,
-    read,
+    ...looked,
     templates: templates.filter((path) => !TESTS.test(path)),
   };
 }
@@ -67,6 +69,12 @@ function sample(files: readonly ListedFile[]): ListedFile[] {
     .slice(0, MOST_FILES);
 }
 
+/** Those of the paths that are called as catalogs are; all where none is. */
+export function likelyOf(paths: readonly string[]): string[] {
+  const likely = paths.filter((path) => LIKELY.test(path));
+  return likely.length > 0 ? likely : [...paths];
+}
+
 /** A path's depth, its first folder and its file's name, without their numbers. */
 function shapeOf(path: string): string {
   const names = path.split('/');
@@ -86,6 +94,7 @@ async function lookAtAll(objects: ObjectReader, files: readonly ListedFile[]): P
   const templates: string[] = [];
   const read = new Set<string>();
   const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
+  const missing = files.flatMap(({ path }, i) => (infos[i] ? [] : [path]));
   const known = new Map<string, Awaited<ReturnType<typeof lookInto>>>();
   let bytes = 0;
   for (const [i, { path, id }] of files.entries()) {
@@ -100,7 +109,7 @@ async function lookAtAll(objects: ObjectReader, files: readonly ListedFile[]): P
     if (found === 'template') templates.push(path);
     else if (found) catalogs.push({ path, ...found });
   }
-  return { catalogs, templates, read };
+  return { catalogs, templates, read, missing };
 }
 
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;

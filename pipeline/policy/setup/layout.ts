@@ -409,7 +409,7 @@ function nameIn(shape: Shape, others: readonly Shape[]): string {
 }
 
 /** Names catalogs as the gate will. */
-function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
+export function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
   const compiled = patterns.map((one) => {
     const [pattern, name] = typeof one === 'string' ? [one] : [one.path, one.name];
     return { layout: compileLayout([{ kind: 'catalog', pattern, name }]), root: rootName(pattern) };

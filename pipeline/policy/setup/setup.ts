@@ -1,14 +1,16 @@
 /** What a repository needs to be gated: a policy that fits its layout, and the workflows. */
 
 import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
-import { listFiles } from '../../git/tree.ts';
+import { type ListedFile, listFiles } from '../../git/tree.ts';
+import { amount } from '../../text.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
-import { type CatalogFile, lookAt } from './catalog-files.ts';
-import { type FoundLayout, layoutOf } from './layout.ts';
+import { type CatalogFile, likelyOf, lookAt } from './catalog-files.ts';
+import { catalogNamer, type FoundLayout, layoutOf } from './layout.ts';
 import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
@@ -67,6 +69,8 @@ export interface Setup {
   readonly bundlePackages: number;
   /** Catalogs that the policy takes to be generated from them; empty where the repository has catalogs. */
   readonly bundleCatalogs: readonly string[];
+  /** Files that may be catalogs of other patterns, or have owners, and are not in a shallow or partial clone. */
+  readonly missing: readonly string[];
   /** Templates of which no catalog was found. */
   readonly templates: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
@@ -88,16 +92,23 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const [commit = ''] = await repository.resolve([request.commit]);
   const { objects } = repository;
   const tree = await objects.treeOf(commit);
-  const files = await listFiles(objects, tree);
+  const files = await filesOf(objects, tree);
   const paths = files.map(({ path }) => path);
-  const { catalogs, templates, read } = await lookAt(objects, files);
+  const { catalogs, templates, read, missing: unread } = await lookAt(objects, files);
   const found = layoutOf(catalogs, paths, read);
+  const nameOf = catalogNamer(found.patterns);
+  const unseen = likelyOf(unread.filter((path) => nameOf(path) === undefined));
+  if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
   const places = packagePlaces(catalogs, paths);
+  const missing = [...unseen, ...(await missingOf(objects, filesOfPeople(files, [...places.values()])))];
   const ownersUnder = async (text: string): Promise<OwnersFound> => {
     const { policy } = readPolicy(Buffer.from(text));
-    return policy ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS;
+    // Owners of whom only some can be read would be counted wrongly: the missing files are named.
+    return policy && missing.length === unseen.length
+      ? await ownersFound(objects, tree, { policy, places })
+      : NO_OWNERS;
   };
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
@@ -147,10 +158,65 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     rebuilt: decided.published ? { ...rebuilt, merges: 0 } : rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     bundleCatalogs,
+    missing,
     templates: catalogs.length > 0 ? [] : templates,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),
   };
+}
+
+/** Files that name people, or where they are looked up. */
+const PEOPLE = /^config\.yaml$|(?:^|\/)(?:ci\.yaml|OWNERS|OWNERS_ALIASES|CODEOWNERS)$/;
+
+/** @throws PipelineError `not-found` with what brings the files of one commit alone */
+async function filesOf(objects: ObjectReader, tree: string): Promise<readonly ListedFile[]> {
+  try {
+    return await listFiles(objects, tree);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
+    const hint =
+      'git checkout HEAD fetches the files of one commit; git fetch --refetch --filter=blob:none its folders alone';
+    throw new PipelineError('not-found', 'some folders of the commit are not in this clone', { hint });
+  }
+}
+
+/** Files of people in the folders above paths. */
+function filesOfPeople(files: readonly ListedFile[], below: readonly string[]): ListedFile[] {
+  const folders = new Set(['', '.github/', 'docs/']);
+  for (const path of below)
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      folders.add(path.slice(0, at + 1));
+  return files.filter(
+    ({ path }) => PEOPLE.test(path) && folders.has(path.slice(0, path.lastIndexOf('/') + 1)),
+  );
+}
+
+async function missingOf(objects: ObjectReader, files: readonly ListedFile[]): Promise<string[]> {
+  const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
+  return files.flatMap(({ path }, i) => (infos[i] ? [] : [path]));
+}
+
+function notHere(paths: readonly string[]): PipelineError {
+  const message = `${amount(paths.length, 'file')} that may be catalogs are not in this clone, such as ${paths[0]}`;
+  return new PipelineError('not-found', message, { hint: bringing(paths) });
+}
+
+/** Most folders that one command names. */
+const MOST_FOLDERS = 8;
+
+/** The command that brings files into a partial clone, and little else: the top folders of catalogs, and files of owners. */
+export function bringing(paths: readonly string[]): string {
+  const patterns = new Set(
+    paths.map((path) =>
+      PEOPLE.test(path) ? (path.split('/').at(-1) ?? path) : path.replace(/^([^/]+)\/.*/, '$1/'),
+    ),
+  );
+  const all = [...patterns].slice(0, MOST_FOLDERS).map((one) => (PEOPLE.test(one) ? one : `/${one}`));
+  return `git sparse-checkout set --no-cone ${['/.github/', ...all].map(shellWord).join(' ')} && git checkout HEAD`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
