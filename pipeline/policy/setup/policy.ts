@@ -37,7 +37,7 @@ export function firstPolicy(
     patterns,
     catalogs,
     others = [],
-    isMixed = false,
+    isMixed,
   }: Pick<FoundLayout, 'patterns' | 'catalogs'> & Partial<FoundLayout>,
   admins: readonly string[],
   facts: FirstPolicyFacts = {},
