@@ -30,6 +30,11 @@ export interface CompanionsRequest {
   readonly registry?: Registry | undefined;
   /** Keeps the outlines of images, by their digests. */
   readonly store?: Store | undefined;
+  /** What is read in place of the policy's companions, and what its absence means. */
+  readonly instead?: {
+    readonly texts: readonly string[];
+    readonly what: (text: string, catalog: string) => string;
+  };
 }
 
 export interface Companions {
@@ -42,8 +47,8 @@ export interface Companions {
 
 /** Reads the companions of catalogs, each of them once. */
 export async function readCompanions(request: CompanionsRequest): Promise<Companions> {
-  const { policy, catalogs, registry } = request;
-  const written = policy.graph.companions;
+  const { policy, catalogs, registry, instead } = request;
+  const { texts: written, what: whatOf } = instead ?? { texts: policy.graph.companions, what: companionOf };
   const of = new Map<string, Sided<ReadonlyMap<string, Catalog>>>();
   const unchecked: { what: string; why: string }[] = [];
   let incomplete: string | undefined;
@@ -59,7 +64,7 @@ export async function readCompanions(request: CompanionsRequest): Promise<Compan
         after.set(text, found.after);
       } catch (error) {
         if (!(error instanceof PipelineError)) throw error;
-        const what = `the companion catalog ${text} of ${name} (Portolan assumes that it provides every dependency)`;
+        const what = whatOf(text, name);
         unchecked.push({ what, why: error.message });
         if (registry || isPath(text)) incomplete ??= `${what}: ${error.message}`;
       }
@@ -67,6 +72,10 @@ export async function readCompanions(request: CompanionsRequest): Promise<Compan
     if (before.size === written.length) of.set(name, { before, after });
   }
   return { of, unchecked, incomplete };
+}
+
+function companionOf(text: string, name: string): string {
+  return `the companion catalog ${text} of ${name} (Portolan assumes that it provides every dependency)`;
 }
 
 /** Whether a companion is a path in the repository: the host of an image's reference has a dot, or a port. */

@@ -17,6 +17,7 @@ import { pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
+import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 
@@ -51,20 +52,23 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const { objects, change, policy, tags, release, after, touched, context } = pull;
   const isSafe = change.unsafe.length === 0;
   const registry = pull.request.onlyReleased ? undefined : pull.registry;
-  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, references, taken] = await Promise.all([
-    checkCatalogs(pull),
-    isSafe ? checkBundles(pull) : [],
-    isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
-    isSafe ? checkTemplates(after) : [],
-    isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
-    checkReferences({ touched, bundles: release.bundles }, policy, registry),
-    takenTags(release.bundles, policy, registry),
-  ]);
+  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, references, taken, names] =
+    await Promise.all([
+      checkCatalogs(pull),
+      isSafe ? checkBundles(pull) : [],
+      isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
+      isSafe ? checkTemplates(after) : [],
+      isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
+      checkReferences({ touched, bundles: release.bundles }, policy, registry),
+      takenTags(release.bundles, policy, registry),
+      takenNames({ ...pull, registry: pull.registry }),
+    ]);
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
   const results = [
     ...ofCatalogs.results,
     ...ofBundles,
     ...dangling.results,
+    { findings: names.findings, known: [], diffs: [] },
     ...ofTemplates,
     ...ofPolicy,
     ...(await findUnlistedCatalogs(objects, change, policy)),
@@ -74,9 +78,15 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     ...pull,
     results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
-    unchecked: [...ofCatalogs.unchecked, ...release.unchecked, ...context.unchecked, ...dangling.unchecked],
+    unchecked: [
+      ...ofCatalogs.unchecked,
+      ...release.unchecked,
+      ...context.unchecked,
+      ...dangling.unchecked,
+      ...names.unchecked,
+    ],
     templatesAlone: isSafe ? await templatesAlone(objects, change, policy) : [],
-    context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete },
+    context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete },
   };
 }
 

@@ -28,6 +28,8 @@ export interface CheckRequest {
   readonly registryFor?: (policy: Policy) => Registry;
   /** Whether registries are asked for released images only, since somebody else looks up references. */
   readonly onlyReleased?: boolean;
+  /** Packages of other public catalogs, read when a new package makes it necessary; their names are taken. */
+  readonly otherCatalogs?: readonly OtherCatalogs[];
   /** What was read for other checks of the same repository. */
   readonly kept?: KeptReadings;
   /** Keeps what released images and companions have, by their digests. */
@@ -39,6 +41,14 @@ export interface CheckRequest {
   readonly crds?: CrdsOf;
   /** Manifests of the same bundles. */
   readonly manifests?: ManifestsOf;
+}
+
+/** The catalogs of another repository. */
+export interface OtherCatalogs {
+  /** What people call it. */
+  readonly name: string;
+  /** @throws PipelineError where they cannot be read */
+  readonly packages: () => Promise<ReadonlySet<string>>;
 }
 
 /** Contents that several checks of one repository have in common. */

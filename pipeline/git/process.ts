@@ -229,6 +229,9 @@ export function startError(error: Error): PipelineError {
 /** What git says of a redirect that it does not follow. */
 const REDIRECT = /unable to access '([^']*)': The requested URL returned error: (30\d)/;
 
+/** What git says of objects that a partial clone does not have, since it must not fetch them. */
+const MISSING = /unable to read (?:tree|sha1 file|[0-9a-f]{40})|missing (?:tree|blob|commit)|bad tree object/;
+
 /** A failure of git, in git's words where those tell what to do. */
 export function failure(command: string, code: number | string | null, message: string): PipelineError {
   const said = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
@@ -239,6 +242,11 @@ export function failure(command: string, code: number | string | null, message: 
       `git ${command}: ${url} redirects (${status}), and Portolan sends no token there: ` +
         'use the new URL of a renamed or moved repository',
     );
+  }
+  if (MISSING.test(said)) {
+    return new PipelineError('not-found', `git ${command} needs objects that are not in this clone`, {
+      hint: 'git fetch --refetch --filter=blob:none brings the history and folders of a partial clone, without its files',
+    });
   }
   const old = /unknown option|is not a git command|usage: git/.test(said);
   return new PipelineError(

@@ -49,6 +49,7 @@ export interface PolicyFile {
     readonly olm?: readonly ('v0' | 'v1')[];
     readonly catalogOrder?: readonly string[];
     readonly companions?: readonly string[];
+    readonly otherCatalogs?: readonly string[];
     readonly published?: 'git' | { readonly ledger: string };
     readonly released?: Readonly<Record<string, Released['by']>>;
   };

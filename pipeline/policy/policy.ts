@@ -154,6 +154,8 @@ export interface GraphPolicy {
   /** Catalogs in the order of platform upgrades; empty when the policy does not say. */
   readonly catalogOrder: readonly string[];
   readonly companions: readonly string[];
+  /** Public catalogs whose package names are taken, whether or not they are on the same clusters. */
+  readonly otherCatalogs: readonly string[];
   /** Where versions that were ever published stand: the branch's history, or a ledger file. */
   readonly published: 'git' | { readonly ledger: string };
   /** What counts as published; the first whose pattern matches a catalog's name counts. */

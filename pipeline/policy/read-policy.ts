@@ -261,11 +261,19 @@ function limitsOf({ fileBytes, files, docs, depth, aliases, contextBytes }: Part
   };
 }
 
-function graphOf({ olm, catalogOrder, companions, published, released = {} }: Part<'graph'>): GraphPolicy {
+function graphOf({
+  olm,
+  catalogOrder,
+  companions,
+  otherCatalogs,
+  published,
+  released = {},
+}: Part<'graph'>): GraphPolicy {
   return {
     olm: olm ?? ['v0', 'v1'],
     catalogOrder: catalogOrder ?? [],
     companions: companions ?? [],
+    otherCatalogs: otherCatalogs ?? [],
     published: published ?? 'git',
     released: Object.entries(released).map(([pattern, by]) => ({ pattern, by })),
   };

@@ -4,13 +4,14 @@ import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import { check } from '../../check/check.ts';
 import type { People } from '../../check/people.ts';
 import type { CheckReport } from '../../check/report.ts';
-import type { CheckRequest } from '../../check/request.ts';
+import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
 import { fileError } from '../../directory.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/directory-store.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { clonePackages } from '../../policy/setup/clone-packages.ts';
 import { jsonReport } from '../../report/json.ts';
 import { markdownReport } from '../../report/markdown.ts';
 import { sarifReport } from '../../report/sarif.ts';
@@ -54,6 +55,11 @@ export const command: Command = {
       value: 'DIR',
       description: 'cache the content of released images (graph.released) in this directory',
     },
+    'other-catalogs': {
+      value: 'DIR',
+      description:
+        'clones of other public catalogs, comma-separated: a new package must not have a name that they have',
+    },
     format: { value: FORMAT_WORDS.join('|'), description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -81,6 +87,7 @@ export const command: Command = {
       const report = await check(repository, {
         ...requestOf(invocation, terminal),
         ...lookups,
+        otherCatalogs: otherCatalogs(invocation, terminal),
         registryFor,
       });
       await terminal.out(format(report));
@@ -106,6 +113,22 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
       ? {}
       : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),
   };
+}
+
+/** Clones that are opened when a new package makes it necessary. */
+function otherCatalogs(invocation: Invocation, terminal: Terminal): OtherCatalogs[] {
+  const names = (invocation.text('other-catalogs') ?? '').split(',').filter((name) => name !== '');
+  return names.map((name) => ({
+    name,
+    packages: async () => {
+      const clone = await openRepository(resolve(terminal.directory, name), searchPath(terminal));
+      try {
+        return await clonePackages(clone);
+      } finally {
+        await clone.close();
+      }
+    },
+  }));
 }
 
 function readPolicy(path: string): Uint8Array {

@@ -103,3 +103,19 @@ test('without folders of the commit, setup says how to bring them', async () => 
   clone.inside('git checkout --quiet HEAD');
   expect((await clone.setup()).exit).toBe(0);
 });
+
+test('a check in a clone without the folders of old commits names the command that brings them', async () => {
+  const clone = cloneOf(CATALOGS, '--filter=tree:0');
+  await clone.setup();
+  const commit = 'git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message x';
+  clone.inside(`${commit} && echo >>v4.19/catalog/etcd/catalog.json && ${commit}`);
+  const check = () => portolan(clone.directory, 'check', '--base', 'HEAD~1', '--head', 'HEAD');
+  const { exit, err } = await check();
+  const hint = 'git fetch --refetch --filter=blob:none';
+  expect([exit, err]).toEqual([
+    2,
+    expect.stringContaining(`needs objects that are not in this clone\n  ${hint}`),
+  ]);
+  clone.inside(`${hint} --quiet`);
+  expect((await check()).exit).not.toBe(2);
+});

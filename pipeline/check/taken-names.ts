@@ -1,0 +1,136 @@
+/** Names of new packages that other public catalogs have already, whether or not those are on the same clusters. */
+import { type Blob, locate } from '../../catalog/fbc/model.ts';
+import type { Finding, Location } from '../../catalog/finding.ts';
+import { quoted } from '../../catalog/names.ts';
+import { rule } from '../../catalog/rules/graph/name-taken.ts';
+import { packagesIn } from '../change/unit.ts';
+import { PipelineError } from '../error.ts';
+import { severitiesOf } from '../policy/severity.ts';
+import type { Registry } from '../ports.ts';
+import type { TouchedCatalog } from './catalogs.ts';
+import type { ForeseenPull } from './changes.ts';
+import { readCompanions } from './companions.ts';
+import type { CheckReport } from './report.ts';
+
+export interface TakenNames {
+  readonly findings: readonly Finding[];
+  readonly unchecked: CheckReport['unchecked'];
+  /** Why nobody can tell whether a name is free. */
+  readonly incomplete: string | undefined;
+}
+
+type Pull = ForeseenPull & {
+  readonly touched: readonly TouchedCatalog[];
+  readonly registry: Registry | undefined;
+};
+
+/** Looks new packages up in the catalogs of `graph.otherCatalogs` and of the request; without new ones nothing is read. */
+export async function takenNames(pull: Pull): Promise<TakenNames> {
+  const severity = severitiesOf(pull.policy)(rule);
+  const isAsked = pull.policy.graph.otherCatalogs.length + (pull.request.otherCatalogs?.length ?? 0) > 0;
+  const fresh = severity === 'off' || !isAsked ? new Map<string, Newcomer>() : await newPackages(pull);
+  if (fresh.size === 0) return { findings: [], unchecked: [], incomplete: undefined };
+  const { owners, unchecked, incomplete } = await namesElsewhere(pull, [
+    ...new Set([...fresh.values()].flatMap(({ catalogs }) => catalogs)),
+  ]);
+  const findings = [...fresh].flatMap(([name, { location, catalogs }]): Finding[] => {
+    const others = [...owners].flatMap(([other, names]) => (names.has(name) ? [other] : []));
+    if (others.length === 0 || severity === 'off') return [];
+    const message = `package ${quoted(name)} is new, but ${others.join(' and ')} ${others.length > 1 ? 'have' : 'has'} a package with this name`;
+    const hint = 'choose a name that no other catalog has';
+    return [
+      {
+        rule: rule.id,
+        severity,
+        message,
+        location,
+        package: name,
+        hint,
+        ...(catalogs.length > 0 ? { catalogs } : {}),
+      },
+    ];
+  });
+  return { findings, unchecked, incomplete };
+}
+
+interface Newcomer {
+  readonly location: Location;
+  /** Names of the catalogs that get it; none where it has bundle directories alone. */
+  readonly catalogs: readonly string[];
+}
+
+/** Packages that the base branch has nowhere, each with its first place. */
+async function newPackages({
+  after,
+  touched,
+  change,
+  policy,
+  objects,
+}: Pull): Promise<Map<string, Newcomer>> {
+  const fresh = new Map<string, Newcomer>();
+  const old = new Set(await packagesIn(objects, after.trees.base, policy.layout));
+  for (const { before, members } of touched) {
+    for (const { name } of before?.blobs.packages ?? []) old.add(name);
+    for (const { context } of members) for (const name of context.before.packages.keys()) old.add(name);
+  }
+  for (const { after: state, names } of touched) {
+    const { packages = [], channels = [], bundles = [] } = state?.blobs ?? {};
+    const all: (readonly [string, Blob])[] = [
+      ...packages.map((blob) => [blob.name, blob] as const),
+      ...[...channels, ...bundles].map((blob) => [blob.package, blob] as const),
+    ];
+    for (const [name, blob] of all) {
+      if (name === '' || old.has(name)) continue;
+      const known = fresh.get(name);
+      const catalogs = [...new Set([...(known?.catalogs ?? []), ...names])];
+      fresh.set(name, { location: known?.location ?? locate(blob), catalogs });
+    }
+  }
+  for (const { name, paths } of change.packages.values()) {
+    const [file] = paths;
+    if (old.has(name) || fresh.has(name) || file === undefined) continue;
+    fresh.set(name, { location: { file, line: 1, column: 1 }, catalogs: [] });
+  }
+  return fresh;
+}
+
+interface Elsewhere extends Omit<TakenNames, 'findings'> {
+  /** Names of packages, by what people call the catalogs. */
+  readonly owners: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+async function namesElsewhere(pull: Pull, catalogs: readonly string[]): Promise<Elsewhere> {
+  const { objects, policy, registry, request, after } = pull;
+  const read = await readCompanions({
+    objects,
+    trees: after.trees,
+    policy,
+    // A package of bundle directories alone is in no catalog yet.
+    catalogs: catalogs.length > 0 ? catalogs : [NO_CATALOG],
+    registry,
+    store: request.cache,
+    instead: {
+      texts: policy.graph.otherCatalogs,
+      what: (text) => `whether ${text} has a package with the name of a new one`,
+    },
+  });
+  const owners = new Map<string, ReadonlySet<string>>();
+  for (const { after: others } of read.of.values())
+    for (const [text, { packages }] of others)
+      owners.set(text, new Set([...(owners.get(text) ?? []), ...packages.keys()]));
+  const unchecked = [...read.unchecked];
+  let { incomplete } = read;
+  for (const other of request.otherCatalogs ?? []) {
+    try {
+      owners.set(other.name, await other.packages());
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      const what = `whether ${other.name} has a package with the name of a new one`;
+      unchecked.push({ what, why: error.message });
+      incomplete ??= `${what}: ${error.message}`;
+    }
+  }
+  return { owners, unchecked, incomplete };
+}
+
+const NO_CATALOG = 'catalog';
