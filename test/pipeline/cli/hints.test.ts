@@ -24,7 +24,12 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files whose hints are about other programs. */
-const OF_OTHERS = new Set(['pipeline/git/objects.ts', 'pipeline/check/rollback.ts']);
+const OF_OTHERS = new Set([
+  'pipeline/git/objects.ts',
+  'pipeline/git/process.ts',
+  'pipeline/policy/setup/setup.ts',
+  'pipeline/check/rollback.ts',
+]);
 
 interface Advice {
   readonly file: string;
