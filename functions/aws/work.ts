@@ -1,6 +1,7 @@
 /** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
+import { smoke } from '../smoke.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
@@ -23,7 +24,11 @@ const store = bucketMemory(ports.records);
  * Answers with the messages that are to come again: the first that failed, and all behind it, so that
  * none overtakes another.
  */
-export async function handler(event: { readonly Records: readonly SqsRecord[] }): Promise<unknown> {
+export async function handler(
+  event: { readonly Records: readonly SqsRecord[] } | { readonly smoke: true },
+): Promise<unknown> {
+  // Asked by whoever may invoke the function: scripts/smoke-functions.mjs, after a deployment.
+  if ('smoke' in event) return smoke(read.sources, ports);
   const processor = new SqsFifoPartialProcessorAsync();
   const work = async ({ body, receiptHandle, attributes }: SqsRecord): Promise<void> => {
     const began = performance.now();

@@ -13,6 +13,7 @@ import { folder } from '../fakes/folder.ts';
 import { testClient } from '../fakes/host.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { registry } from '../fakes/registry.ts';
+import { sigstore } from '../fakes/sigstore.ts';
 import { freePort, isOnPath, run, start } from '../fakes/tools.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -57,9 +58,26 @@ describe.skipIf(!isOnPath('ministack'))('KMS', () => {
     expect(verified).toHaveLength(1);
 
     if (!isOnPath('cosign')) return;
-    const key = join(folder(), 'key.pub');
+    const directory = folder();
+    const [key = '', bundle = '', manifest = '', root = ''] = ['key', 'bundle', 'manifest', 'root'].map(
+      (name) => join(directory, name),
+    );
     writeFileSync(key, pem);
-    const words = ['--key', key, '--insecure-ignore-tlog', '--allow-http-registry', '--new-bundle-format'];
+    writeFileSync(bundle, signed.bytes);
+    writeFileSync(manifest, image.root.bytes);
+    // Without one it asks Sigstore's own servers, though it needs nothing of them.
+    const services = await sigstore('nobody');
+    services.close();
+    writeFileSync(root, JSON.stringify(services.root));
+    const about = ['--key', key, '--insecure-ignore-tlog', '--new-bundle-format', '--trusted-root', root];
+    const blob = ['verify-blob-attestation', ...about, '--bundle', bundle, '--type', COSIGN_PREDICATE];
+    await run('cosign', ...blob, manifest);
+    writeFileSync(manifest, '{}');
+    await expect(run('cosign', ...blob, manifest), 'another image').rejects.toThrow();
+    // Images with bundles as referrers: cosign from 2.6 on.
+    const help = await run('cosign', 'verify', '--help');
+    if (!help.includes('--new-bundle-format')) return;
+    const words = [...about, '--allow-http-registry'];
     const out = await run('cosign', 'verify', ...words, `${host}/sea/catalog@${image.root.digest}`);
     expect(out.toString()).toContain(image.root.digest);
   });

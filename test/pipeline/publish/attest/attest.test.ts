@@ -126,6 +126,10 @@ describe('with a key', () => {
       kind: 'key',
       key: at.key,
     });
+    // Any other one would be cosign's reason to pass over the signature.
+    expect(JSON.parse(Buffer.from(signed.bytes).toString()).dsseEnvelope.signatures).toMatchObject([
+      { keyid: '' },
+    ]);
     await at.put(signed);
     const other = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
     const report = await verifySignatures(at.client, at.at, { kind: 'keys', keys: [other, at.pub] });

@@ -1,0 +1,130 @@
+/**
+ * Whether a deployment can publish, asked before the first merge: each thing that a publish needs is used once, in a
+ * way that changes nothing that is published.
+ */
+import { createHash } from 'node:crypto';
+import { repositoryName } from '../catalog/reference.ts';
+import { publishedCatalogs } from '../pipeline/check/published-catalogs.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import type { Policy } from '../pipeline/policy/policy.ts';
+import { policyAt } from '../pipeline/policy/read-policy.ts';
+import { RULE_IDS } from '../pipeline/policy/rule-ids.ts';
+import type { BlobSource } from '../pipeline/ports.ts';
+import { whyUnsigned } from '../pipeline/publish/attest/attest.ts';
+import { messageOf } from '../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts, OpenBranch } from '../pipeline/publish/delivery/ports.ts';
+import { placesOf, targetOf } from '../pipeline/publish/target.ts';
+import type { Source } from './receive.ts';
+
+/** One thing that a publish needs. */
+export interface SmokeCheck {
+  readonly what: string;
+  readonly ok: boolean;
+  /** Why not, and what to do. */
+  readonly why?: string;
+}
+
+export interface SmokeReport {
+  readonly ok: boolean;
+  readonly checks: readonly SmokeCheck[];
+}
+
+/** No catalog has this name: what follows x- is a digest. */
+const FENCE = 'x-smoke-check/0';
+const RECORD = 'memory/smoke-check';
+const EMPTY = new TextEncoder().encode('{}');
+const BLOB: BlobSource = {
+  digest: `sha256:${createHash('sha256').update(EMPTY).digest('hex')}`,
+  size: EMPTY.length,
+  open: async function* (from) {
+    yield EMPTY.subarray(from);
+  },
+};
+
+/**
+ * Uses the fence, the records, each source with its policy, each registry that catalogs are published to, and the
+ * queue: it gets a push of each branch's newest commit, as a webhook would send it.
+ */
+export async function smoke(sources: readonly Source[], ports: DeliveryPorts): Promise<SmokeReport> {
+  const checks: SmokeCheck[] = [];
+  const check = async (what: string, use: () => Promise<unknown>): Promise<void> => {
+    try {
+      await use();
+      checks.push({ what, ok: true });
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      const { message, hint } = error;
+      checks.push({ what, ok: false, why: hint === undefined ? message : `${message}: ${hint}` });
+    }
+  };
+  await check('the table of the fence is written', () => writeFence(ports));
+  await check('the bucket is written and read', () => writeRecord(ports));
+  for (const source of sources) {
+    const { repository, branch } = source;
+    const places = new Map<string, () => Promise<unknown>>();
+    await check(`${repository} ${branch} is fetched, and its policy can be used`, () =>
+      withBranch(source, ports, (open) => readPlaces(open, ports, places)),
+    );
+    for (const [name, push] of places) await check(`a blob is pushed to ${name}`, push);
+    await check(`the queue takes a push of ${repository} ${branch}`, () =>
+      withBranch(source, ports, ({ tip: commit }) =>
+        ports.queue.send(messageOf({ v: 1, kind: 'push', repository, branch, commit })),
+      ),
+    );
+  }
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+async function writeFence({ fence }: DeliveryPorts): Promise<void> {
+  // Given back as soon as it is taken; of two checks at once one may be second.
+  await fence.replaceLease(FENCE, 0, await fence.readLease(FENCE));
+  if (!(await fence.readLease(FENCE))) throw new PipelineError('bad-answer', 'what was written is not there');
+}
+
+async function writeRecord({ records }: DeliveryPorts): Promise<void> {
+  await records.put(RECORD, EMPTY);
+  if (!(await records.get(RECORD))) throw new PipelineError('bad-answer', 'what was written is not there');
+}
+
+async function withBranch(
+  { repository, branch }: Source,
+  { open }: DeliveryPorts,
+  use: (open: OpenBranch) => Promise<void>,
+): Promise<void> {
+  const opened = await open({ repository, branch });
+  try {
+    await use(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** @param places filled with what pushes to each registry's repository */
+async function readPlaces(
+  { repository, tip }: OpenBranch,
+  { registry, signer: key, isAnonymous }: DeliveryPorts,
+  places: Map<string, () => Promise<unknown>>,
+): Promise<void> {
+  const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+  if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+  for (const catalog of await publishedCatalogs(repository.objects, tip, policy)) {
+    const target = targetOf(policy, catalog, {});
+    const unsigned = whyUnsigned(target.attest, { key, isAnonymous });
+    if (unsigned)
+      throw new PipelineError('usage', `${catalog}: ${unsigned.message}`, { hint: unsigned.hint });
+    if (target.attest.includes('kms') && key?.kind === 'remote') await key.sign(EMPTY);
+    for (const place of placesOf(target)) {
+      if (place.kind !== 'registry') continue;
+      const { reference } = place;
+      places.set(repositoryName(reference), () => registry.putBlob(reference, BLOB));
+    }
+  }
+  if (places.size === 0) throw nothingPublished(policy);
+}
+
+function nothingPublished({ publish }: Policy): PipelineError {
+  const hint = "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}";
+  const patterns = publish.catalogs.map(({ pattern }) => pattern).join(', ');
+  const why = patterns === '' ? 'it has no publish.catalogs' : `no catalog matches ${patterns}`;
+  return new PipelineError('usage', `the policy publishes nothing: ${why}`, { hint });
+}

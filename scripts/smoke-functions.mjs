@@ -1,0 +1,31 @@
+// Asks a deployed stack whether it can publish: node scripts/smoke-functions.mjs [STACK]; exits with 1 if it cannot.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const [stack = 'portolan'] = process.argv.slice(2);
+
+/** @returns what `aws` printed */
+const aws = (...words) => execFileSync('aws', [...words, '--output', 'json'], { encoding: 'utf8' });
+
+const { Stacks } = JSON.parse(aws('cloudformation', 'describe-stacks', '--stack-name', stack));
+const work = Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'Work')?.OutputValue;
+if (work === undefined) fail(`the stack ${stack} has no output Work: deploy it again`);
+const scratch = mkdtempSync(join(tmpdir(), 'portolan-smoke-'));
+try {
+  const answer = join(scratch, 'answer.json');
+  const payload = ['--payload', '{"smoke":true}', '--cli-binary-format', 'raw-in-base64-out'];
+  aws('lambda', 'invoke', '--function-name', work, ...payload, '--cli-read-timeout', '600', answer);
+  const { ok, checks, errorMessage } = JSON.parse(readFileSync(answer, 'utf8'));
+  for (const { what, ok: is, why } of checks ?? [])
+    console.log(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
+  if (ok !== true) fail(errorMessage ?? `the stack ${stack} cannot publish`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function fail(why) {
+  console.error(why);
+  process.exit(1);
+}
