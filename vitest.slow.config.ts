@@ -3,6 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 /** Suites that start servers, need tools, or take their time: what .ci/run adds to npm test. */
 const config: ViteUserConfig = defineConfig({
   test: {
+    globalSetup: ['test/fakes/memory-disk.ts'],
     include: ['test/{e2e,attack,fuzz,mutations}/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,8 +1,9 @@
-/** The documentation's examples, run as they are typed. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/** The documentation's examples, run as they are typed in the repository that `npm run demo` makes, and the demo itself. */
+import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { folder } from '../fakes/folder.ts';
 import { buildProgram } from '../fakes/program.ts';
 
 /** Lines of a document's shell blocks that call the program; `# 1` behind one is its exit code, 0 without. */
@@ -43,9 +44,56 @@ const DOCUMENTS = [
   ...readdirSync('docs').map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md'));
 
+const COREUTILS = [
+  'sh',
+  'env',
+  'ls',
+  'cat',
+  'cp',
+  'mv',
+  'rm',
+  'mkdir',
+  'dirname',
+  'basename',
+  'uname',
+  'sed',
+];
+
+/** A directory that holds these programs alone. */
+function pathOf(programs: readonly string[]): string {
+  const at = folder();
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  for (const program of programs) {
+    const found = folders.map((directory) => join(directory, program)).find((file) => existsSync(file));
+    if (found !== undefined) symlinkSync(found, join(at, program));
+  }
+  symlinkSync(process.execPath, join(at, 'node'));
+  return at;
+}
+
+let demo: SpawnSyncReturns<string>;
 beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/demo.mjs'], { stdio: 'ignore' });
+  // What a newcomer's machine has, and nothing else.
+  const PATH = pathOf(['npm', 'git', ...COREUTILS]);
+  demo = spawnSync('npm', ['run', '--silent', 'demo'], { encoding: 'utf8', env: { PATH, HOME: folder() } });
   buildProgram();
+});
+
+test('npm run demo: three pull requests, a merge published twice, and where to look', () => {
+  const { status, stdout, stderr } = demo;
+  expect(status, stdout + stderr).toBe(0);
+  expect(stdout).toContain('PASS: allowed, and all checks passed');
+  expect(stdout).toContain('NOT YET: needs approval from @fred');
+  expect(stdout).toContain('FAIL: 1 error');
+  expect(stdout).toContain('graph/strands-installed-v0');
+  const digests = [...stdout.matchAll(/digest +(sha256:[0-9a-f]{64})/g)].map(([, digest]) => digest);
+  expect(digests).toHaveLength(2);
+  expect(digests[0]).toBe(digests[1]);
+  expect(stdout).toContain('uploaded 0 bytes');
+  for (const [, path = ''] of stdout.matchAll(/^ {2}(\.demo\/\S+)/gm))
+    expect(existsSync(path), path).toBe(true);
+  // What the demo leaves behind is its own business, and none of the repository's.
+  expect(execFileSync('git', ['status', '--porcelain', '--', '.demo'], { encoding: 'utf8' })).toBe('');
 });
 
 describe.each(
