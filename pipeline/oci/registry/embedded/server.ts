@@ -74,6 +74,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const layout = await openLayout(options.directory, {
     create: options.readOnly !== true,
     takesSparse: options.takesSparse === true,
+    journaled: true,
   });
   const root = options.root ?? 'catalog';
   const uploads = createUploads(layout.blobs);
@@ -106,6 +107,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
         server.closeAllConnections();
       });
       await uploads.close();
+      if (options.readOnly !== true) await layout.close();
     },
   };
 }

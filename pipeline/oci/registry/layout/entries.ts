@@ -13,6 +13,7 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
 import { PipelineError } from '../../../error.ts';
+import { parsedJson } from '../../../json.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { descriptor, OCI_INDEX } from '../image.ts';
 import { formatLayoutTag, parseLayoutTag } from '../name.ts';
@@ -162,4 +163,63 @@ export function withoutManifest(
     return placed({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
   });
   return withoutDoubles([...kept, ...alone], repository);
+}
+
+/** What can happen to an index: as data, it can be written down before the index itself is. */
+export type IndexChange =
+  | ({ readonly kind: 'put' } & Placing)
+  | { readonly kind: 'untag'; readonly repository: string; readonly tag: string }
+  | {
+      readonly kind: 'remove';
+      readonly repository: string;
+      readonly digest: string;
+      readonly orphans: readonly Descriptor[];
+    };
+
+/** The entries after a change. A series of changes made a second time leaves the entries as they are. */
+export function afterChange(entries: readonly Entry[], change: IndexChange): readonly Entry[] {
+  if (change.kind === 'put') return withManifest(entries, change);
+  if (change.kind === 'untag') return withoutTag(entries, change.repository, change.tag);
+  return withoutManifest(entries, change);
+}
+
+/** One line. */
+export function formatChange(change: IndexChange): string {
+  const value =
+    change.kind === 'put' ? { ...change, within: [...change.within], held: [...change.held] } : change;
+  return `${JSON.stringify(value)}\n`;
+}
+
+/**
+ * The changes of whole lines: a last line without its end was never acknowledged.
+ *
+ * @throws PipelineError `corrupt` when one is not a change
+ */
+export function parseChanges(text: string, path: string): IndexChange[] {
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line, i) => {
+    const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path}:${i + 1} ${why}`);
+    const { kind, repository, tag, ...rest } = Object(parsedJson(line)) as Record<string, unknown>;
+    const name = typeof repository === 'string' ? { repository, tag: String(tag ?? 'none') } : undefined;
+    if (name === undefined || parseLayoutTag(formatLayoutTag(name)) === undefined)
+      throw bad('names no repository');
+    if (kind === 'untag') return { kind, ...name };
+    if (kind === 'remove') {
+      const orphans = listOf(rest['orphans']).map((one) => descriptor(one, bad));
+      return { kind, repository: name.repository, digest: String(rest['digest']), orphans };
+    }
+    if (kind !== 'put') throw bad('is not a change of the index');
+    return {
+      kind,
+      repository: name.repository,
+      tag: tag === undefined ? undefined : name.tag,
+      descriptor: descriptor(rest['descriptor'], bad),
+      within: new Set(listOf(rest['within']).map(String)),
+      held: new Set(listOf(rest['held']).map(String)),
+    };
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
 /** Files that are there whole or not at all, also after a crash. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 
@@ -28,23 +28,69 @@ export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Writes a file through a temporary one beside it. */
-export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+/**
+ * Writes a file through a temporary one beside it.
+ *
+ * @returns the stamp of what was written
+ */
+export async function replaceFile(path: string, bytes: Uint8Array): Promise<string> {
   const temporary = join(dirname(path), `.${randomUUID()}`);
   try {
     const handle = await open(temporary, 'wx', 0o644);
+    let stamp: string;
     try {
       await handle.writeFile(bytes);
       await handle.sync();
+      stamp = stampIn(await handle.stat({ bigint: true }));
     } finally {
       await handle.close();
     }
     await rename(temporary, path);
     await syncDirectory(dirname(path));
+    return stamp;
   } catch (error) {
     await rm(temporary, { force: true });
     throw fileError(`cannot write ${path}`, error);
   }
+}
+
+/**
+ * Adds to the end of a file, and onto the disk; begins one that does not exist.
+ *
+ * @returns the stamp of the file then
+ */
+export async function appendToFile(path: string, text: string): Promise<string> {
+  try {
+    const handle = await open(path, 'a', 0o644);
+    try {
+      const isNew = (await handle.stat()).size === 0;
+      await handle.writeFile(text);
+      await handle.datasync();
+      if (isNew) await syncDirectory(dirname(path));
+      return stampIn(await handle.stat({ bigint: true }));
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw fileError(`cannot write ${path}`, error);
+  }
+}
+
+/** What changes when a file is replaced or written to. */
+export async function stampOf(path: string): Promise<string> {
+  try {
+    return stampIn(await stat(path, { bigint: true }));
+  } catch (error) {
+    if (isAbsent(error)) return ABSENT;
+    throw fileError(`cannot read ${path}`, error);
+  }
+}
+
+/** The stamp of a file that does not exist. */
+export const ABSENT = 'absent';
+
+function stampIn({ ino, size, mtimeNs }: BigIntStats): string {
+  return `${ino} ${size} ${mtimeNs}`;
 }
 
 /** Makes a directory and those above it. Node's own way never ends where a parent cannot be made, as in /proc. */
@@ -80,56 +126,6 @@ async function syncDirectory(path: string): Promise<void> {
       throw error;
   } finally {
     await handle?.close();
-  }
-}
-
-/** Milliseconds after which a lock's owner is taken for dead: locks are held for milliseconds. */
-const LOCK_AGE = 15_000;
-const LOCK_PATIENCE = 30_000;
-
-/** Does something while no other process does the same under this lock file. */
-export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  await takeLock(path);
-  try {
-    return await work();
-  } finally {
-    await rm(path, { force: true });
-  }
-}
-
-async function takeLock(path: string): Promise<void> {
-  const until = Date.now() + LOCK_PATIENCE;
-  for (let wait = 2; ; wait = Math.min(wait * 2, 100)) {
-    try {
-      const handle = await open(path, 'wx');
-      await handle.close();
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(`cannot lock ${path}`, error);
-    }
-    if (await isStale(path)) await dropStale(path);
-    if (Date.now() > until)
-      throw new PipelineError('conflict', `${path} is locked by another process`, { retryable: true });
-    await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
-  }
-}
-
-async function isStale(path: string): Promise<boolean> {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs > LOCK_AGE;
-  } catch {
-    return false;
-  }
-}
-
-/** Renamed before it is removed: of several that find it stale, one takes it away. */
-async function dropStale(path: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-    await unlink(aside);
-  } catch (error) {
-    if (!isAbsent(error)) throw fileError(`cannot unlock ${path}`, error);
   }
 }
 

@@ -12,17 +12,9 @@ import { contentOf, parseManifest } from '../image.ts';
 import { only } from '../stream.ts';
 import { type Blobs, openBlobs, removeAbandoned } from './blobs.ts';
 import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
-import {
-  EMPTY_INDEX,
-  type Entry,
-  formatIndex,
-  type LayoutIndex,
-  parseIndex,
-  withManifest,
-  withoutManifest,
-  withoutTag,
-} from './entries.ts';
-import { fileError, isAbsent, makeDirectory, readIfThere, replaceFile, withLock } from './files.ts';
+import { EMPTY_INDEX, type Entry, formatIndex, type IndexChange, withoutManifest } from './entries.ts';
+import { fileError, isAbsent, makeDirectory, replaceFile } from './files.ts';
+import { INDEX, openIndex } from './index-store.ts';
 
 /** A directory with images of one repository or of several, to be read and changed. */
 export interface Layout extends LayoutView {
@@ -34,6 +26,8 @@ export interface Layout extends LayoutView {
   removeTag(repository: string, tag: string): Promise<boolean>;
   /** Removes a manifest and its tags; false when the repository has no entry for it. */
   removeManifest(repository: string, digest: string): Promise<boolean>;
+  /** Leaves the layout to those who read `index.json` alone; needed after `journaled` only. */
+  close(): Promise<void>;
 }
 
 const VERSION = 'oci-layout';
@@ -43,11 +37,16 @@ const VERSION = 'oci-layout';
  *
  * @param create whether to begin one where there is none; else that is an error
  * @param takesSparse whether lists may name images that are not in the layout
+ * @param journaled whether many changes are to come: each is then appended to a journal, and `index.json` follows
  * @throws PipelineError `not-found`, or `usage` for a directory with other things in it
  */
 export async function openLayout(
   directory: string,
-  { create, takesSparse = false }: { readonly create: boolean; readonly takesSparse?: boolean },
+  {
+    create,
+    takesSparse = false,
+    journaled = false,
+  }: { readonly create: boolean; readonly takesSparse?: boolean; readonly journaled?: boolean },
 ): Promise<Layout> {
   if (!(await isLayout(directory))) {
     if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
@@ -55,7 +54,7 @@ export async function openLayout(
   }
   if (create) await removeAbandoned(directory);
   const blobs = openBlobs(directory);
-  const store = indexStore(directory);
+  const store = openIndex(directory, journaled);
   const manifests = manifestReader(blobs);
   const { invalidate, ...view } = createView(blobs, manifests, store.read);
   return {
@@ -63,18 +62,18 @@ export async function openLayout(
     ...view,
     blobs,
     add: async (repository, tag, manifest) => {
-      const { descriptor, within } = await admit(blobs, manifest, { manifests, takesSparse });
       await store.change(async ({ entries }) => {
+        const { descriptor, within } = await admit(blobs, manifest, { manifests, takesSparse });
         const held =
           tag === undefined ? await heldInLists(entries, repository, manifests) : new Set<string>();
-        return withManifest(entries, { repository, tag, descriptor, within, held });
+        return { kind: 'put', repository, tag, descriptor, within, held };
       });
       invalidate();
     },
-    removeTag: (repository, tag) => store.change(async ({ entries }) => withoutTag(entries, repository, tag)),
+    removeTag: (repository, tag) => store.change(async () => ({ kind: 'untag', repository, tag })),
     removeManifest: async (repository, digest) => {
       if (!(await view.contents(repository)).manifests.has(digest)) return false;
-      await store.change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
+      await store.change(({ entries }) => removal(entries, { repository, digest, manifests }));
       if (await isHeldElsewhere(view, repository, digest)) {
         if (!(await view.contents(repository)).manifests.has(digest)) return true;
         throw new PipelineError('conflict', `${digest} belongs to a manifest list and to another repository`);
@@ -84,18 +83,19 @@ export async function openLayout(
       invalidate();
       return true;
     },
+    close: store.fold,
   };
 }
 
-/** The entries without a manifest; what only its list held gets entries of its own. */
-async function entriesWithout(
+/** Takes a manifest out; what only its list held gets entries of its own. */
+async function removal(
   entries: readonly Entry[],
   { repository, digest, manifests }: { repository: string; digest: string; manifests: ManifestReader },
-): Promise<readonly Entry[]> {
+): Promise<IndexChange | undefined> {
   const found = entries.find(
     (entry) => entry.repository === repository && entry.descriptor.digest === digest,
   );
-  if (found === undefined) return entries;
+  if (found === undefined) return undefined;
   const parsed = (await manifests(found.descriptor))?.parsed;
   const rest = withoutManifest(entries, { repository, digest, orphans: [] });
   const held = await heldInLists(rest, repository, manifests);
@@ -103,7 +103,7 @@ async function entriesWithout(
   for (const child of parsed?.kind === 'list' ? parsed.manifests : []) {
     if (!held.has(child.digest) && (await manifests(child)) !== undefined) orphans.push(child);
   }
-  return withoutManifest(rest, { repository, digest, orphans });
+  return { kind: 'remove', repository, digest, orphans };
 }
 
 async function isHeldElsewhere(view: LayoutView, repository: string, digest: string): Promise<boolean> {
@@ -134,7 +134,7 @@ async function begin(directory: string): Promise<void> {
     await makeDirectory(join(directory, 'blobs', 'sha256'));
     const index = new TextEncoder().encode(formatIndex(EMPTY_INDEX));
     // The version comes last: with it the directory is a layout.
-    await replaceFile(join(directory, 'index.json'), index);
+    await replaceFile(join(directory, INDEX), index);
     await replaceFile(join(directory, VERSION), new TextEncoder().encode('{"imageLayoutVersion":"1.0.0"}'));
   } catch (error) {
     throw fileError(`cannot create ${directory}`, error);
@@ -174,56 +174,4 @@ async function admit(
     if (held?.parsed.kind === 'list') walk.push(...held.parsed.manifests);
   }
   return { descriptor, within: below };
-}
-
-const LARGEST_INDEX = 64 * 1024 * 1024;
-
-interface IndexStore {
-  read(): Promise<LayoutIndex>;
-  /** @returns whether anything changed */
-  change(work: (index: LayoutIndex) => Promise<readonly Entry[]>): Promise<boolean>;
-}
-
-/** The index of the layout in a directory. */
-function indexStore(directory: string): IndexStore {
-  const path = join(directory, 'index.json');
-  let cached: { readonly stamp: string; readonly index: LayoutIndex } | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
-  const read = async (): Promise<LayoutIndex> => {
-    const stamp = await stampOf(path);
-    if (cached?.stamp === stamp) return cached.index;
-    const bytes = await readIfThere(path, LARGEST_INDEX);
-    const index = bytes === undefined ? EMPTY_INDEX : parseIndex(bytes, path);
-    cached = { stamp, index };
-    return index;
-  };
-  const change: IndexStore['change'] = (work) => {
-    const turn = queue.then(() =>
-      withLock(`${path}.lock`, async () => {
-        const index = await read();
-        const entries = await work(index);
-        if (isSame(entries, index.entries)) return false;
-        await replaceFile(path, new TextEncoder().encode(formatIndex({ ...index, entries })));
-        return true;
-      }),
-    );
-    queue = turn.catch(() => undefined);
-    return turn;
-  };
-  return { read, change };
-}
-
-/** What changes when a file is replaced or written to. */
-async function stampOf(path: string): Promise<string> {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch (error) {
-    if (isAbsent(error)) return 'absent';
-    throw fileError(`cannot read ${path}`, error);
-  }
-}
-
-function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {
-  return a.length === b.length && a.every((entry, i) => entry === b[i]);
 }

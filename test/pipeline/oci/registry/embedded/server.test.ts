@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseReference, withDigest } from '../../../../../catalog/reference.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';
 import { OCI_MANIFEST } from '../../../../../pipeline/oci/registry/image.ts';
@@ -34,9 +34,11 @@ describe('names', () => {
     const { host, url, directory } = await registry({ root: 'own' });
     await push(host, 'own:v1');
     await push(host, 'a/b:v2');
-    const { manifests } = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8'));
-    const names = manifests.map((one: { annotations: object }) => Object.values(one.annotations)[0]);
-    expect(names).toEqual(['v1', 'a/b:v2']);
+    await vi.waitFor(() => {
+      const { manifests } = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8'));
+      const names = manifests.map((one: { annotations: object }) => Object.values(one.annotations)[0]);
+      expect(names).toEqual(['v1', 'a/b:v2']);
+    });
     const all = await (await fetch(`${url}/v2/_catalog`)).json();
     expect(all).toEqual({ repositories: ['a/b', 'own'] });
   });

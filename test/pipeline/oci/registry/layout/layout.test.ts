@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,9 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Reference } from '../../../../../catalog/reference.ts';
+import { stampOf } from '../../../../../pipeline/oci/registry/layout/files.ts';
 import { openLayout } from '../../../../../pipeline/oci/registry/layout/layout.ts';
+import { withLock } from '../../../../../pipeline/oci/registry/layout/lock.ts';
 import { layoutRegistry } from '../../../../../pipeline/oci/registry/layout/registry.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
@@ -167,14 +171,33 @@ describe('writing', () => {
     expect(existsSync(join(directory, 'index.json.lock'))).toBe(false);
   });
 
-  test('the lock of a process that died is broken', async () => {
+  test('a lock is broken when its process has ended, and else when it is old', async () => {
     const { directory, registry } = await layout();
     const lock = join(directory, 'index.json.lock');
-    writeFileSync(lock, '');
-    const long = new Date(Date.now() - 60_000);
-    utimesSync(lock, long, long);
-    await pushImage(registry, tag('v1'), { image: sampleImage() });
-    expect(await registry.resolve(tag('v1'))).toBeDefined();
+    const image = sampleImage();
+    let owner = '';
+    await withLock(lock, async () => {
+      owner = readFileSync(lock, 'utf8');
+    });
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    // One that has ended; a later process with the same id as one that has ended.
+    for (const [name, change] of Object.entries({ ended: { pid }, reused: { began: '1' } })) {
+      writeFileSync(lock, JSON.stringify({ ...JSON.parse(owner), ...change }));
+      const before = await stampOf(lock);
+      await pushImage(registry, tag(name), { image });
+      expect(await stampOf(lock)).not.toBe(before);
+    }
+    // Of this process, of another machine's, of a process that is about to say whose it is.
+    for (const text of [owner, JSON.stringify({ ...JSON.parse(owner), place: 'other', pid }), '']) {
+      writeFileSync(lock, text);
+      const pushed = pushImage(registry, tag('v1'), { image: sampleImage({ layers: [text] }) });
+      await new Promise((done) => setTimeout(done, 300));
+      expect(readFileSync(lock, 'utf8')).toBe(text);
+      const long = new Date(Date.now() - 60_000);
+      utimesSync(lock, long, long);
+      await pushed;
+    }
+    expect(readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
   });
 
   test('what a killed upload left long ago is removed', async () => {
@@ -186,6 +209,77 @@ describe('writing', () => {
     utimesSync(join(uploads, 'old'), long, long);
     await layout(directory);
     expect(readdirSync(uploads)).toEqual(['new']);
+  });
+});
+
+describe('many changes', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `v${i}`);
+
+  async function pushed(directory: string) {
+    const journaled = await openLayout(directory, { create: true, journaled: true });
+    const image = sampleImage();
+    for (const name of names) await pushImage(layoutRegistry(journaled), tag(name), { image });
+    await journaled.removeTag('', 'v3');
+    return { journaled, image };
+  }
+
+  async function tagsIn(directory: string): Promise<readonly string[]> {
+    const { tags } = await (await openLayout(directory, { create: false })).contents('');
+    return [...tags.keys()];
+  }
+
+  beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('are appended, and the index follows in a moment', async () => {
+    const directory = join(folder(), 'layout');
+    const { journaled } = await pushed(directory);
+    const rest = names.filter((name) => name !== 'v3');
+    // Others that know the journal see all, those who read the index alone find a whole one.
+    expect(indexOf(directory).manifests).toHaveLength(1);
+    expect(await tagsIn(directory)).toEqual(rest);
+    await vi.advanceTimersByTimeAsync(500);
+    await vi.waitFor(() => expect(indexOf(directory).manifests).toHaveLength(rest.length));
+    await journaled.removeTag('', 'v5');
+    await journaled.close();
+    expect(indexOf(directory).manifests).toHaveLength(rest.length - 1);
+    expect(existsSync(join(directory, '.portolan-journal'))).toBe(false);
+  });
+
+  test('of a process that was killed are kept, and a line that it did not finish is not', async () => {
+    const directory = join(folder(), 'layout');
+    await pushed(directory);
+    vi.clearAllTimers();
+    appendFileSync(join(directory, '.portolan-journal'), '{"kind":"untag","repository":"","ta');
+    const next = await layout(directory);
+    expect(await tagsIn(directory)).not.toContain('v3');
+    await next.removeTag('', 'v4');
+    expect(indexOf(directory).manifests).toHaveLength(names.length - 2);
+    expect(existsSync(join(directory, '.portolan-journal'))).toBe(false);
+  });
+
+  test('are seen by a process that has them in its journal when another one writes the index', async () => {
+    const directory = join(folder(), 'layout');
+    const { journaled, image } = await pushed(directory);
+    await pushImage((await layout(directory)).registry, tag('other'), { image });
+    await journaled.removeTag('', 'v6');
+    await journaled.close();
+    expect(await tagsIn(directory)).toEqual([...names.filter((one) => !/^v[36]$/.test(one)), 'other']);
+  });
+
+  test('in a journal that somebody made up are refused', async () => {
+    const { directory } = await layout();
+    for (const [line, why] of [
+      ['{"kind":"put","repository":"a","tag":"v1"}', /1 .*descriptor/],
+      ['{"kind":"untag","repository":"../x","tag":"v1"}', /1 names no repository/],
+      ['{"kind":"drop","repository":"a"}', /1 is not a change/],
+      ['null', /1 names no repository/],
+    ] as const) {
+      writeFileSync(join(directory, '.portolan-journal'), `${line}\n`);
+      await expect(tagsIn(directory)).rejects.toMatchObject({ code: 'corrupt', message: why });
+    }
   });
 });
 

@@ -1,0 +1,110 @@
+/**
+ * The index of a layout on the disk: `index.json`, and where many changes come, a journal of those that it does not
+ * have yet. So a push costs as much with the two-thousandth tag as with the first, an acknowledged one is on the disk,
+ * and whoever reads `index.json` alone finds a whole index, at most {@link FOLD_AFTER} ms old.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  afterChange,
+  EMPTY_INDEX,
+  type Entry,
+  formatChange,
+  formatIndex,
+  type IndexChange,
+  type LayoutIndex,
+  parseChanges,
+  parseIndex,
+} from './entries.ts';
+import { ABSENT, appendToFile, readIfThere, replaceFile, stampOf } from './files.ts';
+import { withLock } from './lock.ts';
+
+export const INDEX = 'index.json';
+const JOURNAL = '.portolan-journal';
+const LARGEST_INDEX = 64 * 1024 * 1024;
+/** Milliseconds from a change in the journal until the index has it. */
+const FOLD_AFTER = 500;
+
+export interface IndexStore {
+  read(): Promise<LayoutIndex>;
+  /** @returns whether anything changed */
+  change(work: (index: LayoutIndex) => Promise<IndexChange | undefined>): Promise<boolean>;
+  /** Writes what only the journal has into the index. */
+  fold(): Promise<void>;
+}
+
+interface Known {
+  /** Stamps of both files when they said so. */
+  readonly indexStamp: string;
+  readonly journalStamp: string;
+  readonly index: LayoutIndex;
+}
+
+/** @param journaled whether changes go into the journal first */
+export function openIndex(directory: string, journaled: boolean): IndexStore {
+  const path = join(directory, INDEX);
+  const journal = join(directory, JOURNAL);
+  let known: Known | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let written = -Infinity;
+
+  const read = async (): Promise<Known> => {
+    const [indexStamp, journalStamp] = await Promise.all([stampOf(path), stampOf(journal)]);
+    if (known?.indexStamp === indexStamp && known.journalStamp === journalStamp) return known;
+    // The journal first: what somebody moves into the index meanwhile is seen twice, which does no harm, and not never.
+    const pending = journalStamp === ABSENT ? undefined : await readIfThere(journal, LARGEST_INDEX);
+    const bytes = await readIfThere(path, LARGEST_INDEX);
+    const index = bytes === undefined ? EMPTY_INDEX : parseIndex(bytes, path);
+    const changes = pending === undefined ? [] : parseChanges(pending.toString('utf8'), journal);
+    known = {
+      indexStamp,
+      journalStamp,
+      index: { ...index, entries: changes.reduce(afterChange, index.entries) },
+    };
+    return known;
+  };
+  const write = async (index: LayoutIndex): Promise<void> => {
+    const indexStamp = await replaceFile(path, new TextEncoder().encode(formatIndex(index)));
+    await rm(journal, { force: true });
+    known = { indexStamp, journalStamp: ABSENT, index };
+    written = performance.now();
+  };
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(() => withLock(`${path}.lock`, work));
+    queue = turn.catch(() => undefined);
+    return turn;
+  };
+  const fold = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if ((await stampOf(journal)) === ABSENT) return;
+    await inTurn(async () => {
+      const { journalStamp, index } = await read();
+      if (journalStamp !== ABSENT) await write(index);
+    });
+  };
+  const change: IndexStore['change'] = (work) =>
+    inTurn(async () => {
+      const { indexStamp, index } = await read();
+      const wanted = await work(index);
+      if (wanted === undefined) return false;
+      const entries = afterChange(index.entries, wanted);
+      if (isSame(entries, index.entries)) return false;
+      // A change that comes alone goes straight into the index.
+      if (!journaled || performance.now() - written > FOLD_AFTER) {
+        await write({ ...index, entries });
+        return true;
+      }
+      const journalStamp = await appendToFile(journal, formatChange(wanted));
+      known = { indexStamp, journalStamp, index: { ...index, entries } };
+      // Where it fails the journal stays, and the next change tries again.
+      timer ??= setTimeout(() => void fold().catch(() => undefined), FOLD_AFTER).unref();
+      return true;
+    });
+  return { read: async () => (await read()).index, change, fold };
+}
+
+function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {
+  return a.length === b.length && a.every((entry, i) => entry === b[i]);
+}

@@ -1,0 +1,109 @@
+/** Lock files: one process at a time works on a layout's index. */
+import { type FileHandle, open, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { PipelineError } from '../../../error.ts';
+import { fileError } from './files.ts';
+
+/** Milliseconds after which a lock is stale whose owner cannot be looked up: locks are held for milliseconds. */
+const LOCK_AGE = 15_000;
+const LOCK_PATIENCE = 30_000;
+
+/** Does something while no other process does the same under this lock file. */
+export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  await takeLock(path);
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function takeLock(path: string): Promise<void> {
+  const until = Date.now() + LOCK_PATIENCE;
+  for (let wait = 2; ; wait = Math.min(wait * 2, 100)) {
+    try {
+      await sign(await open(path, 'wx'));
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(`cannot lock ${path}`, error);
+    }
+    if (await isStale(path)) await dropStale(path);
+    if (Date.now() > until)
+      throw new PipelineError('conflict', `${path} is locked by another process`, { retryable: true });
+    await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+  }
+}
+
+/** Process ids mean something where the same processes are seen: on one running system, in one container. */
+interface Owner {
+  readonly place: string;
+  readonly pid: number;
+  /** When it began, so that a later process with its id is not taken for it; empty where the system does not say. */
+  readonly began: string;
+}
+
+let own: Promise<Owner> | undefined;
+
+async function sign(handle: FileHandle): Promise<void> {
+  own ??= ownerOf(process.pid);
+  try {
+    await handle.writeFile(JSON.stringify(await own));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function ownerOf(pid: number): Promise<Owner> {
+  const [boot, container] = await Promise.all([
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => ''),
+    readlink('/proc/self/ns/pid').catch(() => ''),
+  ]);
+  return { place: `${hostname()} ${boot.trim()} ${container}`, pid, began: await beginningOf(pid) };
+}
+
+async function beginningOf(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name of the program, in brackets, may contain anything.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Whether the process that took a lock has ended; by the lock's age where that cannot be told. */
+async function isStale(path: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path);
+    return Date.now() - mtimeMs > LOCK_AGE || (await hasEnded(await readFile(path, 'utf8')));
+  } catch {
+    return false;
+  }
+}
+
+/** @param text of the lock file; one that is being written has no owner yet */
+async function hasEnded(text: string): Promise<boolean> {
+  const { place, pid, began } = JSON.parse(text) as Owner;
+  own ??= ownerOf(process.pid);
+  if (place !== (await own).place || !Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+  return (await beginningOf(pid)) !== began;
+}
+
+/** Removes a stale lock. One process does it at a time: else the second would remove the lock that the first has taken since. */
+async function dropStale(path: string): Promise<void> {
+  const breaking = `${path}.break`;
+  try {
+    await (await open(breaking, 'wx')).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(`cannot unlock ${path}`, error);
+    const found = await stat(breaking).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > LOCK_AGE) await rm(breaking, { force: true });
+    return;
+  }
+  try {
+    if (await isStale(path)) await rm(path, { force: true });
+  } finally {
+    await rm(breaking, { force: true });
+  }
+}
