@@ -5,8 +5,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     globalSetup: ['test/fakes/memory-disk.ts'],
     include: ['test/{e2e,attack,fuzz,mutations}/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     fileParallelism: false,
   },

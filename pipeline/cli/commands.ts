@@ -174,6 +174,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         summary: 'Serve an OCI image layout as a container registry',
         load: async () => (await import('./index/registry.ts')).command,
       },
+      {
+        words: 'registry gc',
+        summary: 'Remove what no tag of an OCI image layout needs any more',
+        load: async () => (await import('./index/registry-gc.ts')).command,
+      },
     ],
   },
   {

@@ -1,9 +1,9 @@
 /** The documentation's examples, run as they are typed in the repository that `npm run demo` makes, and the demo itself. */
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { folder } from '../fakes/folder.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../fakes/program.ts';
 
 /** Lines of a document's shell blocks that call the program; `# 1` behind one is its exit code, 0 without. */
@@ -59,9 +59,8 @@ const COREUTILS = [
   'sed',
 ];
 
-/** A directory that holds these programs alone. */
-function pathOf(programs: readonly string[]): string {
-  const at = folder();
+/** Fills a directory with these programs alone. */
+function pathOf(at: string, programs: readonly string[]): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   for (const program of programs) {
     const found = folders.map((directory) => join(directory, program)).find((file) => existsSync(file));
@@ -71,13 +70,15 @@ function pathOf(programs: readonly string[]): string {
   return at;
 }
 
+const home = mkdtempSync(join(tmpdir(), 'portolan-newcomer-'));
 let demo: SpawnSyncReturns<string>;
 beforeAll(() => {
   // What a newcomer's machine has, and nothing else.
-  const PATH = pathOf(['npm', 'git', ...COREUTILS]);
-  demo = spawnSync('npm', ['run', '--silent', 'demo'], { encoding: 'utf8', env: { PATH, HOME: folder() } });
+  const PATH = pathOf(home, ['npm', 'git', ...COREUTILS]);
+  demo = spawnSync('npm', ['run', '--silent', 'demo'], { encoding: 'utf8', env: { PATH, HOME: home } });
   buildProgram();
 });
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 test('npm run demo: three pull requests, a merge published twice, and where to look', () => {
   const { status, stdout, stderr } = demo;

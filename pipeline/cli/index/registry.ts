@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
-import { startRegistry } from '../../oci/registry/embedded/server.ts';
+import { readText } from '../../directory.ts';
+import { htpasswdAccounts } from '../../oci/registry/embedded/htpasswd.ts';
+import { type RegistryOptions, startRegistry } from '../../oci/registry/embedded/server.ts';
+import type { Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 
@@ -13,12 +16,17 @@ export const command: Command = {
     },
     'read-only': { description: 'reject pushes' },
     root: { value: 'NAME', description: 'repository name of the layout itself (default: catalog)' },
+    'tls-cert': { value: 'FILE', description: 'certificate in PEM format, with its chain; serves HTTPS' },
+    'tls-key': { value: 'FILE', description: 'private key of the certificate in PEM format' },
+    htpasswd: { value: 'FILE', description: 'accounts with bcrypt passwords, as htpasswd -B writes them' },
+    'anonymous-pull': { description: 'with --htpasswd: let everybody pull' },
     quiet: { short: 'q', description: 'do not log requests' },
   },
   details: [
-    'Runs until interrupted. Creates the layout if it does not exist. The registry uses plain HTTP and by default accepts',
-    'connections from this machine only; use --listen to change that. Any client works, for example:',
+    'Runs until interrupted. Creates the layout if it does not exist. Without --tls-cert the registry uses plain HTTP. By default it',
+    'accepts connections from this machine only; use --listen to change that. Any client works, for example:',
     'skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/NAME:TAG oci:elsewhere',
+    'Other programs may read the directory at any time. To free disk space, use portolan registry gc.',
   ].join('\n'),
   examples: ['portolan registry ./images --listen 127.0.0.1:5000'],
   run: async (invocation, terminal) => {
@@ -30,6 +38,8 @@ export const command: Command = {
       ...listenAt(invocation),
       readOnly: invocation.flag('read-only'),
       ...(root === undefined ? {} : { root }),
+      ...tlsOf(invocation, terminal),
+      ...accessOf(invocation, terminal),
       onRequest: ({ method, url, status, received, sent }) => {
         if (!quiet) terminal.err(`${method} ${plain(url)} ${status} (${received} bytes in, ${sent} out)\n`);
       },
@@ -40,6 +50,26 @@ export const command: Command = {
     return 0;
   },
 };
+
+function tlsOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOptions, 'tls'> {
+  const [cert, key] = [invocation.text('tls-cert'), invocation.text('tls-key')];
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined)
+    throw usageError(command, '--tls-cert and --tls-key go together');
+  return { tls: { cert: readText(resolve(directory, cert)), key: readText(resolve(directory, key)) } };
+}
+
+function accessOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOptions, 'access'> {
+  const file = invocation.text('htpasswd');
+  const anonymousPull = invocation.flag('anonymous-pull');
+  if (file === undefined) {
+    if (anonymousPull)
+      throw usageError(command, '--anonymous-pull needs --htpasswd: without accounts everybody may pull');
+    return {};
+  }
+  const accounts = htpasswdAccounts(readText(resolve(directory, file)), file);
+  return { access: { kind: 'basic', accounts, anonymousPull } };
+}
 
 function listenAt(invocation: Invocation): { host: string; port: number } {
   const text = invocation.text('listen') ?? '127.0.0.1:5000';

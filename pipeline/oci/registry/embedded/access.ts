@@ -10,8 +10,8 @@ import { json, type Reply, refusal } from './reply.ts';
 
 export interface AccessOptions {
   readonly kind: 'basic' | 'token';
-  /** Passwords by name. */
-  readonly accounts: Readonly<Record<string, string>>;
+  /** Passwords by name, or what knows them. */
+  readonly accounts: Readonly<Record<string, string>> | ((name: string, password: string) => boolean);
   /** Whether everybody may read. */
   readonly anonymousPull?: boolean;
   /** Seconds that a token lasts; 300 when left out. */
@@ -99,8 +99,10 @@ function accountOf(request: IncomingMessage, { accounts }: AccessOptions): strin
   const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
   const colon = text.indexOf(':');
   const name = text.slice(0, Math.max(colon, 0));
-  if (colon < 0 || !Object.hasOwn(accounts, name)) return undefined;
-  return isEqual(text.slice(colon + 1), accounts[name] ?? '') ? name : undefined;
+  const password = text.slice(colon + 1);
+  if (colon < 0) return undefined;
+  if (typeof accounts === 'function') return accounts(name, password) ? name : undefined;
+  return Object.hasOwn(accounts, name) && isEqual(password, accounts[name] ?? '') ? name : undefined;
 }
 
 /** Compares in a time that does not depend on where two texts differ. */

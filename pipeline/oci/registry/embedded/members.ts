@@ -1,7 +1,8 @@
 /**
  * Which blobs belong to which repository. On the disk blobs are one pool; here, as in other
  * registries, a repository has those that its manifests name, and those that were pushed to or
- * mounted into it since the registry was started.
+ * mounted into it since the registry was started. What was there before and no manifest names is nobody's: it may be
+ * used and removed from any repository.
  */
 import type { Layout } from '../layout/layout.ts';
 
@@ -19,6 +20,7 @@ export interface Members {
 
 export function createMembers(layout: Layout): Members {
   const pushed = new Map<string, Set<string>>();
+  const began = Date.now();
   const isNamed = async (repository: string, digest: string): Promise<boolean> =>
     (await layout.contents(repository)).blobs.has(digest);
   const holds = async (repository: string, digest: string): Promise<boolean> =>
@@ -29,9 +31,13 @@ export function createMembers(layout: Layout): Members {
     }
     return undefined;
   };
+  const isNobodys = async (digest: string): Promise<boolean> => {
+    const written = await layout.blobs.written(digest);
+    return written !== undefined && written < began && (await holder(digest)) === undefined;
+  };
   return {
     size: async (repository, digest) =>
-      (await holds(repository, digest)) ? layout.blobs.size(digest) : undefined,
+      (await holds(repository, digest)) || (await isNobodys(digest)) ? layout.blobs.size(digest) : undefined,
     add: (repository, digest) => {
       const digests = pushed.get(repository) ?? new Set();
       pushed.set(repository, digests.add(digest));

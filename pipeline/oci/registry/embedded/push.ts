@@ -26,7 +26,7 @@ export async function openUpload(
   if (algorithm !== null && !['sha256', 'sha384', 'sha512'].includes(algorithm)) {
     return refusal(400, 'DIGEST_INVALID', 'unknown digest algorithm');
   }
-  const upload = await registry.uploads.open(registry.toLayout(name));
+  const upload = registry.uploads.open(registry.toLayout(name));
   if (digest === null) return progress(202, name, upload);
   await upload.append(call.body);
   return finish(registry, name, { upload, digest });

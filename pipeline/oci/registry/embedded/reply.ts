@@ -22,6 +22,7 @@ export type SpecCode =
   | 'NAME_INVALID'
   | 'NAME_UNKNOWN'
   | 'SIZE_INVALID'
+  | 'TOOMANYREQUESTS'
   | 'UNAUTHORIZED'
   | 'DENIED'
   | 'UNSUPPORTED'
@@ -49,6 +50,10 @@ export function replyTo(error: unknown): Reply {
   if (error.code === 'bad-answer') return refusal(400, 'MANIFEST_INVALID', error.message);
   if (error.code === 'not-found') return refusal(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
   if (error.code === 'conflict') return refusal(405, 'UNSUPPORTED', error.message);
+  if (error.code === 'rate-limited') {
+    const reply = refusal(429, 'TOOMANYREQUESTS', error.message);
+    return { ...reply, headers: { ...reply.headers, 'retry-after': 60 } };
+  }
   if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
   // 507 tells clients that another try is of no use.

@@ -7,7 +7,8 @@ import { type Blobs, writeAll } from '../layout/blobs.ts';
 import { fileError } from '../layout/files.ts';
 
 export interface Uploads {
-  open(repository: string): Promise<Upload>;
+  /** @throws PipelineError `rate-limited` while too many uploads hold bytes */
+  open(repository: string): Upload;
   /** An upload of this repository that is under way. */
   find(repository: string, id: string): Upload | undefined;
   /** Ends all uploads and removes their files. */
@@ -30,58 +31,107 @@ export interface Upload {
 }
 
 interface State {
-  readonly path: string;
-  readonly handle: FileHandle;
+  /** From the first byte on: an upload that was only announced costs no file. */
+  file: { readonly path: string; readonly handle: FileHandle } | undefined;
   readonly hash: Hash;
   size: number;
   /** Work that must end before the next may begin. */
   tail: Promise<unknown>;
+  /** Pieces of work that have not ended. */
+  busy: number;
+  /** When the last one ended, by the clock of `performance.now()`. */
+  idleSince: number;
 }
 
+interface Known {
+  readonly repository: string;
+  readonly upload: Upload;
+  readonly state: State;
+}
+
+/** Milliseconds without a request after which an upload is over. */
+const EXPIRY = 3600_000;
+/** Uploads under way at most. Those with bytes have an open file each. */
+const MOST = { announced: 2000, withBytes: 512 };
+/** Milliseconds without a request after which an upload makes room for another. */
+const YIELDING = 60_000;
+
 export function createUploads(blobs: Blobs): Uploads {
-  const known = new Map<string, Upload & { readonly repository: string }>();
-  const open = async (repository: string): Promise<Upload> => {
+  /** The one that was used last comes last. */
+  const known = new Map<string, Known>();
+  const open = (repository: string): Upload => {
+    makeRoom([...known.values()]);
     const id = randomUUID();
-    const { path, handle } = await blobs.temporary();
-    const state: State = { path, handle, hash: createHash('sha256'), size: 0, tail: Promise.resolve() };
+    const state: State = {
+      file: undefined,
+      hash: createHash('sha256'),
+      size: 0,
+      tail: Promise.resolve(),
+      busy: 0,
+      idleSince: performance.now(),
+    };
     const end = async (): Promise<void> => {
       known.delete(id);
-      await handle.close();
-      await rm(path, { force: true });
+      await state.file?.handle.close();
+      if (state.file) await rm(state.file.path, { force: true });
     };
     const upload = {
       id,
-      repository,
       size: () => state.size,
-      append: (bytes: AsyncIterable<Uint8Array>) => inTurn(state, () => append(state, bytes)),
+      append: (bytes: AsyncIterable<Uint8Array>) => inTurn(state, () => append(state, bytes, blobs)),
       commit: (digest: string) => inTurn(state, () => commit(state, { blobs, digest }).finally(end)),
       cancel: () => inTurn(state, end),
     };
-    known.set(id, upload);
+    known.set(id, { repository, upload, state });
     return upload;
   };
   return {
     open,
     find: (repository, id) => {
-      const upload = known.get(id);
-      return upload?.repository === repository ? upload : undefined;
+      const found = known.get(id);
+      if (found?.repository !== repository) return undefined;
+      known.delete(id);
+      known.set(id, found);
+      return found.upload;
     },
     close: async () => {
-      for (const upload of [...known.values()]) await upload.cancel();
+      for (const { upload } of [...known.values()]) await upload.cancel();
     },
   };
 }
 
+/** Ends uploads that nobody goes on with, and where there are too many, those that have waited longest. */
+function makeRoom(uploads: readonly Known[]): void {
+  const now = performance.now();
+  const idle = uploads.filter(({ state }) => state.busy === 0);
+  const over = new Set(idle.filter(({ state }) => now - state.idleSince > EXPIRY));
+  const empty = idle.filter(({ state }) => state.file === undefined);
+  for (const one of empty.slice(0, Math.max(0, uploads.length + 1 - MOST.announced))) over.add(one);
+  const holding = uploads.filter((one) => one.state.file !== undefined && !over.has(one));
+  if (holding.length >= MOST.withBytes) {
+    const oldest = holding.find(({ state }) => state.busy === 0 && now - state.idleSince > YIELDING);
+    if (oldest === undefined)
+      throw new PipelineError('rate-limited', `${holding.length} uploads are under way`, { retryable: true });
+    over.add(oldest);
+  }
+  for (const { upload } of over) void upload.cancel().catch(() => undefined);
+}
+
 function inTurn<T>(state: State, work: () => Promise<T>): Promise<T> {
-  const turn = state.tail.then(work);
+  state.busy++;
+  const turn = state.tail.then(work).finally(() => {
+    state.busy--;
+    state.idleSince = performance.now();
+  });
   state.tail = turn.catch(() => undefined);
   return turn;
 }
 
-async function append(state: State, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+async function append(state: State, bytes: AsyncIterable<Uint8Array>, blobs: Blobs): Promise<void> {
   for await (const chunk of bytes) {
+    state.file ??= await blobs.temporary();
     try {
-      await writeAll(state.handle, chunk);
+      await writeAll(state.file.handle, chunk);
     } catch (error) {
       throw fileError('cannot store the upload', error);
     }
@@ -91,24 +141,28 @@ async function append(state: State, bytes: AsyncIterable<Uint8Array>): Promise<v
 }
 
 async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: string }): Promise<void> {
+  state.file ??= await blobs.temporary();
+  const { handle, path } = state.file;
   const found =
-    algorithmOf(digest) === 'sha256' ? state.hash.copy() : await hashFile(state, algorithmOf(digest));
+    algorithmOf(digest) === 'sha256'
+      ? state.hash.copy()
+      : await hashFile(handle, state.size, algorithmOf(digest));
   const name = `${algorithmOf(digest)}:${found.digest('hex')}`;
   if (name !== digest) throw corrupt(digest, name);
   if ((await blobs.size(digest)) === state.size) return;
   try {
-    await state.handle.sync();
+    await handle.sync();
   } catch (error) {
     throw fileError('cannot store the upload', error);
   }
-  await blobs.adopt(state.path, digest);
+  await blobs.adopt(path, digest);
 }
 
-async function hashFile(state: State, algorithm: string): Promise<Hash> {
+async function hashFile(handle: FileHandle, size: number, algorithm: string): Promise<Hash> {
   const hash = createHash(algorithm);
   const buffer = Buffer.allocUnsafe(256 * 1024);
-  for (let at = 0; at < state.size; ) {
-    const { bytesRead } = await state.handle.read(buffer, 0, buffer.length, at);
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) throw new PipelineError('io', 'the stored upload is incomplete');
     hash.update(buffer.subarray(0, bytesRead));
     at += bytesRead;

@@ -1,11 +1,11 @@
 /** The `blobs` of an OCI image layout: files named by the digest of what is in them. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
-import { algorithmOf, checked } from '../digest.ts';
+import { algorithmOf, checked, isDigest } from '../digest.ts';
 import { fileError, isAbsent, makeDirectory, moveInto } from './files.ts';
 
 export interface BlobReader {
@@ -26,6 +26,10 @@ export interface Blobs extends BlobReader {
   temporary(): Promise<{ readonly path: string; readonly handle: FileHandle }>;
   /** Makes a finished temporary file, closed and on the disk, the blob that it was checked to be. */
   adopt(path: string, digest: string): Promise<void>;
+  /** When a blob was written, in milliseconds since 1970; undefined when it is not there. */
+  written(digest: string): Promise<number | undefined>;
+  /** All blobs that are there. */
+  list(): Promise<readonly string[]>;
   /** @returns false when there was none */
   remove(digest: string): Promise<boolean>;
 }
@@ -56,15 +60,27 @@ export function openBlobs(directory: string): Blobs {
       throw fileError(`cannot write ${pathOf(digest)}`, error);
     }
   };
+  const look = async (digest: string): Promise<Stats | undefined> => {
+    try {
+      const found = await stat(pathOf(digest));
+      return found.isFile() ? found : undefined;
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw fileError(`cannot read ${pathOf(digest)}`, error);
+    }
+  };
   return {
-    size: async (digest) => {
-      try {
-        const found = await stat(pathOf(digest));
-        return found.isFile() ? found.size : undefined;
-      } catch (error) {
-        if (isAbsent(error)) return undefined;
-        throw fileError(`cannot read ${pathOf(digest)}`, error);
-      }
+    size: async (digest) => (await look(digest))?.size,
+    written: async (digest) => (await look(digest))?.mtimeMs,
+    list: async () => {
+      const algorithms = ['sha256', 'sha384', 'sha512'];
+      const found = await Promise.all(
+        algorithms.map(async (algorithm) => {
+          const names = await readdir(join(directory, 'blobs', algorithm)).catch(() => []);
+          return names.map((name) => `${algorithm}:${name}`).filter(isDigest);
+        }),
+      );
+      return found.flat();
     },
     read: (digest, start = 0, end = Infinity) => readFileRange(pathOf(digest), start, end),
     write: async (bytes, blob) => {

@@ -31,6 +31,10 @@ export interface IndexStore {
   change(work: (index: LayoutIndex) => Promise<IndexChange | undefined>): Promise<boolean>;
   /** Writes what only the journal has into the index. */
   fold(): Promise<void>;
+  /** Does something while nobody else changes the index; `write` replaces its entries. */
+  alone<T>(
+    work: (index: LayoutIndex, write: (entries: readonly Entry[]) => Promise<void>) => Promise<T>,
+  ): Promise<T>;
 }
 
 interface Known {
@@ -102,7 +106,12 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
       timer ??= setTimeout(() => void fold().catch(() => undefined), FOLD_AFTER).unref();
       return true;
     });
-  return { read: async () => (await read()).index, change, fold };
+  const alone: IndexStore['alone'] = (work) =>
+    inTurn(async () => {
+      const { index } = await read();
+      return work(index, (entries) => write({ ...index, entries }));
+    });
+  return { read: async () => (await read()).index, change, fold, alone };
 }
 
 function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {

@@ -113,7 +113,8 @@ async function isHeldElsewhere(view: LayoutView, repository: string, digest: str
   return false;
 }
 
-async function isLayout(directory: string): Promise<boolean> {
+/** Whether a directory says that it is a layout. */
+export async function isLayout(directory: string): Promise<boolean> {
   try {
     return (await stat(join(directory, VERSION))).isFile();
   } catch (error) {

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference, withDigest } from '../../../../../catalog/reference.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';
 import { OCI_MANIFEST } from '../../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
 import { testClient } from '../../../../fakes/host.ts';
-import { manifestOf, noise, sampleImage, source } from '../../../../fakes/image.ts';
+import { bytesOf, manifestOf, noise, sampleImage, source } from '../../../../fakes/image.ts';
 import { registry } from '../../../../fakes/registry.ts';
 
 const image = sampleImage({ architectures: ['amd64', 'arm64'] });
@@ -355,6 +355,60 @@ test('a registry that is started again has what it had', async () => {
       expect(await client.resolve(withDigest(reference, child.digest))).toBeDefined();
     for (const one of image.blobs) expect(await client.hasBlob(reference, one.digest)).toBe(true);
   }
+});
+
+test('after a restart, a blob that no manifest names can be used and removed', async () => {
+  const directory = folder();
+  const first = await startRegistry({ directory });
+  await upload(first.url, 'a', await bytesOf(blob.open(0)));
+  await first.close();
+  await new Promise((done) => setTimeout(done, 5));
+  const { url } = await registry({ directory });
+  const at = `${url}/v2/a/blobs/${blob.digest}`;
+  expect((await fetch(at)).status).toBe(200);
+  expect((await fetch(at, { method: 'DELETE' })).status).toBe(202);
+  expect(await errorOf(await fetch(at))).toBe('404 BLOB_UNKNOWN');
+});
+
+describe('uploads that nobody goes on with', () => {
+  const post = (url: string) => fetch(`${url}/v2/a/blobs/uploads/`, { method: 'POST' });
+
+  test('announced only, they cost no file, and make room for others', async () => {
+    const { url, directory } = await registry();
+    const first = await post(url);
+    const second = await post(url);
+    const patch = (answer: Response) =>
+      fetch(`${url}${answer.headers.get('location')}`, { method: 'PATCH', body: 'x' });
+    expect((await patch(second)).status).toBe(202);
+    for (let i = 0; i < 2000; i++) expect((await post(url)).status).toBe(202);
+    expect(readdirSync(join(directory, '.portolan-uploads'))).toHaveLength(1);
+    expect(await errorOf(await patch(first))).toBe('404 BLOB_UPLOAD_UNKNOWN');
+    expect((await patch(second)).status).toBe(202);
+  });
+
+  test('with bytes, the next is refused while they are many, until they have waited a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url, directory } = await registry();
+    const uploads: Response[] = [];
+    for (let i = 0; i < 512; i++) {
+      const opened = await post(url);
+      uploads.push(opened);
+      await fetch(`${url}${opened.headers.get('location')}`, { method: 'PATCH', body: 'x' });
+    }
+    const refused = await post(url);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(await errorOf(refused)).toBe('429 TOOMANYREQUESTS');
+    vi.advanceTimersByTime(61_000);
+    expect((await post(url)).status).toBe(202);
+    const statusOf = async (i: number) =>
+      (await fetch(`${url}${uploads[i]?.headers.get('location')}`)).status;
+    expect([await statusOf(0), await statusOf(1)]).toEqual([404, 204]);
+    vi.advanceTimersByTime(3600_000);
+    await post(url);
+    expect(await statusOf(511)).toBe(404);
+    await vi.waitFor(() => expect(readdirSync(join(directory, '.portolan-uploads'))).toEqual([]));
+  });
 });
 
 test('a port that is taken is said to be', async () => {

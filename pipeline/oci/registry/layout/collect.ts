@@ -1,0 +1,110 @@
+/** Takes out of a layout what nothing names any more. */
+import { PipelineError } from '../../../error.ts';
+import type { Descriptor } from '../../../ports.ts';
+import { type Blobs, openBlobs } from './blobs.ts';
+import { type ManifestReader, manifestReader } from './contents.ts';
+import type { Entry } from './entries.ts';
+import { openIndex } from './index-store.ts';
+import { isLayout } from './layout.ts';
+
+export interface CollectOptions {
+  /**
+   * Milliseconds that content stays at least, whoever names it: a push writes blobs first, their manifest last.
+   */
+  readonly youngest: number;
+  /** Milliseconds after which a manifest without a tag goes too; all stay when left out. */
+  readonly untagged?: number;
+  /** Finds what would go, and removes nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface Collected {
+  /** Manifests without a tag that were taken out of the index. */
+  readonly manifests: readonly Pick<Entry, 'descriptor' | 'repository'>[];
+  /** Digests of the files that are gone, those of manifests among them. */
+  readonly blobs: readonly string[];
+  /** Bytes of these files. */
+  readonly bytes: number;
+  /** Files that stay. */
+  readonly kept: number;
+}
+
+/**
+ * Removes blobs that no manifest names, and where asked manifests that no tag, list or referrer's subject names.
+ * A registry or another program may work on the layout meanwhile.
+ *
+ * @throws PipelineError `not-found` for a directory that is not a layout; `corrupt` when a manifest cannot be read, and
+ *   nothing is removed then: nobody knows what it names
+ */
+export async function collectGarbage(directory: string, options: CollectOptions): Promise<Collected> {
+  if (!(await isLayout(directory)))
+    throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
+  const blobs = openBlobs(directory);
+  const manifests = manifestReader(blobs);
+  const began = Date.now();
+  // Alone to the end: a manifest that comes meanwhile may name what is being removed.
+  return openIndex(directory, false).alone(async ({ entries }, write) => {
+    const kept =
+      options.untagged === undefined
+        ? entries
+        : await entriesInUse(entries, { manifests, isYoung: youngerThan(blobs, began - options.untagged) });
+    const named = await namedBy(kept, manifests);
+    const isYoung = youngerThan(blobs, began - options.youngest);
+    const all = await blobs.list();
+    const garbage: string[] = [];
+    let bytes = 0;
+    for (const digest of all) {
+      if (named.has(digest) || (await isYoung(digest))) continue;
+      bytes += (await blobs.size(digest)) ?? 0;
+      garbage.push(digest);
+    }
+    if (!options.dryRun) {
+      // First what names, then what is named: whoever reads meanwhile, or after a kill, finds nothing that lacks a part.
+      if (kept.length < entries.length) await write(kept);
+      for (const digest of garbage) await blobs.remove(digest);
+    }
+    const gone = entries.filter((entry) => !kept.includes(entry));
+    return { manifests: gone, blobs: garbage, bytes, kept: all.length - garbage.length };
+  });
+}
+
+function youngerThan(blobs: Blobs, time: number): (digest: string) => Promise<boolean> {
+  return async (digest) => ((await blobs.written(digest)) ?? 0) > time;
+}
+
+/** Entries with a name, young ones, and those whose subject is in use. Names that others wrote count. */
+async function entriesInUse(
+  entries: readonly Entry[],
+  { manifests, isYoung }: { manifests: ManifestReader; isYoung: (digest: string) => Promise<boolean> },
+): Promise<readonly Entry[]> {
+  const used = new Set<Entry>();
+  for (const entry of entries) {
+    const isNamed = entry.tag !== undefined || entry.repository === undefined;
+    if (isNamed || (await isYoung(entry.descriptor.digest))) used.add(entry);
+  }
+  const subjects = new Map<Entry, string | undefined>();
+  for (const entry of entries)
+    subjects.set(entry, (await manifests(entry.descriptor))?.parsed.subject?.digest);
+  for (let before = -1; before < used.size; ) {
+    before = used.size;
+    const present = await namedBy([...used], manifests);
+    for (const [entry, subject] of subjects) {
+      if (subject !== undefined && present.has(subject)) used.add(entry);
+    }
+  }
+  return entries.filter((entry) => used.has(entry));
+}
+
+/** Digests of manifests, and of all that they and their lists name. */
+async function namedBy(entries: readonly Entry[], manifests: ManifestReader): Promise<ReadonlySet<string>> {
+  const named = new Set<string>();
+  const walk: Descriptor[] = entries.map(({ descriptor }) => descriptor);
+  for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
+    if (named.has(next.digest)) continue;
+    named.add(next.digest);
+    const held = await manifests(next);
+    if (held?.parsed.kind === 'list') walk.push(...held.parsed.manifests);
+    else if (held) for (const { digest } of [held.parsed.config, ...held.parsed.layers]) named.add(digest);
+  }
+  return named;
+}
