@@ -41,7 +41,7 @@ export interface Attested {
 export interface Signing {
   /** The publisher's own key. */
   readonly key?: Signer | undefined;
-  /** Whether no service vouches for the publisher: it is no job with an OIDC identity. */
+  /** Whether the publisher has no OIDC identity, which jobs have: no service vouches for it. */
   readonly isAnonymous?: boolean | undefined;
 }
 
