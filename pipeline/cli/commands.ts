@@ -116,7 +116,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         words: 'promote',
-        summary: 'Copy a package from one catalog to another',
+        summary: 'Copy one package, or all of a catalog, to another catalog',
         load: async () => (await import('./catalog/promote.ts')).command,
       },
       {

@@ -1,6 +1,7 @@
 /** The bodies of pull requests that Portolan proposes, as Markdown. */
 
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { Promotion } from '../check/promotion.ts';
 import type { MovedTag, Repinned } from '../check/repin.ts';
 import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
@@ -56,13 +57,7 @@ export interface RollbackText {
 
 /** The body, as Markdown; stranded installations come first. */
 export function rollbackBody({ catalog, to, findings }: RollbackText): string {
-  const rows = [...findings]
-    .sort(compareFindings)
-    .map(
-      ({ severity, rule, message, hint = '' }) =>
-        `| ${severity} | ${escaped(message)} | ${escaped(hint)} | ${code(rule)} |`,
-    );
-  const table = ['| severity | finding | fix | rule |', '|---|---|---|---|', ...rows].join('\n');
+  const { rows, table } = findingTable(findings);
   const first = `This reverts ${escaped(catalog)} to commit ${to}. Merging it publishes a new image, newer than every image since that commit.`;
   const accepted =
     'The revert has these effects on clusters that installed a version added since. The person who proposed it accepted them; merging it accepts them, too.';
@@ -70,4 +65,48 @@ export function rollbackBody({ catalog, to, findings }: RollbackText): string {
     [{ text: first }, ...(rows.length === 0 ? [] : [{ text: accepted }, { text: table, cuttable: true }])],
     COMMENT_BYTES,
   );
+}
+
+export interface PromotionText {
+  readonly from: string;
+  readonly to: string;
+  readonly promoted: readonly Promotion[];
+  /** What is news for clusters. */
+  readonly findings: readonly Finding[];
+}
+
+/** For packages that come to the catalog of another version of the platform. */
+export function promotionBody({ from, to, promoted, findings }: PromotionText): string {
+  const { rows, table } = findingTable(findings);
+  const packages = promoted.map(
+    ({ package: name, owners, strategy }) =>
+      `- ${code(name)} (${strategy}${owners.length === 0 ? '' : `, owned by ${owners.map(code).join(', ')}`})`,
+  );
+  const first = `This copies packages of ${escaped(from)} to ${escaped(to)}, and adds ${escaped(to)} to their ${code('ci.yaml')}.`;
+  const effect =
+    rows.length === 0
+      ? 'Portolan found no effect on clusters that it would report.'
+      : 'The effect on clusters:';
+  return withinBudget(
+    [
+      { text: [first, '', ...packages].join('\n'), cuttable: true },
+      { text: effect },
+      ...(rows.length === 0 ? [] : [{ text: table, cuttable: true }]),
+      {
+        text: `To keep a package out, set ${code('fbc.version_promotion_strategy: never')} in its ${code('ci.yaml')}.`,
+      },
+    ],
+    COMMENT_BYTES,
+  );
+}
+
+/** Findings as a table, the worst first. */
+function findingTable(findings: readonly Finding[]): { rows: string[]; table: string } {
+  const rows = [...findings]
+    .sort(compareFindings)
+    .map(
+      ({ severity, rule, message, hint = '' }) =>
+        `| ${severity} | ${escaped(message)} | ${escaped(hint)} | ${code(rule)} |`,
+    );
+  return { rows, table: ['| severity | finding | fix | rule |', '|---|---|---|---|', ...rows].join('\n') };
 }

@@ -5,17 +5,47 @@ import { type Edit, editCatalog, textsOf } from '../../catalogs/edit/catalog.ts'
 import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import type { Command } from '../command.ts';
+import { type Command, usageError } from '../command.ts';
 
 export const command: Command = {
   words: 'promote',
-  operands: 'PACKAGE',
+  operands: '[PACKAGE]',
   options: {
-    from: { value: 'DIR', description: 'catalog to copy from' },
-    to: { value: 'DIR', description: 'catalog to copy to; an existing package with the name is replaced' },
+    from: { value: 'DIR|CATALOG', description: 'catalog to copy from: a directory; without PACKAGE, a name' },
+    to: {
+      value: 'DIR|CATALOG',
+      description: 'catalog to copy to; with PACKAGE, an existing package with the name is replaced',
+    },
+    repo: {
+      value: 'DIR|OWNER/NAME',
+      description:
+        'without PACKAGE: path of the repository (default: current directory), or a GitHub repository, to open pull requests',
+    },
+    base: { value: 'BRANCH', description: 'branch on GitHub (default: the default branch)' },
+    group: { description: 'open one pull request for all packages (default: one for each group of owners)' },
   },
-  examples: ['portolan promote foo --from catalogs/v4.19 --to catalogs/v4.20'],
-  run: async ({ operands: [pkg = ''], needed }, terminal) => {
+  details: [
+    'Without PACKAGE, promotes all packages of a catalog that the next one does not have, as the ci.yaml of each says',
+    '(fbc.version_promotion_strategy): always, review-needed (the default) or never. Portolan copies the files of the last',
+    'commit, adds the catalog to the mapping in ci.yaml, and reports the effect on clusters. The exit code is 1 if the effect',
+    'includes an error.',
+    '',
+    'With --repo OWNER/NAME, Portolan opens pull requests, or updates those that are open. GITHUB_TOKEN (or GH_TOKEN) needs the',
+    'permissions contents: write and pull-requests: write.',
+  ].join('\n'),
+  examples: [
+    'portolan promote foo --from catalogs/v4.19 --to catalogs/v4.20',
+    'portolan promote --from v4.21 --to v4.22',
+    'portolan promote --from v4.21 --to v4.22 --repo my-org/catalogs',
+  ],
+  run: async (invocation, terminal) => {
+    const { operands, needed } = invocation;
+    const [pkg] = operands;
+    if (pkg === undefined) return (await import('./promote-catalog.ts')).promoteCatalog(invocation, terminal);
+    const other = ['repo', 'base', 'group'].find(
+      (option) => invocation.flag(option) || invocation.text(option),
+    );
+    if (other !== undefined) throw usageError(command, `--${other} has no effect with PACKAGE`);
     const from = resolve(terminal.directory, needed('from'));
     const to = resolve(terminal.directory, needed('to'));
     const wanted = (await textsOf(directorySource(from))).flatMap((file) => onlyPackage(file, pkg));

@@ -1,18 +1,13 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Restored, type Rollback, rollback } from '../../check/rollback.ts';
-import { PipelineError } from '../../error.ts';
-import { authorization, networkOf } from '../../git/process.ts';
-import { openRemote } from '../../git/remote.ts';
-import { openRepository, type Repository } from '../../git/repository.ts';
-import { type GitHub, openGitHub, type RepositoryName } from '../../github/client.ts';
-import { repositoryName } from '../../github/gate.ts';
+import { openRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposal.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { proposeRollback } from '../../github/rollback-proposal.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { findingText, plain } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
+import { namesGitHub, openOnGitHub } from '../on-github.ts';
 
 export const command: Command = {
   words: 'rollback',
@@ -124,40 +119,4 @@ async function printProposed(restored: Restored, proposed: Proposed, terminal: T
   }
   if (number === undefined || !(isSomething || kind === 'closed')) return;
   await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);
-}
-
-interface OnGitHub {
-  readonly github: GitHub;
-  readonly name: RepositoryName;
-  readonly repository: Repository;
-}
-
-/** Whether a text names a repository on GitHub: no directory has that name, and it has one slash. */
-function namesGitHub(text: string, { directory }: Terminal): boolean {
-  if (!/^[\w-][\w.-]*\/[\w.-]+$/.test(text)) return false;
-  return statSync(resolve(directory, text), { throwIfNoEntry: false }) === undefined;
-}
-
-/**
- * Opens it; nothing is asked for yet. `GITHUB_API_URL` and `GITHUB_SERVER_URL` name another GitHub, as in
- * a job.
- *
- * @throws PipelineError `usage` without a token
- */
-function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
-  const { environment, err } = terminal;
-  const token = environment['GITHUB_TOKEN'] || environment['GH_TOKEN'];
-  if (!token) {
-    throw new PipelineError('usage', `no GitHub token to access ${text}`, {
-      hint: 'set GITHUB_TOKEN to a token with contents: write and pull-requests: write',
-    });
-  }
-  const name = repositoryName(text);
-  const api = environment['GITHUB_API_URL'] ?? 'https://api.github.com';
-  const server = environment['GITHUB_SERVER_URL'] ?? 'https://github.com';
-  const identity = { kind: 'token', token } as const;
-  const github = openGitHub({ url: api, identity, log: (line) => err(`${plain(line)}\n`) });
-  const url = `${server}/${name.owner}/${name.repo}.git`;
-  const remote = { url, header: authorization(token), environment: networkOf(environment) };
-  return { github, name, repository: openRemote(remote, searchPath(terminal)) };
 }

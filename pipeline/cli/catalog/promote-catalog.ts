@@ -1,0 +1,92 @@
+/** All packages of a catalog for the next version of the platform, in a work tree or as pull requests. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { compareText } from '../../../catalog/go/text.ts';
+import { type Promotions, promotionsOf } from '../../check/promotion.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { openRepository, type Repository } from '../../git/repository.ts';
+import { proposePromotions } from '../../github/promotion-proposals.ts';
+import { readDefaultBranch } from '../../github/pull-request.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
+import { amount, findingText, plain } from '../../text.ts';
+import type { Invocation } from '../command.ts';
+import { namesGitHub, openOnGitHub } from '../on-github.ts';
+
+/** Promotes all packages: where `--repo` says. */
+export function promoteCatalog(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const place = invocation.text('repo') ?? '.';
+  return namesGitHub(place, terminal)
+    ? onGitHub(invocation, terminal, place)
+    : here(invocation, terminal, place);
+}
+
+function requestOf({ needed }: Invocation, { now }: Terminal) {
+  return { from: needed('from'), to: needed('to'), today: now().toISOString().slice(0, 10) };
+}
+
+async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+  const directory = resolve(terminal.directory, place);
+  const repository = await openRepository(directory, searchPath(terminal));
+  try {
+    const [commit = ''] = await repository.resolve(['HEAD']);
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+    const promotions = await promotionsOf(repository.objects, {
+      ...requestOf(invocation, terminal),
+      commit,
+      policy,
+    });
+    const written = await write(repository, directory, promotions);
+    print(promotions, terminal);
+    await terminal.out(written.map((path) => `${plain(path)}\n`).join(''));
+    return promotions.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+  } finally {
+    await repository.close();
+  }
+}
+
+/** Writes what is to be added. @returns the paths, in order */
+async function write(
+  { objects }: Repository,
+  directory: string,
+  { promoted }: Promotions,
+): Promise<string[]> {
+  const files = promoted.flatMap((promotion) => [...promotion.files]);
+  for (const [path, content] of files) {
+    const bytes = content instanceof Uint8Array ? content : (await objects.read(content.id)).bytes;
+    const full = join(directory, path);
+    try {
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, bytes);
+    } catch (error) {
+      throw fileError(error, full);
+    }
+  }
+  return files.map(([path]) => path).sort(compareText);
+}
+
+/** What was left out, what clusters will notice, and how much is promoted. */
+function print({ promoted, skipped, findings }: Promotions, { err }: Terminal): void {
+  for (const finding of findings) err(findingText(finding));
+  for (const { package: name, why } of skipped) err(`skipped ${plain(name)}: ${plain(why)}\n`);
+  err(`promoted ${amount(promoted.length, 'package')}, skipped ${skipped.length}\n`);
+}
+
+async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+  const opened = openOnGitHub(place, terminal);
+  try {
+    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
+    const request = { ...requestOf(invocation, terminal), base, group: invocation.flag('group') };
+    const { promotions, proposed } = await proposePromotions(opened, request);
+    print(promotions, terminal);
+    for (const [key, { kind, number, url, branch }] of proposed) {
+      const what = number === undefined ? branch : `pull request ${number}`;
+      await terminal.out(`${plain(key)}: ${kind} ${what}${url === undefined ? '' : `\n  ${plain(url)}`}\n`);
+    }
+    return [...proposed.values()].some(({ kind }) => kind === 'taken') ? 1 : 0;
+  } finally {
+    await opened.repository.close();
+  }
+}
