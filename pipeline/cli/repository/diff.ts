@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { type Compared, diffPlaces, diffRevisions } from '../../check/diff.ts';
+import { type Pruned, prunedFrom } from '../../check/pruning.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
-import { searchPath, type Terminal } from '../../terminal.ts';
+import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, plain, shortList } from '../../text.ts';
-import type { Command, Invocation } from '../command.ts';
-import { withOperands } from '../operands.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 const FORMATS = {
@@ -25,17 +26,29 @@ export const command: Command = {
     repo: { value: 'DIR', description: 'path of a git repository; BASE and HEAD are then revisions in it' },
     package: { value: 'NAME', description: 'only this package', multiple: true },
     format: { value: 'text|json|markdown', description: 'output format (default: text)' },
+    pruning: {
+      description:
+        'show only what HEAD no longer has of the published index BASE, and fail if it is more than pre-release channels',
+    },
+    whole: {
+      description:
+        'with --pruning, HEAD is the whole catalog: packages that it does not have are missing, too',
+    },
     ...REGISTRY_OPTIONS,
   },
   details:
     'BASE and HEAD are directories or index images with one catalog each. With --repo they are git revisions, and Portolan\n' +
-    'compares every catalog that differs.',
+    'compares every catalog that differs.\n\n' +
+    'With --pruning, BASE is the published index. Each package of HEAD must have all its channels and entries; only channels\n' +
+    'whose names contain dev-preview, pre-ga or candidate may lose some.',
   examples: [
     'portolan diff published/v4.20 catalogs/v4.20 --package etcd',
     'portolan diff quay.io/acme/catalog:v4.20 catalogs/v4.20',
     'portolan diff HEAD~1 HEAD --repo . --format markdown',
+    'portolan diff registry.redhat.io/redhat/redhat-operator-index:v4.20 catalogs/v4.20 --pruning',
   ],
   run: async (invocation, terminal) => {
+    if (invocation.flag('pruning')) return pruning(invocation, terminal);
     const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
     const compared = await comparedBy(invocation, terminal, packages.size > 0 ? packages : undefined);
@@ -45,6 +58,37 @@ export const command: Command = {
     return 0;
   },
 };
+
+async function pruning(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const { text, list, word, flag, operands } = invocation;
+  const format = word('format', ['text', 'json']) ?? 'text';
+  if (text('repo') !== undefined)
+    throw usageError(command, '--pruning compares directories or index images, not revisions');
+  const [base, head] = await readOperands(operands, invocation, terminal);
+  const unread = [base, head].find((read) => read?.unread.some(({ severity }) => severity === 'error'));
+  if (!base || !head || unread) {
+    throw new PipelineError('bad-answer', `${unread?.name} has parts that cannot be read`, {
+      hint: 'run portolan validate for details',
+    });
+  }
+  const empty = [base, head].find(({ catalog }) => catalog.packages.size === 0);
+  if (empty) throw new PipelineError('bad-answer', `${empty.name} has no packages`);
+  const packages = new Set(list('package'));
+  const pruned = prunedFrom(base.catalog, head.catalog, { isWhole: flag('whole') }).filter(
+    (one) => packages.size === 0 || packages.has(one.package),
+  );
+  const shared = [...head.catalog.packages.keys()].filter((name) => base.catalog.packages.has(name));
+  if (format === 'json') await terminal.out(`${JSON.stringify({ pruned }, null, 2)}\n`);
+  else await terminal.out(pruned.map(prunedText).join(''));
+  terminal.err(`compared ${amount(shared.length, 'package')} with the published index\n`);
+  return pruned.some(({ isPreRelease }) => !isPreRelease) ? 1 : 0;
+}
+
+function prunedText({ package: name, channel, entries, isWholeChannel, isPreRelease }: Pruned): string {
+  const what = isWholeChannel ? 'the whole channel is missing' : `missing: ${shortList(entries, 'entries')}`;
+  const allowed = isPreRelease ? ' (allowed: pre-release channel)' : '';
+  return `${plain(`${name} ${channel}: ${what}${allowed}`)}\n`;
+}
 
 /** Which packages were looked at: without it, no changes could mean that nothing was. */
 function comparedText({ packages }: Compared): string {

@@ -95,3 +95,73 @@ describe('portolan diff', () => {
     expect(err).toMatch(/^portolan: HEAD~1: no such directory\n.*; to compare revisions, use --repo DIR\n$/);
   });
 });
+
+describe('portolan diff --pruning', () => {
+  const channels = {
+    stable: [{ name: 'p.v1.1.0', replaces: 'p.v1.0.0' }, { name: 'p.v1.0.0' }],
+    'candidate-1': [{ name: 'p.v1.1.0', replaces: 'p.v1.0.0' }, { name: 'p.v1.0.0' }],
+  };
+  const published = { p: { versions: ['1.0.0', '1.1.0'], channels }, q: BEFORE };
+
+  async function pruned(head: Readonly<Record<string, WrittenPackage>>, ...words: string[]) {
+    const root = folder();
+    for (const [name, packages] of Object.entries({ published, head })) {
+      mkdirSync(join(root, name));
+      writeFileSync(join(root, name, 'catalog.json'), written(packages));
+    }
+    return runCommand(['diff', 'published', 'head', '--pruning', ...words], { directory: root });
+  }
+
+  const without = (channel: string): WrittenPackage => ({
+    versions: ['1.0.0', '1.1.0'],
+    channels: Object.fromEntries(Object.entries(channels).filter(([name]) => name !== channel)),
+  });
+
+  test('an entry, a channel; what is added is fine', async () => {
+    const stable = [{ name: 'p.v1.2.0', replaces: 'p.v1.1.0' }, { name: 'p.v1.1.0' }];
+    const head = { p: { versions: ['1.1.0', '1.2.0', '1.0.0'], channels: { ...channels, stable } } };
+    expect(await pruned(head)).toMatchObject({ exit: 1, out: 'p stable: missing: p.v1.0.0\n' });
+    expect(await pruned({ p: without('stable') })).toMatchObject({
+      exit: 1,
+      out: 'p stable: the whole channel is missing\n',
+    });
+    const kept = { ...channels, stable: [{ name: 'p.v1.2.0', replaces: 'p.v1.1.0' }, ...channels.stable] };
+    expect(await pruned({ p: { versions: ['1.0.0', '1.1.0', '1.2.0'], channels: kept } })).toEqual(
+      expect.objectContaining({ exit: 0, out: '', err: 'compared 1 package with the published index\n' }),
+    );
+  });
+
+  test('pre-release channels may lose versions', async () => {
+    expect(await pruned({ p: without('candidate-1') })).toMatchObject({
+      exit: 0,
+      out: 'p candidate-1: the whole channel is missing (allowed: pre-release channel)\n',
+    });
+  });
+
+  test('a package that is gone counts only for the whole catalog', async () => {
+    const head = { p: { versions: ['1.0.0', '1.1.0'], channels } };
+    expect(await pruned(head)).toMatchObject({ exit: 0, out: '' });
+    const { exit, out } = await pruned(head, '--whole', '--format', 'json');
+    expect(exit).toBe(1);
+    expect(JSON.parse(out).pruned).toEqual([
+      {
+        ...{ package: 'q', channel: 'stable', isWholeChannel: true, isPreRelease: false },
+        entries: ['q.v1.2.0', 'q.v1.1.0', 'q.v1.0.0'].map((name) => name.replace('q', 'p')),
+      },
+    ]);
+  });
+
+  test('what cannot be read, or has nothing in it, does not pass', async () => {
+    expect(await pruned({})).toMatchObject({ exit: 2, err: expect.stringContaining('head has no packages') });
+    expect(await pruned({ p: without('') }, '--repo', '.')).toMatchObject({ exit: 2 });
+    const root = folder();
+    for (const name of ['published', 'head']) mkdirSync(join(root, name));
+    writeFileSync(join(root, 'published', 'a.json'), written(published));
+    writeFileSync(join(root, 'head', 'a.json'), `${written({ p: without('') })}{`);
+    const ran = await runCommand(['diff', 'published', 'head', '--pruning'], { directory: root });
+    expect(ran).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('head has parts that cannot be read'),
+    });
+  });
+});
