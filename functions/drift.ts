@@ -1,4 +1,4 @@
-/** What drifts though nobody merges anything, looked for on a schedule: tags that moved become pull requests. */
+/** What drifts though nobody merges anything, looked for on a schedule: tags that moved and packages for the next platform become pull requests. */
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import { PipelineError } from '../pipeline/error.ts';
@@ -10,6 +10,7 @@ import type { Repository } from '../pipeline/git/repository.ts';
 import { type Drift, driftOf } from '../pipeline/github/drift.ts';
 import { proposePins } from '../pipeline/github/drift-pins.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
+import { scheduledPromotions } from '../pipeline/github/promotion-proposals.ts';
 import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
 import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
@@ -22,13 +23,13 @@ export interface DriftRequest extends GateRequest {
 }
 
 export interface Drifted {
-  /** Pull requests with new pins, by catalog. */
+  /** Pull requests: with new pins by catalog, with promoted packages by `promote/CATALOG/OWNERS`. */
   readonly proposed: Readonly<Record<string, Proposed>>;
   readonly drift: readonly Drift[];
 }
 
 /**
- * Proposes new pins for every catalog with a lock, and says what else has drifted: it is only told, in the log.
+ * Proposes new pins for every catalog with a lock, and what the policy promotes, and says what else has drifted: it is only told, in the log.
  *
  * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
  */
@@ -47,9 +48,10 @@ export async function handleDrift(request: DriftRequest): Promise<Drifted> {
     const ports = { github, name, repository, registry, registryFor: clients.under };
     const others = await driftOf(ports, { commit, policy, today });
     const pins = await proposePins(ports, { branch: source.branch, commit, policy });
-    const drift = [...others, ...pins.drift];
+    const promotions = await scheduledPromotions(ports, { branch: source.branch, policy, today });
+    const drift = [...others, ...pins.drift, ...promotions.drift];
     for (const { kind, of, message, hint } of drift) log(`drift: ${kind}: ${of}: ${message} (${hint})`);
-    return { proposed: Object.fromEntries(pins.proposed), drift };
+    return { proposed: Object.fromEntries([...pins.proposed, ...promotions.proposed]), drift };
   } finally {
     registry.close();
     clients.close();

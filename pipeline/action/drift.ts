@@ -7,6 +7,7 @@ import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
 import { type Drift, driftOf } from '../github/drift.ts';
 import { proposePins } from '../github/drift-pins.ts';
+import { scheduledPromotions } from '../github/promotion-proposals.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
@@ -37,8 +38,12 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
       { ...ports, registryFor },
       { branch, commit, policy, dryRun: inputs.dryRun },
     );
-    setOutput('proposed', JSON.stringify(Object.fromEntries(pins.proposed)));
-    await say([...drift, ...pins.drift]);
+    const promotions = inputs.dryRun
+      ? { proposed: [], drift: [] }
+      : await scheduledPromotions(ports, { branch, policy, today });
+    const proposed = Object.fromEntries([...pins.proposed, ...promotions.proposed]);
+    setOutput('proposed', JSON.stringify(proposed));
+    await say([...drift, ...pins.drift, ...promotions.drift]);
   } finally {
     registry.close();
     references.close();

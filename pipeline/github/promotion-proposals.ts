@@ -2,8 +2,10 @@
 import { compareText } from '../../catalog/go/text.ts';
 import { type Promotion, type Promotions, promotionsOf } from '../check/promotion.ts';
 import { PipelineError } from '../error.ts';
+import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { promotionBody } from '../report/proposal-text.ts';
+import type { Drift } from './drift.ts';
 import { branchFor, type Proposal, type Proposed, propose } from './proposal.ts';
 import { branchesBelow, type ProposalPorts } from './proposal-state.ts';
 import { readTip } from './pull-request.ts';
@@ -65,6 +67,37 @@ export async function proposePromotions(
     if (one.kind !== 'nothing') proposed.set(key, one);
   }
   return { promotions, proposed };
+}
+
+export interface ScheduledPromotions {
+  /** By branch's subject: `promote/v4.22/alice`. */
+  readonly proposed: ReadonlyMap<string, Proposed>;
+  /** That it could not be told, and why. */
+  readonly drift: readonly Drift[];
+}
+
+/** What the policy has promoted on a schedule. @throws what is no PipelineError */
+export async function scheduledPromotions(
+  ports: ProposalPorts,
+  {
+    branch: base,
+    policy: { promotion },
+    today,
+  }: { readonly branch: string; readonly policy: Policy; readonly today: string },
+): Promise<ScheduledPromotions> {
+  if (!promotion) return { proposed: new Map(), drift: [] };
+  const { to } = promotion;
+  try {
+    const { proposed } = await proposePromotions(ports, { ...promotion, base, today });
+    return { proposed: new Map([...proposed].map(([key, one]) => [`promote/${to}/${key}`, one])), drift: [] };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    const { message, hint = 'try again later' } = error;
+    return {
+      proposed: new Map(),
+      drift: [{ kind: 'unknown', of: to, message: `promotion: ${message}`, hint }],
+    };
+  }
 }
 
 async function promotionsAt(

@@ -58,6 +58,7 @@ export interface PolicyFile {
     readonly signatures?: readonly WrittenSignature[];
   };
   readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
+  readonly promotion?: { readonly from: string; readonly to: string; readonly group?: boolean };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly retired?: Retirement;

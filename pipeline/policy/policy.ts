@@ -55,7 +55,17 @@ export interface Policy {
   readonly registries: RegistriesPolicy;
   /** What becomes of merged bundle directories; undefined where they are nobody's business here. */
   readonly release: ReleasePolicy | undefined;
+  /** Packages that go to the catalog of another version of the platform, on a schedule; undefined for none. */
+  readonly promotion: PromotionPolicy | undefined;
   readonly publish: PublishPolicy;
+}
+
+export interface PromotionPolicy {
+  /** Names of catalogs. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether all packages come in one pull request. */
+  readonly group: boolean;
 }
 
 export interface OwnersPolicy {

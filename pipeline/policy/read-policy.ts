@@ -125,6 +125,7 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
     labels: written.labels ?? false,
     graph: graphOf(written.graph ?? {}),
     registries: registriesOf(written.registries ?? {}),
+    promotion: written.promotion && { ...written.promotion, group: written.promotion.group ?? false },
     release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
   };

@@ -85,3 +85,18 @@ test('what has no fix is told in the log', async () => {
   await look((line) => logged.push(line));
   expect(logged.join('\n')).toContain('drift: owner: package etcd: nobody-any-more: no such GitHub account');
 });
+
+test('packages go to the catalog that the policy names, on the schedule; an unknown catalog ends nothing', async () => {
+  const policy = `${POLICY}registries: {allow: ['${host}'], internal: ['127.0.0.0/8']}\n`;
+  hub.moveBase({ [POLICY_PATH]: `${policy}promotion: {from: v4.20, to: v4.21}\n` });
+  const subject = 'promote/v4.21/nobody-any-more';
+  expect((await look()).proposed[subject]).toMatchObject({ kind: 'opened' });
+  expect((await look()).proposed[subject]).toMatchObject({ kind: 'standing' });
+  hub.moveBase({ [POLICY_PATH]: `${policy}promotion: {from: v4.19, to: v4.21, group: true}\n` });
+  const { proposed, drift } = await look();
+  expect(proposed).toEqual({});
+  expect(drift).toContainEqual({
+    ...{ kind: 'unknown', of: 'v4.21', hint: 'it has v4.20' },
+    message: 'promotion: the repository has no catalog "v4.19"',
+  });
+});
