@@ -29,6 +29,15 @@ output(
     'The rules that check a catalog by itself, by id.',
   ),
 );
+const ofBundles = new Set(RULES.filter(({ inspect }) => inspect !== undefined).map(({ id }) => `${id}.ts`));
+output(
+  'catalog/rules/inspection.ts',
+  rulesIndex(
+    ruleFiles.filter((file) => ofBundles.has(file)),
+    'INSPECTION_RULES',
+    'The rules that check one bundle, by id.',
+  ),
+);
 const { exampleOf } = await loaded('test/fakes/rule-fixture.ts');
 output('docs/rules.md', await rulesMarkdown(RULES, exampleOf));
 output('pipeline/report/page/script.ts', await pageScript());

@@ -4,8 +4,10 @@
  * @see https://github.com/operator-framework/operator-sdk/blob/master/internal/cmd/operator-sdk/pkgman-to-bundle/cmd.go
  */
 import type { Finding } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
 import { type BundleLabels, bundleLabels } from './generate.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
+import { objectIn } from './registry-bundle.ts';
 
 export interface ConvertedBundles {
   /** Texts of files, and the paths of files that are copied as they are, by their new path. */
@@ -29,6 +31,11 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
   if (!manifest || manifest.name === '' || defaultChannel === undefined) return { files, findings };
   const crowded = new Set(versions.map((version) => version.folder).filter(isRepeated));
   for (const version of versions.filter((each) => !crowded.has(each.folder))) {
+    if (version.folder === '') {
+      const message = `${JSON.stringify(version.name)} has no folder, so its files cannot be told from those of the package`;
+      report('version-folder', message, version.location);
+      continue;
+    }
     const channels = manifest.channels
       .filter(({ currentCsv }) => currentCsv === version.name)
       .map(({ name }) => name);
@@ -36,7 +43,7 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
     const labels: BundleLabels = {
       mediaType: 'registry+v1',
       package: manifest.name,
-      channels: channels.length === 0 ? [defaultChannel] : channels,
+      channels: channels.join(',') === '' ? [defaultChannel] : channels,
       defaultChannel,
     };
     for (const [path, content] of bundleFiles(folder, version, labels)) files.set(path, content);
@@ -64,21 +71,53 @@ function* bundleFiles(
   labels: BundleLabels,
 ): Generator<[string, { text: string } | { from: string }]> {
   const root = `bundle-${version.folder.split('/').at(-1)}`;
-  const pairs = bundleLabels(labels);
-  yield [`${root}/bundle.Dockerfile`, { text: dockerfile(pairs) }];
-  for (const { path } of files) {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    if (path === `${version.folder}/${name}`) yield [`${root}/bundle/manifests/${name}`, { from: path }];
+  const own = files.filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === version.folder);
+  const scorecard = own.find((file) => objectIn(file)?.kind === 'Configuration');
+  const pairs: Labels = [...bundleLabels(labels), ...sdkStamps(version)];
+  yield [`${root}/bundle.Dockerfile`, { text: dockerfile(pairs, scorecard !== undefined) }];
+  for (const file of own) {
+    const name = file.path.slice(file.path.lastIndexOf('/') + 1);
+    const to = file === scorecard ? 'tests/scorecard/config.yaml' : `manifests/${name}`;
+    yield [`${root}/bundle/${to}`, { from: file.path }];
   }
-  const lines = pairs.map(([key, value]) => `  ${key}: ${value}\n`).join('');
-  const text = `annotations:\n  # Core bundle annotations.\n${lines}`;
-  yield [`${root}/bundle/metadata/annotations.yaml`, { text }];
+  const text = `annotations:\n  # Core bundle annotations.\n${yamlLines(pairs)}`;
+  const tested = scorecard ? `\n  # Annotations for testing.\n${yamlLines(SCORECARD)}` : '';
+  yield [`${root}/bundle/metadata/annotations.yaml`, { text: `${text}${tested}` }];
 }
 
-function dockerfile(labels: readonly (readonly [string, string])[]): string {
-  const lines = labels.map(([key, value]) => `LABEL ${key}=${value}\n`).join('');
+type Labels = readonly (readonly [string, string])[];
+
+const SCORECARD: Labels = [
+  ['operators.operatorframework.io.test.mediatype.v1', 'scorecard+v1'],
+  ['operators.operatorframework.io.test.config.v1', 'tests/scorecard/'],
+];
+
+/** Annotations of a ClusterServiceVersion that say how operator-sdk made it. */
+const STAMPS = ['operators.operatorframework.io/builder', 'operators.operatorframework.io/project_layout'];
+
+function sdkStamps({ bundle: { csv } }: PackageVersion): Labels {
+  const metadata = csv?.value['metadata'];
+  const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  return STAMPS.flatMap((key): Labels => {
+    const value = annotations[key];
+    return typeof value === 'string' ? [[key, value]] : [];
+  });
+}
+
+function yamlLines(pairs: Labels): string {
+  return pairs.map(([key, value]) => `  ${key}: ${value}\n`).join('');
+}
+
+function labelLines(pairs: Labels): string {
+  return pairs.map(([key, value]) => `LABEL ${key}=${value}\n`).join('');
+}
+
+function dockerfile(pairs: Labels, isTested: boolean): string {
   return (
-    `FROM scratch\n\n# Core bundle labels.\n${lines}\n# Copy files to locations specified by labels.\n` +
-    'COPY bundle/manifests /manifests/\nCOPY bundle/metadata /metadata/\n'
+    `FROM scratch\n\n# Core bundle labels.\n${labelLines(pairs)}\n` +
+    (isTested ? `# Labels for testing.\n${labelLines(SCORECARD)}\n` : '') +
+    '# Copy files to locations specified by labels.\n' +
+    'COPY bundle/manifests /manifests/\nCOPY bundle/metadata /metadata/\n' +
+    (isTested ? 'COPY bundle/tests/scorecard /tests/scorecard/\n' : '')
   );
 }

@@ -64,6 +64,7 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
   const manifest = theManifest(files, report);
   const versions = versionsIn(files, report);
   if (manifest) checkManifest(manifest, report);
+  checkFolders(files, versions, report);
   return { manifest, versions, files, findings };
 }
 
@@ -97,17 +98,23 @@ function at(file: string): Location {
 
 function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
   const [first] = file.documents;
-  if (!first) return undefined;
+  if (!first) {
+    report('unreadable', 'not a package file: it is empty', at(file.path), 'warning');
+    return undefined;
+  }
   const isRoot = !file.path.includes('/');
   if (first.kind === 'unread') {
-    if (isRoot) report('unreadable', `not a package file: ${first.message}`, first.location, 'warning');
+    report('unreadable', `not a package file: ${first.message}`, first.location, 'warning');
     return undefined;
   }
   const { value, misfits } = fitStruct(first.value, MANIFEST);
   const [misfit] = misfits;
   if (misfit) {
     const message = `not a package file: ${misfit.path.join('.') || 'it'} must be ${misfit.expected}`;
-    if (isRoot) report('unreadable', message, first.document.locate(misfit.path), 'warning');
+    // In a folder of a version, other kinds of objects may have such keys.
+    if (isRoot || !isObject(first.value)) {
+      report('unreadable', message, first.document.locate(misfit.path), 'warning');
+    }
     return undefined;
   }
   const channels = Array.isArray(value['channels']) ? value['channels'] : [];
@@ -188,6 +195,40 @@ function versionsIn(files: readonly ManifestFile[], report: Report): PackageVers
     }
   }
   return [...versions.values()];
+}
+
+/** Reports what operator-sdk refuses or passes over because of the folder that it is in. */
+function checkFolders(
+  files: readonly ManifestFile[],
+  versions: readonly PackageVersion[],
+  report: Report,
+): void {
+  for (const { name, folder, location } of versions) {
+    const called = JSON.stringify(name);
+    if (folder === '') {
+      const message = `${called} is beside the package file; operator-sdk expects a folder for each version`;
+      report('version-folder', message, location, 'warning');
+    } else if (folder.includes('/')) {
+      const message = `${called} is in ${folder}; operator-sdk expects the folder of a version beside the package file`;
+      report('version-folder', message, location, 'warning');
+    }
+  }
+  const folders = new Set(versions.map(({ folder }) => folder).filter((folder) => folder !== ''));
+  for (const file of files) {
+    const [first] = file.documents;
+    const folder = folderOf(file);
+    const isManifest =
+      first?.kind !== 'value' || !isObject(first.value) || textOf(first.value['kind']) !== '';
+    if (folders.has(folder) && !isManifest && textOf(first.value['packageName']) === '') {
+      report('unreadable', 'not a manifest: it has no kind', first.document.locate([]), 'warning');
+    }
+    const parents = folder.split('/').map((_, i, parts) => parts.slice(0, i).join('/'));
+    const within = folders.has(folder) ? undefined : parents.find((parent) => folders.has(parent));
+    if (within !== undefined) {
+      const message = `operator-sdk refuses a folder within that of a version (${within})`;
+      report('version-folder', message, at(file.path), 'warning');
+    }
+  }
 }
 
 function folderOf(file: ManifestFile): string {

@@ -268,6 +268,7 @@ import { rule as packageManifestSeveral } from './package-manifest/several.ts';
 import { rule as packageManifestTwoCsvs } from './package-manifest/two-csvs.ts';
 import { rule as packageManifestUnreadable } from './package-manifest/unreadable.ts';
 import { rule as packageManifestVersion } from './package-manifest/version.ts';
+import { rule as packageManifestVersionFolder } from './package-manifest/version-folder.ts';
 import { rule as platformAffinity } from './platform/affinity.ts';
 import { rule as platformAlike } from './platform/alike.ts';
 import { rule as platformLabel } from './platform/label.ts';
@@ -555,6 +556,7 @@ export const RULES: readonly Rule[] = [
   packageManifestSeveral,
   packageManifestTwoCsvs,
   packageManifestUnreadable,
+  packageManifestVersionFolder,
   packageManifestVersion,
   packageDefaultChannel,
   packageDuplicateVersion,

@@ -25,8 +25,8 @@ interface OnlyThese {
   readonly folder: string;
   /** Options with a value. */
   readonly options: readonly string[];
-  /** What no value contains. */
-  readonly not: string;
+  /** Words that no value contains. */
+  readonly not: readonly string[];
 }
 
 const [first = '', second = '', ...more] = process.argv.slice(2);
@@ -43,7 +43,7 @@ function isOnly(words: readonly string[], { folder, options, not }: OnlyThese): 
   return (
     operands.length > 0 &&
     operands.every((word) => existsSync(join(word, folder))) &&
-    words.every((word) => !word.includes(not)) &&
+    words.every((word) => !not.some((other) => word.includes(other))) &&
     words.every((word) => !word.startsWith('-') || options.includes(word.split('=')[0] ?? ''))
   );
 }

@@ -44,8 +44,11 @@ async function compare(name: string, root: string): Promise<CaseResult> {
     generatedDiffer(recorded, folder),
     bundlesDiffer(recorded, bundles.files, all),
   ].flat();
-  if (differing.length > 0) return { name, outcome: 'differ', detail: differing.join(', ') };
-  const row = chosenRow(recorded);
+  const stated = differing.length > 0 ? statedRow(recorded, folder, differing) : undefined;
+  if (differing.length > 0 && stated === undefined) {
+    return { name, outcome: 'differ', detail: differing.join(', ') };
+  }
+  const row = stated ?? chosenRow(recorded);
   return row === undefined ? { name, outcome: 'agree' } : { name, outcome: 'chosen', detail: row };
 }
 
@@ -54,6 +57,29 @@ function chosenRow({ api, opmGenerate }: Recorded): string | undefined {
   const errors = Object.values(opmGenerate).map(({ error }) => error ?? '');
   if (errors.some((error) => SIBLING.test(error))) return 'sibling-without-csv';
   return SEVERAL.test(api.loadError ?? '') ? 'several-package-files' : undefined;
+}
+
+/** The row that tells why the bundles differ; the catalog must not. */
+function statedRow(
+  { api, pkgmanToBundle }: Recorded,
+  { findings, versions }: PackageFolder,
+  differing: readonly string[],
+): string | undefined {
+  const has = (rule: string): boolean =>
+    findings.some((finding) => finding.rule === `package-manifest/${rule}`);
+  if (
+    !differing.every((what) => what.startsWith('bundle-') || /^no (?:several|default-unknown)$/.test(what))
+  ) {
+    return undefined;
+  }
+  if (has('csv-duplicate')) return 'duplicate-version';
+  if (versions.some(({ folder }) => folder.includes('/') || folder === '')) return 'nested-version';
+  if (/unable to find a csv in bundle directory/.test(pkgmanToBundle.error ?? ''))
+    return 'folder-without-csv';
+  const misfits = findings.filter(({ message }) => / must be /.test(message));
+  return misfits.length > 0 && (api.loadError === null || SEVERAL.test(api.loadError))
+    ? 'scalars-as-text'
+    : undefined;
 }
 
 /** Of several package files, opm takes the first by name. */

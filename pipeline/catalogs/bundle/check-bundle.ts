@@ -10,7 +10,7 @@ import {
   type View,
 } from '../../../catalog/bundle/suite.ts';
 import { type Finding, milder } from '../../../catalog/finding.ts';
-import { RULES } from '../../../catalog/rules/index.ts';
+import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -45,7 +45,7 @@ export async function checkBundle(
     ...(labels ? { labels } : {}),
     ...options,
   });
-  const all = withScorecard(runInspection(bundle, RULES, severityOf), suites);
+  const all = withScorecard(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean =>
     matches(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
@@ -75,7 +75,7 @@ export async function checkFolder(
   policy: Policy,
 ): Promise<Finding[]> {
   const bundle = await inspectedBundle(source, { gzipLength });
-  return runInspection(bundle, RULES, countedSeverities(policy)).map((finding) => ({
+  return runInspection(bundle, INSPECTION_RULES, countedSeverities(policy)).map((finding) => ({
     ...finding,
     package: name,
     location: { ...finding.location, file: `${path}/${finding.location.file}` },

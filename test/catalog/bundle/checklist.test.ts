@@ -165,6 +165,7 @@ test('whatever a rule says that a real tool says, too, is in a table', () => {
     'package-manifest/csv-unreadable',
     'package-manifest/missing',
     'package-manifest/unreadable',
+    'package-manifest/version-folder',
     'package-manifest/version',
   ]);
 });

@@ -86,3 +86,47 @@ test('a package that cannot be converted is not written, not in part either', as
   expect(twice.err).toContain('package-manifest/csv-duplicate');
   expect(readdirSync(at('.'))).not.toContain('twice');
 });
+
+/** A package with one version, which needs no CRDs. */
+function writePackage(folder: string, annotations = '{}'): void {
+  write(
+    'p/etcd.package.yaml',
+    'packageName: etcd\nchannels: [{name: stable, currentCSV: etcd.v1.0.0}]\ndefaultChannel: stable\n',
+  );
+  write(
+    `p/${folder}csv.yaml`,
+    `apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: etcd.v1.0.0\n  annotations: ${annotations}\nspec:\n  version: 1.0.0\n`,
+  );
+}
+
+test('bundles keep the configuration of scorecard and what operator-sdk noted', async () => {
+  writePackage('1.0.0/', '{operators.operatorframework.io/builder: operator-sdk-v1.2.0}');
+  expect(await run('convert', 'package-manifests', 'p', '--bundles', 'plain')).toMatchObject({ code: 0 });
+  expect(read('plain/bundle-1.0.0/bundle.Dockerfile')).not.toContain('scorecard');
+  write('p/1.0.0/score.yaml', 'apiVersion: scorecard.operatorframework.io/v1alpha3\nkind: Configuration\n');
+  expect(await run('convert', 'package-manifests', 'p', '--bundles', 'tested')).toMatchObject({ code: 0 });
+  expect(filesIn('tested')).toEqual([
+    'bundle-1.0.0/bundle.Dockerfile',
+    'bundle-1.0.0/bundle/manifests/csv.yaml',
+    'bundle-1.0.0/bundle/metadata/annotations.yaml',
+    'bundle-1.0.0/bundle/tests/scorecard/config.yaml',
+  ]);
+  const labels = read('tested/bundle-1.0.0/bundle.Dockerfile');
+  expect(labels).toContain('LABEL operators.operatorframework.io/builder=operator-sdk-v1.2.0\n');
+  expect(labels).toMatch(
+    /LABEL .*test\.config\.v1=tests\/scorecard\/\n[\s\S]*COPY bundle\/tests\/scorecard /,
+  );
+  expect(read('tested/bundle-1.0.0/bundle/metadata/annotations.yaml')).toMatch(
+    / {2}operators\.operatorframework\.io\/builder: operator-sdk-v1\.2\.0\n\n {2}# Annotations for testing\.\n/,
+  );
+});
+
+test('a version beside the package file is converted to a catalog, but not to a bundle', async () => {
+  writePackage('');
+  const catalog = await run('convert', 'package-manifests', 'p');
+  expect(catalog).toMatchObject({ code: 0 });
+  expect(catalog.err).toContain('(package-manifest/version-folder)');
+  const bundles = await run('convert', 'package-manifests', 'p', '--bundles', 'out');
+  expect(bundles).toMatchObject({ code: 1, out: '' });
+  expect(bundles.err).toContain('has no folder, so its files cannot be told from those of the package');
+});
