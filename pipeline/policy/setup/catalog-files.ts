@@ -36,7 +36,7 @@ const MOST_ALIKE = 80;
 
 const FORMAT = /\.(?:ya?ml|json)$/;
 /** Folders whose files are never a catalog of their own. */
-const NEVER = /(?:^|\/)(?:\.[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
+const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
 const TESTS = /(?:^|\/)(?:testdata|tests?|e2e|examples?|fixtures)\//;
 const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][.-][0-9]/;
 

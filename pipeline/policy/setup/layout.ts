@@ -65,7 +65,7 @@ type Part =
   | { readonly kind: 'name'; readonly text: string }
   | { readonly kind: 'package' | 'any' }
   /** A version of the platform after a text that stays; or a name that differs from catalog to catalog. */
-  | { readonly kind: 'catalog'; readonly before: string; readonly glob: string };
+  | { readonly kind: 'catalog'; readonly before: string; readonly glob: string; readonly after?: string };
 
 /** Files whose paths differ in nothing but their catalogs and packages. */
 interface Shape {
@@ -121,14 +121,19 @@ function versionTest(files: readonly CatalogFile[]): (name: string) => boolean {
 }
 
 function isVersion(name: string): boolean {
-  return /^v?[4-9][.-][0-9]{1,3}$/.test(splitAtMinor(name)?.minor ?? '');
+  return /^v?[4-9][.-][0-9]{1,3}$/.test(splitAtMinor(name.replace(AFTER, ''))?.minor ?? '');
 }
+
+/** What may follow the version in the name of a catalog's folder: `4.19-catalog`. */
+const AFTER = /[-_](?:catalogs?|fbc|index|configs)$/;
 
 /** @param isFirst whether nothing else says where the pattern begins, so that the version itself must */
 function versionPart(name: string, isFirst: boolean): Part {
-  const { before, minor } = splitAtMinor(name) ?? { before: '', minor: name };
+  const [after = ''] = AFTER.exec(name) ?? [];
+  const own = name.slice(0, name.length - after.length);
+  const { before, minor } = splitAtMinor(own) ?? { before: '', minor: own };
   const glob = isFirst && before === '' ? `:${minor.replaceAll(/[0-9]+/g, '*')}` : '';
-  return { kind: 'catalog', before, glob };
+  return { kind: 'catalog', before, glob, ...(after === '' ? {} : { after }) };
 }
 
 /** Folders that are called otherwise than the packages in them, and each otherwise, stand for any name. */
@@ -268,7 +273,7 @@ function partText(part: Part): string {
     case 'package':
       return '{package}';
     case 'catalog':
-      return `${part.before}{catalog${part.glob}}`;
+      return `${part.before}{catalog${part.glob}}${part.after ?? ''}`;
   }
 }
 
@@ -402,7 +407,7 @@ function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> 
 function nameIn(shape: Shape, others: readonly Shape[]): string {
   const known = new Set(others.flatMap(({ folders }) => folders.map(partText)));
   const parts = [...shape.folders, ...(shape.stem ? [shape.stem] : [])].flatMap((part) => {
-    if (part.kind === 'catalog') return [`${part.before}{catalog}`];
+    if (part.kind === 'catalog') return [`${part.before}{catalog}${part.after ?? ''}`];
     return part.kind === 'name' && !known.has(part.text) ? [part.text] : [];
   });
   return parts.join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-') || 'catalog';

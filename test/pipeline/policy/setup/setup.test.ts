@@ -196,6 +196,16 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     at: 'catalogs/v4.19/',
     asked: 'bob',
   },
+  'versions before the name of the catalog': {
+    files: inEach(['4.18-catalog/etcd/catalog.yaml', '4.19-catalog/etcd/catalog.yaml']),
+    catalog: '4.19',
+    at: '4.19-catalog/',
+  },
+  "below Konflux's hidden folder": {
+    files: inEach(['.konflux/catalog/v4.18/catalog.yaml', '.konflux/catalog/v4.19/catalog.yaml']),
+    catalog: 'v4.19',
+    at: '.konflux/catalog/v4.19/',
+  },
   'catalogs that are called otherwise than versions': {
     files: inEach(['catalogs/dev/etcd/catalog.yaml', 'catalogs/live/etcd/catalog.yaml']),
     catalog: 'live',
