@@ -25,6 +25,7 @@ import type { RunInputs } from './inputs.ts';
 import { logText } from './outputs.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
+import { retireGone } from './retire.ts';
 
 interface Publishing {
   readonly inputs: RunInputs;
@@ -39,7 +40,7 @@ interface Publishing {
 type Ended =
   | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
   | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
-  | { readonly catalog: string; readonly kind: 'unchanged' };
+  | { readonly catalog: string; readonly kind: 'unchanged' | 'retired' };
 
 /** @throws PipelineError as the client and the fetching do */
 export async function publishPush(inputs: RunInputs): Promise<void> {
@@ -102,6 +103,7 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
     } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
     else ended.push({ catalog, kind: 'unchanged' });
   }
+  for (const catalog of await retired(publishing, catalogs)) ended.push({ catalog, kind: 'retired' });
   const receipts = ended.flatMap((one) =>
     one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
   );
@@ -167,6 +169,23 @@ async function differs(
     [last, commit].map((id) => catalogIdentity(repository.objects, id, { policy, name })),
   );
   return before !== now;
+}
+
+/** Retires what the push has no more; where functions publish, they do it. */
+async function retired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+  const { inputs, forge, repository, commit, policy } = publishing;
+  if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
+  const { plainHttp } = inputs.publish;
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
+  try {
+    const log = (line: string): void => warning(plain(line));
+    return await retireGone({ repository, registry, fence, commit, policy, catalogs, log });
+  } finally {
+    registry.close();
+    await fence.close();
+  }
 }
 
 async function here(publishing: Publishing, catalog: string): Promise<Ended> {

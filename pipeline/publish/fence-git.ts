@@ -20,6 +20,13 @@ export interface FencePlace {
   readonly reach?: Reach | undefined;
 }
 
+/** A fence whose names can be asked for. */
+export interface GitFence extends Fence {
+  /** What anybody has claimed: names of fences. */
+  names(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
 /** The name of the claim's file in its commit. */
 const FILE = 'claim.json';
 
@@ -28,7 +35,7 @@ const PERSON = 'portolan <portolan@localhost> 0 +0000';
 /**
  * @throws PipelineError from its functions: `git`, and `denied` when the server lets nobody move the ref
  */
-export function gitFence(place: FencePlace): Fence & { close(): Promise<void> } {
+export function gitFence(place: FencePlace): GitFence {
   const isDirectory = place.repository.startsWith('/');
   if (!isDirectory && !/^(?:https?|file):\/\//.test(place.repository)) {
     throw new PipelineError(
@@ -43,7 +50,7 @@ export function gitFence(place: FencePlace): Fence & { close(): Promise<void> } 
 }
 
 function refOf(name: string): string {
-  return `refs/portolan/${name}`;
+  return `${CLAIMS}${name}`;
 }
 
 /** Beside the claims: no name of a catalog leads here. */
@@ -58,6 +65,18 @@ function leaseRefOf(name: string): string {
 function idOf(ref: string, lines: Buffer): string | undefined {
   const found = lines.toString('utf8').split('\n');
   return found.map((line) => line.split('\t')).find(([, name]) => name === ref)?.[0];
+}
+
+/** Where claims begin. */
+const CLAIMS = 'refs/portolan/';
+
+/** Of `ID<tab>REF` lines the names of fences. */
+function namesIn(lines: Buffer): string[] {
+  const refs = lines
+    .toString('utf8')
+    .split('\n')
+    .map((line) => line.split('\t')[1] ?? '');
+  return refs.filter((ref) => ref.startsWith(CLAIMS)).map((ref) => ref.slice(CLAIMS.length));
 }
 
 /** A place where refs are read, and moved only from where they were read. */
@@ -96,7 +115,7 @@ function fenceOf({ run, at, move }: Refs): Fence {
   };
 }
 
-function localFence({ repository, settings }: FencePlace): Fence & { close(): Promise<void> } {
+function localFence({ repository, settings }: FencePlace): GitFence {
   const run: GitRun = { settings, directory: repository };
   const at = async (ref: string): Promise<string | undefined> => {
     const { output } = await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', ref]);
@@ -113,10 +132,14 @@ function localFence({ repository, settings }: FencePlace): Fence & { close(): Pr
       hint: 'make the repository writable, or store the fence in another one: --fence URL',
     });
   };
-  return { ...fenceOf({ run, at, move }), close: async () => undefined };
+  const names = async (): Promise<string[]> => {
+    const { output } = await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', CLAIMS]);
+    return namesIn(output);
+  };
+  return { ...fenceOf({ run, at, move }), names, close: async () => undefined };
 }
 
-function remoteFence({ repository, settings, reach }: FencePlace): Fence & { close(): Promise<void> } {
+function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-fence-'));
   const run: GitRun = { settings, directory: scratch, bare: true };
   const far: GitRun = { ...run, reach: reach ?? {} };
@@ -141,6 +164,8 @@ function remoteFence({ repository, settings, reach }: FencePlace): Fence & { clo
     replace: (...parameters) => inTurn(() => fence.replace(...parameters)),
     readLease: (name) => inTurn(() => fence.readLease(name)),
     replaceLease: (...parameters) => inTurn(() => fence.replaceLease(...parameters)),
+    names: () =>
+      inTurn(async () => namesIn((await runGit(far, ['ls-remote', '--', repository, `${CLAIMS}*`])).output)),
     close: async () => {
       await last.catch(() => undefined);
       rmSync(scratch, { recursive: true, force: true });

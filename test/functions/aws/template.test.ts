@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { ecrHost } from '../../../functions/aws/ecr.ts';
 
 interface Resource {
   readonly Type: string;
@@ -112,6 +113,32 @@ test('what is remembered outlives the stack; a first deploy that fails leaves no
   );
   // Of CloudWatch's numbers of days, which else are refused when the rest is made already.
   expect(Parameters['KeepLogs']?.AllowedValues).toEqual(expect.arrayContaining([1, 30, 90, 365, 3653]));
+});
+
+test('nothing names one partition of AWS', () => {
+  // Names of services as principals are the same in each of them; consoles have a name in each.
+  const known = [/^\s*Principal: \w+\.amazonaws\.com$/, /console\.(?:aws\.)?amazon(?:aws)?/];
+  const files = readdirSync('functions/aws').map((name) => `functions/aws/${name}`);
+  const found = files.flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => /arn:aws|amazonaws|\.aws\b(?!\.amazon)/.test(line))
+      .filter((line) => !/^\s*(?:\/\/|\*|#)/.test(line) && !known.some((one) => one.test(line)))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(files.length).toBeGreaterThan(20);
+  expect(found).toEqual([]);
+});
+
+test.each([
+  ['us-east-1', 'amazonaws.com'],
+  ['cn-north-1', 'amazonaws.com.cn'],
+  ['us-gov-west-1', 'amazonaws.com'],
+  ['eusc-de-east-1', 'amazonaws.eu'],
+])('ECR of %s is known as ECR', (region, suffix) => {
+  const host = `123456789012.dkr.ecr.${region}.${suffix}`;
+  expect(ecrHost(host)).toEqual({ account: '123456789012', region });
+  expect(ecrHost(`${host}.example.com`)).toBeUndefined();
 });
 
 test('what is asked of whoever looks after it stands in the outputs', () => {

@@ -1,0 +1,84 @@
+/** Catalogs that an earlier push published, and that the branch or its policy has no more. */
+import { PipelineError } from '../error.ts';
+import { fetchCommits, hasCommit } from '../git/fetch-commits.ts';
+import { isAncestor } from '../git/merge.ts';
+import type { Repository } from '../git/repository.ts';
+import { formatLocation } from '../oci/registry/image-location.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import type { Registry } from '../ports.ts';
+import { fenceName } from '../publish/fence.ts';
+import type { GitFence } from '../publish/fence-git.ts';
+import type { LeaseOptions } from '../publish/fence-lease.ts';
+import { goesBeyond, retireAt } from '../publish/retire.ts';
+import { placesOf, targetIn } from '../publish/target.ts';
+
+export interface Retirements {
+  readonly repository: Repository;
+  readonly registry: Registry;
+  readonly fence: Pick<GitFence, 'names' | 'read' | 'replace' | 'readLease' | 'replaceLease'>;
+  readonly lease?: LeaseOptions | undefined;
+  /** Id of the commit that was pushed, and its policy. */
+  readonly commit: string;
+  readonly policy: Policy;
+  /** Catalogs that the commit publishes. */
+  readonly catalogs: readonly string[];
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Retires what the fence has claims for and the commit has no more. Claims of other branches, and of catalogs whose
+ * names are no names of refs, are left alone.
+ *
+ * @returns the catalogs that were retired
+ */
+export async function retireGone(retirements: Retirements): Promise<string[]> {
+  const { fence, commit, policy, catalogs, log } = retirements;
+  const there = new Set(catalogs);
+  const retired: string[] = [];
+  for (const name of await fence.names()) {
+    const [catalog = ''] = name.split('/');
+    if (there.has(catalog)) continue;
+    try {
+      const standing = await fence.read(name);
+      if (!standing || !goesBeyond(policy.publish.retired, standing.retired)) continue;
+      if (!(await isOnBranch(retirements.repository, standing.commit, commit))) continue;
+      if (await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit }))
+        retired.push(catalog);
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      log(`cannot retire ${catalog}: ${error.message}`);
+    }
+  }
+  return [...new Set(retired)];
+}
+
+async function isOnBranch(repository: Repository, claimed: string, tip: string): Promise<boolean> {
+  await fetchCommits(repository, new Set([claimed]));
+  return (await hasCommit(repository, claimed)) && isAncestor(repository, claimed, tip);
+}
+
+/** Retires the place that a claim is for, as the policy of the claimed commit names it. */
+async function retireNamed(
+  { repository, registry, fence, lease, commit, policy, catalogs, log }: Retirements,
+  name: string,
+  { catalog, last, before }: { readonly catalog: string; readonly last: string; readonly before: string },
+): Promise<boolean> {
+  const { policy: former } = await policyAt(repository.objects, before);
+  const target = former && targetIn(former, catalog);
+  const place = target && placesOf(target).find((one) => fenceName(catalog, formatLocation(one)) === name);
+  if (!place) return false;
+  const written = formatLocation(place);
+  const taken = catalogs.some((other) => {
+    const now = targetIn(policy, other);
+    return now !== undefined && placesOf(now).some((one) => formatLocation(one) === written);
+  });
+  const retired = taken ? 'keep' : policy.publish.retired;
+  const claim = await retireAt(
+    { fence, lease, registry, isAncestor: (older, newer) => isAncestor(repository, older, newer) },
+    { catalog, place, commit, last, retired, beside: [] },
+  );
+  if (claim?.retired === undefined) return false;
+  log(`${catalog} is no longer published to ${written} (retired: ${claim.retired})`);
+  return true;
+}

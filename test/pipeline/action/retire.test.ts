@@ -1,0 +1,76 @@
+/** The Action retires what a push has no more: found by the claims that stand in the repository's own refs. */
+import { expect, onTestFinished, test } from 'vitest';
+import { retireGone } from '../../../pipeline/action/retire.ts';
+import { publishedCatalogs } from '../../../pipeline/check/published-catalogs.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
+import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
+import { gitFence } from '../../../pipeline/publish/fence-git.ts';
+import { publish } from '../../../pipeline/publish/publish.ts';
+import { folder } from '../../fakes/folder.ts';
+import { harbourRepository, sampleFiles } from '../../fakes/sample.ts';
+
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
+const PLACE = { registry: 'registry.example.com', repository: 'sea/catalog' } as const;
+const TAG = { kind: 'tag', ...PLACE, tag: 'v4.20' } as const;
+
+async function scene() {
+  const sample = harbourRepository();
+  onTestFinished(() => sample.remove());
+  const settings = { searchPath: process.env['PATH'] };
+  const repository = await openRepository(sample.directory, settings);
+  const registry = layoutRegistry(await openLayout(folder(), { create: true }));
+  const fence = gitFence({ repository: sample.directory, settings });
+  onTestFinished(async () => {
+    await repository.close();
+    await fence.close();
+  });
+  const ports = { repository, registry, fence, progress: () => undefined };
+  const publishAt = (commit: string) =>
+    publish(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01' });
+  const retire = async (commit: string): Promise<string[]> => {
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new Error('a policy');
+    const catalogs = await publishedCatalogs(repository.objects, commit, policy);
+    return retireGone({ repository, registry, fence, commit, policy, catalogs, log: () => undefined });
+  };
+  const policy = sample.git('show', `main:${POLICY_PATH}`);
+  const without = (retired: string, parents: readonly string[]): string =>
+    sample.commit(
+      {
+        [HARBOUR]: null,
+        [POLICY_PATH]: `${policy.replace('publish:', `publish:\n  retired: ${retired}`)}\n`,
+      },
+      { parents: [...parents], branch: `without-${retired}` },
+    );
+  return { sample, registry, publishAt, retire, without };
+}
+
+test('a removed catalog loses its tag once, and gets it back with the catalog', async () => {
+  const { sample, registry, publishAt, retire, without } = await scene();
+  await publishAt(sample.base);
+  const image = await registry.resolve(TAG);
+  expect(await retire(sample.base), 'it is there').toEqual([]);
+  const gone = without('retag', [sample.base]);
+  expect(await retire(gone)).toEqual(['v4.20']);
+  expect(await registry.resolve(TAG)).toBeUndefined();
+  expect(
+    await registry.resolve({ ...TAG, tag: `retired-v4.20-${image?.digest.slice(7, 19)}` }),
+  ).toBeDefined();
+  expect(await retire(gone), 'once').toEqual([]);
+  expect((await publishAt(sample.base)).kind, 'late').toBe('superseded');
+  const back = sample.commit(
+    { [HARBOUR]: sampleFiles()[HARBOUR] ?? '' },
+    { parents: [gone], branch: 'back' },
+  );
+  expect((await publishAt(back)).kind).toBe('published');
+  expect(await registry.resolve(TAG)).toEqual(image);
+});
+
+test('a branch on which the published commit is not, retires nothing', async () => {
+  const { sample, registry, publishAt, retire, without } = await scene();
+  await publishAt(sample.addition);
+  expect(await retire(without('delete', [sample.base]))).toEqual([]);
+  expect(await registry.resolve(TAG)).toBeDefined();
+});
