@@ -103,3 +103,26 @@ test('what cannot be read leaves the check of a new package inconclusive', async
   const head = { 'catalogs/v4.20/vault/catalog.yaml': operator('vault', ['5.0.0', '5.1.0']) };
   expect((await checked({ others: image, head }, '--other-catalogs', empty)).verdict).toBe('pass');
 });
+
+test('a name that another catalog of the repository has is that of its owners: they are asked', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const policy = `apiVersion: portolan/v1alpha1
+kind: Portolan
+owners: {admins: [alice], packages: {quay: [bob], kafka: [mallory]}}
+`;
+  const [base = '', taken = '', own = ''] = repository.chain(
+    { '.github/portolan.yaml': policy, 'catalogs/community/quay/catalog.yaml': operator('quay', ['1.0.0']) },
+    { 'catalogs/certified/quay/catalog.yaml': operator('quay', ['3.0.0']) },
+    {
+      'catalogs/certified/quay/catalog.yaml': null,
+      'catalogs/certified/kafka/catalog.yaml': operator('kafka', ['3.0.0']),
+    },
+  );
+  const needs = async (head: string): Promise<string> => {
+    const words = ['check', '--base', base, '--head', head, '--author', 'mallory', '--format', 'json'];
+    return JSON.parse((await portolan(repository.directory, ...words)).out).authority.needs.join('\n');
+  };
+  expect(await needs(taken)).toContain('@bob');
+  expect(await needs(own)).not.toContain('@bob');
+});
