@@ -139,11 +139,18 @@ function refusedFor(given: AuthorityFacts): string | undefined {
   if (includes(peopleOf(policy.owners.blocked, given), author))
     return `@${author.login} is blocked by the policy`;
   const gate = change.areas.some(({ area }) => area === 'gate');
-  if (gate && (change.areas.length > 1 || change.packages.size > 0)) {
+  if (gate && (change.areas.length > 1 || change.packages.size > 0) && !isOfOwnersAlone(change)) {
     return "policy changes need their own pull request: move Portolan's policy and workflows, CODEOWNERS and OWNERS_ALIASES to a separate one";
   }
   return undefined;
 }
+
+/** Whether a change is of prow's owners alone: aliases are of no use without the OWNERS that name them. */
+function isOfOwnersAlone({ areas, packages }: AuthorityFacts['change']): boolean {
+  return packages.size === 0 && areas.every(({ paths }) => paths.every((path) => PROW_OWNERS.test(path)));
+}
+
+const PROW_OWNERS = /(?:^|\/)OWNERS$|^OWNERS_ALIASES$/;
 
 interface Decided {
   readonly decision: SubjectDecision;

@@ -102,12 +102,26 @@ describe('the table', () => {
     for (const mixed of [
       { ...GATE, ...ADD },
       { ...GATE, 'README.md': 'x' },
+      { ...GATE, OWNERS: 'approvers: [bob]\n' },
+      { OWNERS_ALIASES: 'aliases: {}\n', OWNERS: 'approvers: [bob]\n', 'README.md': 'x' },
     ]) {
       expect(await decide({ head: mixed, author: 'alice', approvals: ['amy', 'bob'] })).toMatchObject({
         authority: 'deny',
         headline: expect.stringContaining('policy changes need their own pull request'),
       });
     }
+  });
+
+  test('OWNERS may come with the aliases that it names: two admins approve both', async () => {
+    const head = { OWNERS: 'approvers: [people]\n', OWNERS_ALIASES: 'aliases: {people: [bob]}\n' };
+    expect(await decide({ head, author: 'bob' })).toMatchObject({ authority: 'needs' });
+    expect(await decide({ head, author: 'bob', approvals: ['amy'] })).toMatchObject({
+      authority: 'needs',
+      needs: [{ who: 'admin', count: 1, from: ['alice'] }],
+    });
+    expect(await decide({ head, author: 'bob', approvals: ['amy', 'alice'] })).toMatchObject({
+      authority: 'allow',
+    });
   });
 
   test.each<[string, Files]>([
