@@ -13,7 +13,20 @@ export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
     `${count('pending')} would have waited`,
     `${count('failure')} would have been stopped`,
   ];
-  return `of ${amount(merges.length, 'merge')} (${from} to ${to}) ${parts.join(', ')}`;
+  return `of ${amount(merges.length, 'merge')} (${from} to ${to}), ${parts.join(', ')}`;
+}
+
+/** What a rehearsal cannot know, so that nobody takes it for more. */
+export function rehearsalNotes({ merges }: Rehearsal): string[] {
+  const isWaiting = merges.some(({ state, needs }) => state === 'pending' && needs.length > 0);
+  return [
+    ...(isWaiting
+      ? [
+          'Git does not record reviews: a merge that needs an approval counts as waiting, even if somebody approved it.',
+        ]
+      : []),
+    'No registry was contacted: whether images exist was not checked.',
+  ];
 }
 
 /** How to name those who can approve. */
@@ -70,7 +83,7 @@ export function rehearsalText(rehearsal: Rehearsal): string {
   const orphans = orphansOf(rehearsal.merges).length;
   const unknown = rehearsal.merges.filter(({ author }) => author === undefined).length;
   const parts = [
-    [rehearsalHeadline(rehearsal)],
+    [rehearsalHeadline(rehearsal), ...rehearsalNotes(rehearsal).map((note) => `  ${note}`)],
     titled('Stopped:', stopped.map(mergeText)),
     titled(
       'Asked for approval:',

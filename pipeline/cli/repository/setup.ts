@@ -19,6 +19,9 @@ import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';
 
+/** What is left to do when the files are written. */
+const NEXT = 'next: commit these files, and make the status portolan required on your branch';
+
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
 
@@ -105,6 +108,7 @@ export const command: Command = {
         const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
         await terminal.out(linesText(proof));
       }
+      if (fresh.length > 0 && !invocation.flag('dry-run')) await terminal.out(`${NEXT}\n`);
       return 0;
     } finally {
       await repository.close();

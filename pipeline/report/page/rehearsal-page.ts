@@ -1,7 +1,7 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
 import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
 import { amount, shortList } from '../../text.ts';
-import { NAMING, packageText, rehearsalHeadline } from '../rehearsal-text.ts';
+import { NAMING, packageText, rehearsalHeadline, rehearsalNotes } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
 import { STYLE } from './style.ts';
@@ -54,7 +54,8 @@ ${[tiles(rehearsal), stoppedPart(rehearsal), strandedPart(rehearsal), peoplePart
 `;
 }
 
-function tiles({ merges }: Rehearsal): string {
+function tiles(rehearsal: Rehearsal): string {
+  const { merges } = rehearsal;
   const tile = (state: RehearsedMerge['state'], style: string, text: string): string => {
     const count = merges.filter((merge) => merge.state === state).length;
     return `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
@@ -63,7 +64,7 @@ function tiles({ merges }: Rehearsal): string {
     tile('success', 'good', 'would have passed'),
     tile('pending', 'wait', 'would have waited for an approval or a check'),
     tile('failure', 'stop', 'would have been stopped'),
-  ].join('')}</div>`;
+  ].join('')}</div><p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
 }
 
 function stoppedPart({ merges }: Rehearsal): string {

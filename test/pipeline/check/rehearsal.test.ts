@@ -125,9 +125,11 @@ describe('a rehearsal', () => {
   test('prints text of the repository as it is, and nothing that a terminal or a browser acts on', () => {
     const text = rehearsalText(rehearsal);
     expect(text.split('\n')[0]).toBe(
-      'of 5 merges (2023-11-14 to 2023-11-14) 3 would have passed, 1 would have waited, 1 would have been stopped',
+      'of 5 merges (2023-11-14 to 2023-11-14), 3 would have passed, 1 would have waited, 1 would have been stopped',
     );
     expect(text).not.toContain('\u001b');
+    expect(text).toContain('\n  Git does not record reviews: ');
+    expect(text).toContain('\n  No registry was contacted: ');
     const page = rehearsalPage({ rehearsal, name: '<b>', policy: { source: '<i>', text: '<u>' } });
     expect(page).toContain('drop old versions &lt;script&gt;');
     for (const raw of ['<script', '<i>', '<u>', '\u001b']) expect(page).not.toContain(raw);
