@@ -84,6 +84,7 @@ export async function standIn({ repository, registry, scratch }: StandInOptions)
     AWS_ENDPOINT_URL: endpoint,
     PORTOLAN_SOURCES: JSON.stringify([{ ...SOURCE, url }]),
     PORTOLAN_QUEUE: queue,
+    PORTOLAN_REPORTS: queue,
     PORTOLAN_TABLE: 'fence',
     PORTOLAN_BUCKET: 'records',
     PORTOLAN_WEBHOOK_SECRET: 'webhook',

@@ -26,6 +26,10 @@ export interface GitHubForge extends Forge {
   token(): Promise<string>;
 }
 
+/** Waiting is billed: for a limit, in s, and for what GitHub fails at, the message comes again later. */
+const PATIENCE = 2;
+const RETRIES = 1;
+
 /** @throws PipelineError `usage` for a secret that is none */
 export function readAppSecret(text: string): AppSecret {
   const value = parsedJson(text);
@@ -55,7 +59,10 @@ export function appForge(
     const text = JSON.stringify(identity);
     // A client keeps its key for as long as it lives: another key is another client's.
     if (opened?.identity !== text)
-      opened = { identity: text, github: openGitHub({ url: at.api, identity, log: at.log }) };
+      opened = {
+        identity: text,
+        github: openGitHub({ url: at.api, identity, log: at.log, patience: PATIENCE, retries: RETRIES }),
+      };
     const { github } = opened;
     try {
       return { github, token: ((await github.auth({ type: 'installation' })) as { token: string }).token };

@@ -125,10 +125,9 @@ await make({
 await make({
   ...common,
   entryPoints: Object.fromEntries(
-    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'status', 'work'].map((name) => [
-      `${name}/index`,
-      `functions/aws/${name}.ts`,
-    ]),
+    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
+      (name) => [`${name}/index`, `functions/aws/${name}.ts`],
+    ),
   ),
   outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },

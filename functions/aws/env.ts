@@ -16,6 +16,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Settings {
   readonly sources: readonly Source[];
   readonly queue: string;
+  /** The queue of what is to be reported. */
+  readonly reports: string;
   readonly table: string;
   readonly bucket: string;
   /** Name of the bus that hears of publishes; none does when undefined. */
@@ -60,6 +62,7 @@ export function settingsFrom(environment: Environment): Settings {
   return {
     sources: sourcesFrom(needed('PORTOLAN_SOURCES')),
     queue: needed('PORTOLAN_QUEUE'),
+    reports: needed('PORTOLAN_REPORTS'),
     table: needed('PORTOLAN_TABLE'),
     bucket: needed('PORTOLAN_BUCKET'),
     bus: environment['PORTOLAN_BUS'] || undefined,

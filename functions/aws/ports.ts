@@ -3,9 +3,9 @@ import { PipelineError } from '../../pipeline/error.ts';
 import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
-import type { CommitStatus, CredentialSource, Forge } from '../../pipeline/ports.ts';
+import type { CommitStatus, CredentialSource, Forge, RecordStore } from '../../pipeline/ports.ts';
 import type { GateMessage } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type GateRequest, handleGate } from '../gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
@@ -27,7 +27,7 @@ import { neededSecret } from './secret.ts';
 const PATIENCE = 10_000;
 
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
-  const { environment, plainHttp, bucket, endpoint, table, queue, signing } = settings;
+  const { environment, plainHttp, table, queue, reports, signing } = settings;
   const app = appOf(settings, telemetry);
   const credentials = credentialsOf(settings);
   return {
@@ -37,18 +37,32 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     ),
     fence: tableFence(table),
     lease: { patience: PATIENCE },
-    records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
+    records: recordsOf(settings),
     queue: fifoQueue(queue),
+    reports: fifoQueue(reports),
     isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
-    forge: app?.forge ?? logForge(telemetry),
-    deployed: app?.forge.deployed,
-    linkTo: linksTo(settings),
-    announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
     gate: app && ((message) => checkPull(settings, app, message)),
     now: () => new Date(),
     log: telemetry.log,
   };
+}
+
+/** What the function that reports is given: nothing of registries, tags or queues. */
+export function reportPortsOf(settings: Settings, telemetry: Telemetry): ReportPorts {
+  const app = appOf(settings, telemetry);
+  return {
+    records: recordsOf(settings),
+    forge: app?.forge ?? logForge(telemetry),
+    deployed: app?.forge.deployed,
+    linkTo: linksTo(settings),
+    announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
+    log: telemetry.log,
+  };
+}
+
+function recordsOf({ bucket, endpoint }: Settings): RecordStore {
+  return bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
 }
 
 /** The App, and what it checks and proposes with. */

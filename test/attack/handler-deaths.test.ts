@@ -185,7 +185,7 @@ test.each([
               registry: port(ports.registry),
               fence: port(ports.fence),
               records: port(ports.records),
-              forge: port(ports.forge),
+              reports: port(ports.reports),
             };
           };
           // As the state machine does: the schedule, then each message with its own tries.

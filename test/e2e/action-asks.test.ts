@@ -54,7 +54,7 @@ async function functions(): Promise<string> {
     fence: recordFence(records),
     records,
     queue,
-    forge: { report: async () => undefined },
+    reports: memoryQueue(),
     now: () => new Date(),
     log: () => undefined,
   };

@@ -11,7 +11,8 @@ import type { CommitStatus } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { messageOf } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { statusOf } from '../../pipeline/publish/delivery/status.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -43,7 +44,8 @@ describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo
     const records = directoryRecords(folder());
     const statuses = new Map<string, CommitStatus>();
     const queue = memoryQueue({ parallel: 2 });
-    const ports: DeliveryPorts = {
+    const reports = memoryQueue();
+    const ports: DeliveryPorts & ReportPorts = {
       open: async ({ branch }) => {
         const tip = await client.tip(branch);
         const repository = openHttpRepository({ client });
@@ -54,6 +56,7 @@ describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo
       fence: recordFence(records),
       records,
       queue,
+      reports,
       forge: { report: async (status) => void statuses.set(`${status.commit} ${status.context}`, status) },
       now: () => new Date('2026-11-21T00:00:00Z'),
       log: () => undefined,
@@ -73,11 +76,12 @@ describe.skipIf(!hasHistory || !isOnPath('docker-registry') || !isOnPath('skopeo
         if (body.includes('"kind":"catalog"')) published++;
         return handleMessage(body, ports, { store });
       });
+      await reports.drain((body) => handleReport(body, ports));
       const seconds = (performance.now() - began) / 1000;
       durations.push(seconds);
       console.log(`${done} merges, burst of ${size}, drained in ${seconds.toFixed(1)} s`);
     }
-    expect(queue.aside).toEqual([]);
+    expect([...queue.aside, ...reports.aside]).toEqual([]);
     const { published: current } = await statusOf(records);
     expect(current.length).toBeGreaterThan(5);
     await expectPublished(history, registry, current);

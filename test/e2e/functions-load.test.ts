@@ -95,6 +95,7 @@ const ENVIRONMENT = {
     { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://example.com/x.git' },
   ]),
   PORTOLAN_QUEUE: 'https://example.com/queue',
+  PORTOLAN_REPORTS: 'https://example.com/queue',
   PORTOLAN_TABLE: 'table',
   PORTOLAN_BUCKET: 'bucket',
 };

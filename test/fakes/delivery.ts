@@ -8,7 +8,8 @@ import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts, Deployment } from '../../pipeline/publish/delivery/ports.ts';
+import type { DeliveryPorts, Deployment, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { versionIn } from '../../pipeline/publish/immutable-tag.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -51,7 +52,7 @@ export interface Run {
   /** Whether GitHub refuses every status. */
   readonly denies?: boolean;
   /** Done at the end, over the same world: each call of its parameter gives the ports of another process. */
-  readonly last?: (living: () => DeliveryPorts) => Promise<unknown>;
+  readonly last?: (living: () => DeliveryPorts & ReportPorts) => Promise<unknown>;
 }
 
 /** What processes share, and their ports. */
@@ -62,15 +63,19 @@ export interface World extends Pick<Delivered, 'calls' | 'callers'> {
   readonly deployments: ReadonlyMap<string, string>;
   opens(): number;
   /** Ports of another process. */
-  living(caller: string): DeliveryPorts;
+  living(caller: string): DeliveryPorts & ReportPorts;
 }
 
 export async function deliveryWorld({
   directory,
   queue,
+  reports,
   fate,
   denies = false,
-}: Pick<Run, 'directory' | 'fate' | 'denies'> & { readonly queue: Queue }): Promise<World> {
+}: Pick<Run, 'directory' | 'fate' | 'denies'> & {
+  readonly queue: Queue;
+  readonly reports: Queue;
+}): Promise<World> {
   const records = directoryRecords(folder());
   const registry = layoutRegistry(await openLayout(folder(), { create: true }));
   const statuses = new Map<string, CommitStatus>();
@@ -79,7 +84,7 @@ export async function deliveryWorld({
   const callers: string[] = [];
   let opens = 0;
   const clock = testClock();
-  const living = (caller: string): DeliveryPorts => {
+  const living = (caller: string): DeliveryPorts & ReportPorts => {
     let dead = false;
     const mortal = <T extends object>(name: string, port: T): T =>
       new Proxy(port, {
@@ -119,6 +124,7 @@ export async function deliveryWorld({
       lease: { clock },
       records: mortal<RecordStore>('records', records),
       queue: mortal('queue', { send: queue.send }),
+      reports: mortal('reports', { send: reports.send }),
       forge: mortal('forge', {
         report: async (status: CommitStatus) => {
           if (denies) throw new PipelineError('denied', 'GitHub answered 403');
@@ -141,15 +147,18 @@ export async function deliveryWorld({
 /** Handles the pushes to the end, each step in a process of its own that may die. */
 export async function deliver({ pushes, attempts = 5, last, ...run }: Run): Promise<Delivered> {
   const queue = memoryQueue({ attempts, parallel: 1 });
-  const world = await deliveryWorld({ ...run, queue });
+  const reports = memoryQueue({ attempts, parallel: 1 });
+  const world = await deliveryWorld({ ...run, queue, reports });
   const { records, registry, statuses, deployments, calls, callers, living } = world;
   for (const push of pushes) {
     await queue.send(messageOf(push));
     await queue.drain((body) => handleMessage(body, living(JSON.parse(body).kind)));
+    await reports.drain((body) => handleReport(body, living('report')));
   }
   await last?.(() => living('last'));
+  await reports.drain((body) => handleReport(body, living('report')));
   const state = { ...(await stateOf(records, registry, statuses)), deployments: [...deployments].sort() };
-  return { state, calls, callers, opens: world.opens(), aside: queue.aside.length };
+  return { state, calls, callers, opens: world.opens(), aside: queue.aside.length + reports.aside.length };
 }
 
 async function stateOf(

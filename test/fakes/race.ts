@@ -4,8 +4,9 @@ import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
-import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
+import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { Death, deliveryWorld, type Fate, type World } from './delivery.ts';
 import { pick } from './generator.ts';
 import { jobThatAsks } from './job.ts';
@@ -54,7 +55,10 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
   let processes = 0;
   let runs = 0;
   /** Works in processes of their own, until one comes to its end. */
-  const tried = async (what: string, work: (ports: DeliveryPorts) => Promise<unknown>): Promise<void> => {
+  const tried = async (
+    what: string,
+    work: (ports: DeliveryPorts & ReportPorts) => Promise<unknown>,
+  ): Promise<void> => {
     // Once more than calls may go wrong: what fails still is not to be helped.
     for (let tries = 0; tries <= most; tries++) {
       const who = `#${++processes}`;
@@ -77,7 +81,8 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
   const queue = racingQueue(turns, (body) =>
     tried(told(JSON.parse(body)), (ports) => handleMessage(body, ports)),
   );
-  const world = await deliveryWorld({ directory, queue, fate: fated.fate });
+  const reports = racingQueue(turns, (body) => tried('report', (ports) => handleReport(body, ports)));
+  const world = await deliveryWorld({ directory, queue, reports, fate: fated.fate });
   return {
     ...turns,
     world,
@@ -113,7 +118,10 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
           }
         }),
       ),
-    forget: queue.forget,
+    forget: () => {
+      queue.forget();
+      reports.forget();
+    },
   };
 }
 

@@ -9,9 +9,10 @@ import { fenceName } from '../fence.ts';
 import type { Published } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
-import type { CatalogMessage } from './message.ts';
+import { type CatalogMessage, messageOf } from './message.ts';
 import { isOn } from './on-branch.ts';
 import {
+  askReport,
   isDone,
   noteOutcome,
   type Outcome,
@@ -38,9 +39,12 @@ export async function handleCatalog(
   ports: DeliveryPorts,
   options: CatalogOptions = {},
 ): Promise<Published | undefined> {
-  // Told last of all, so there is nothing left to do; the reconciler looks after what happens later.
+  // Recorded before its report is asked for; the reconciler looks after what happens later.
   const before = await knownOutcome(message, ports);
-  if (before && isDone(before)) return undefined;
+  if (before && isDone(before)) {
+    await askReport(ports, before);
+    return undefined;
+  }
   // Of a burst of merges nearly each ends here, and the repository is not even opened.
   const { behind } = message;
   if (behind !== undefined) {
@@ -48,6 +52,7 @@ export async function handleCatalog(
     if (await recordOvertaken(message, newer, ports)) return undefined;
   }
   const branch = await ports.open(message);
+  const publishing: Publishing = { branch, ports, options, published: new Set() };
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
       const detail = `it is not on ${message.branch}`;
@@ -57,7 +62,6 @@ export async function handleCatalog(
       await noteOutcome(ports.records, { repository, catalog, commit, state: 'refused', detail });
       return undefined;
     }
-    const publishing = { branch, ports, options };
     if (branch.tip === message.commit) {
       await recordWaiting(ports, message);
       return await publishNewest(message, publishing);
@@ -65,7 +69,9 @@ export async function handleCatalog(
     return await publishBehind(message, publishing);
   } catch (error) {
     const tell = branch.tip === message.commit ? recordOutcome : recordBehind;
-    if (error instanceof PipelineError) await recordFailure(ports, tell, { message, error });
+    // What is published has not failed, whatever could not be recorded of it.
+    const isFailed = error instanceof PipelineError && !publishing.published.has(message.commit);
+    if (isFailed) await recordFailure(ports, tell, { message, error });
     throw error;
   } finally {
     await branch.close();
@@ -89,6 +95,8 @@ async function recordOvertaken(
   ports: DeliveryPorts,
 ): Promise<boolean> {
   if (!newer || !isDone(newer)) return false;
+  // Whoever recorded that one may have died before it was told.
+  await askReport(ports, newer);
   const detail = newer.state === 'superseded' ? newer.detail : newer.commit;
   await recordOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
   return true;
@@ -111,6 +119,8 @@ interface Publishing {
   readonly branch: OpenBranch;
   readonly ports: DeliveryPorts;
   readonly options: CatalogOptions;
+  /** Commits that were published meanwhile. */
+  readonly published: Set<string>;
 }
 
 /** Publishes the branch's newest commit, which has the last word on its catalog. */
@@ -154,7 +164,7 @@ async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promis
 
 async function publishCommit(
   { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
-  { branch, ports, options }: Publishing,
+  { branch, ports, options, published: done }: Publishing,
 ): Promise<Published> {
   const { registry, fence, lease, records, signer, isAnonymous, log, now } = ports;
   const { repository } = branch;
@@ -172,7 +182,10 @@ async function publishCommit(
     };
     const around = { fence, lease, records, signer, isAnonymous };
     const published = await publish({ repository, registry, ...around, progress: log }, request);
-    if (published.kind === 'published') await recordPublished(ports, name, published.receipt);
+    if (published.kind === 'published') {
+      done.add(commit);
+      await reportPublished(ports, name, published.receipt);
+    }
     return published;
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -202,20 +215,13 @@ function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | '
   return prefixOf(fenceName(of.catalog, of.image), of);
 }
 
-/** @throws PipelineError where recording it again may help */
-async function recordPublished(
-  { announce, deployed, linkTo, log }: DeliveryPorts,
+/** Asks that a publish is told. Before its end is recorded: after that nobody comes back to it. */
+async function reportPublished(
+  { reports }: DeliveryPorts,
   repository: string,
   receipt: PublishReceipt,
 ): Promise<void> {
-  const { catalog, commit, image, digest } = receipt;
-  const documents = documentsOf(receipt);
-  await announce?.({ repository, catalog, commit, image, digest, documents });
-  try {
-    await deployed?.({ repository, receipt, link: linkTo?.(documents) });
-  } catch (error) {
-    // The App may lack the right to: what was published stands all the same.
-    if (!(error instanceof PipelineError) || error.retryable) throw error;
-    log(`cannot record the deployment of ${catalog}: ${error.message}`);
-  }
+  const { catalog, commit } = receipt;
+  const of = { v: 1, kind: 'report', repository, commit, catalog, documents: documentsOf(receipt) } as const;
+  for (const what of ['event', 'deployment'] as const) await reports.send(messageOf({ ...of, what }));
 }

@@ -21,6 +21,7 @@ import { directoryRecords } from '../records/directory.ts';
 import { handleMessage } from './handle-message.ts';
 import { memoryQueue } from './memory-queue.ts';
 import { messageOf } from './message.ts';
+import { handleReport } from './report.ts';
 import { type DeliveryStatus, statusOf } from './status.ts';
 
 export interface LocalRequest {
@@ -59,6 +60,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   const { directory, log, now } = request;
   const records = directoryRecords(recordsIn(directory));
   const queue = memoryQueue();
+  const reports = memoryQueue();
   const { tip, policy } = await readTip(request);
   const layout = layoutRegistry(await openLayout(join(directory, 'registry'), { create: true }));
   const forge: Forge = {
@@ -74,6 +76,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
     fence: recordFence(records),
     records,
     queue,
+    reports,
     forge,
     now,
     log,
@@ -81,6 +84,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   const store = directoryStore(join(directory, 'memory'));
   await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
   await queue.drain((body) => handleMessage(body, ports, { store }));
+  await reports.drain((body) => handleReport(body, ports));
   for (const { catalog, documents } of await publishedIn(records)) {
     await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
   }

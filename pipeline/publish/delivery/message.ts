@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { PipelineError } from '../../error.ts';
 import { parsedJson } from '../../json.ts';
-import type { Message } from '../../ports.ts';
+import type { CommitStatus, Message } from '../../ports.ts';
 
 /** The branch moved. */
 export interface PushMessage {
@@ -58,16 +58,59 @@ export interface GateMessage {
 
 export type Work = PushMessage | CatalogMessage | RetireMessage | GateMessage;
 
-/** Catalogs of one repository go in parallel, each in order; so do the pushes to one repository. */
-export function messageOf(work: Work): Message {
+interface Reporting {
+  readonly v: 1;
+  readonly kind: 'report';
+  readonly repository: string;
+  readonly commit: string;
+}
+
+/** A commit's status is to be set. */
+export interface CommitReport extends Reporting, Pick<CommitStatus, 'state' | 'description'> {
+  readonly what: 'commit';
+}
+
+/** The status of one catalog of a commit is to be set, as its record says when the message is read. */
+export interface CatalogReport extends Reporting {
+  readonly what: 'catalog';
+  readonly catalog: string;
+  /** Of the record when the message was sent: two states are two messages. */
+  readonly version: string;
+}
+
+/** A publish is to be noted beside its commit, or told to whoever subscribed. */
+export interface PublishReport extends Reporting {
+  readonly what: 'deployment' | 'event';
+  readonly catalog: string;
+  /** Prefix of the keys of its documents. */
+  readonly documents: string;
+}
+
+/** What became of a merge is to be told. Each report has tries of its own, and holds back nothing else. */
+export type ReportMessage = CommitReport | CatalogReport | PublishReport;
+
+/**
+ * Catalogs of one repository go in parallel, each in order; so do the pushes to one repository, the statuses of one
+ * commit, and the deployments of one catalog.
+ */
+export function messageOf(work: Work | ReportMessage): Message {
   const body = JSON.stringify(work);
   // Both fit what SQS allows in a group and in an id, whatever the names hold.
   return { group: digestOf(groupOf(work)), id: digestOf(body), body };
 }
 
-function groupOf(work: Work): string {
+function groupOf(work: Work | ReportMessage): string {
   if (work.kind === 'push') return work.repository;
+  if (work.kind === 'report') return reportGroupOf(work);
   return `${work.repository}${work.kind === 'gate' ? `#${work.number}` : `:${work.catalog}`}`;
+}
+
+function reportGroupOf(report: ReportMessage): string {
+  const { repository, what, commit } = report;
+  if (what === 'commit') return `${repository} ${commit}`;
+  return what === 'catalog'
+    ? `${repository} ${commit}:${report.catalog}`
+    : `${repository} ${what}:${report.catalog}`;
 }
 
 function digestOf(text: string): string {
@@ -78,21 +121,55 @@ const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
+ * Reads the body of a message that reports.
+ *
+ * @throws PipelineError `usage` that names what is wrong with it
+ */
+export function readReport(body: string): ReportMessage {
+  const { kind, repository, ...value } = fieldsOf(body);
+  if (kind !== 'report') throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+  const { what, state, description, version, documents } = value;
+  const of = { v: 1, kind, repository, commit: commitIn(value) } as const;
+  if (what === 'commit') {
+    if (!isState(state)) throw unreadable(`its state is ${JSON.stringify(state)}`);
+    return { ...of, what, state, description: String(description) };
+  }
+  const catalog = catalogIn(value);
+  if (what === 'catalog') return { ...of, what, catalog, version: String(version) };
+  if (what !== 'deployment' && what !== 'event') throw unreadable(`it reports ${JSON.stringify(what)}`);
+  if (typeof documents !== 'string' || !/^documents\/.+\/$/.test(documents)) {
+    throw unreadable(`its documents are ${JSON.stringify(documents)}`);
+  }
+  return { ...of, what, catalog, documents };
+}
+
+function isState(state: unknown): state is CommitStatus['state'] {
+  return state === 'pending' || state === 'success' || state === 'failure' || state === 'error';
+}
+
+/**
  * Reads a message's body.
  *
  * @throws PipelineError `usage` that names what is wrong with it; such a message is never handled
  */
 export function readWork(body: string): Work {
-  const value = parsedJson(body);
-  if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');
+  const value = fieldsOf(body);
   const { kind, repository } = value;
-  if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
-    throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
-  }
   if (kind === 'gate') return readGate(value, repository);
   if (kind === 'push' || kind === 'catalog' || kind === 'retire')
     return readMove(value, { kind, repository });
   throw unreadable(`its kind is ${JSON.stringify(kind)}`);
+}
+
+/** Of every message. */
+function fieldsOf(body: string): Fields & { readonly repository: string } {
+  const value = parsedJson(body);
+  if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');
+  const { repository } = value;
+  if (typeof repository !== 'string' || !REPOSITORY.test(repository)) {
+    throw unreadable(`its repository is ${JSON.stringify(repository)}, expected owner/name`);
+  }
+  return { ...value, repository };
 }
 
 function readGate({ number, event }: Fields, repository: string): GateMessage {
@@ -108,18 +185,13 @@ function readMove(
   value: Fields,
   { kind, repository }: { readonly kind: 'push' | 'catalog' | 'retire'; readonly repository: string },
 ): PushMessage | CatalogMessage | RetireMessage {
-  const { branch, commit, catalog } = value;
+  const { branch } = value;
   if (typeof branch !== 'string' || !isBranch(branch)) {
     throw unreadable(`its branch is ${JSON.stringify(branch)}`);
   }
-  if (typeof commit !== 'string' || !COMMIT.test(commit)) {
-    throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
-  }
+  const commit = commitIn(value);
   if (kind === 'push') return { v: 1, kind, repository, branch, commit };
-  // Half of a pair of UTF-16 stands in no key of a record.
-  if (typeof catalog !== 'string' || catalog === '' || /\p{Surrogate}/u.test(catalog)) {
-    throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
-  }
+  const catalog = catalogIn(value);
   if (kind === 'retire') {
     const { place } = value;
     if (typeof place !== 'string') throw unreadable(`its place is ${JSON.stringify(place)}`);
@@ -128,6 +200,17 @@ function readMove(
   const again = value['again'] === true ? ({ again: true } as const) : {};
   const rest = { ...behindOf(value['behind']), ...again, ...epochOf(value['epoch']) };
   return { v: 1, kind, repository, branch, commit, catalog, ...rest };
+}
+
+function commitIn({ commit }: Fields): string {
+  if (typeof commit === 'string' && COMMIT.test(commit)) return commit;
+  throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
+}
+
+function catalogIn({ catalog }: Fields): string {
+  // Half of a pair of UTF-16 stands in no key of a record.
+  if (typeof catalog === 'string' && catalog !== '' && !/\p{Surrogate}/u.test(catalog)) return catalog;
+  throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
 }
 
 function behindOf(behind: unknown): { readonly behind?: string } {

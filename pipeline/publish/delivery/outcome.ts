@@ -1,9 +1,9 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
+import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { PipelineError } from '../../error.ts';
 import type { CommitStatus, RecordStore } from '../../ports.ts';
-import type { CatalogMessage } from './message.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { type CatalogMessage, messageOf } from './message.ts';
+import type { DeliveryPorts, ReportPorts } from './ports.ts';
 
 export type OutcomeState = 'pending' | 'published' | 'superseded' | 'refused' | 'failed' | 'retired';
 
@@ -16,6 +16,8 @@ export interface Outcome {
   readonly detail: string;
   /** Prefix of the keys of the documents, where they are known. */
   readonly documents?: string | undefined;
+  /** Set where nobody was told of it. */
+  readonly untold?: true;
 }
 
 /** Where records of outcomes begin. */
@@ -46,10 +48,10 @@ export interface End extends Pick<Outcome, 'detail' | 'documents'> {
   readonly state: Exclude<OutcomeState, 'pending'>;
 }
 
-type OutcomePorts = Pick<DeliveryPorts, 'records' | 'forge' | 'log' | 'linkTo'>;
+type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'>;
 
 /** Of a commit's status; that of a catalog has its name behind. */
-const CONTEXT = 'portolan/publish';
+export const CONTEXT = 'portolan/publish';
 
 /** Bytes of a commit status's description at most. */
 const DESCRIPTION = 140;
@@ -73,12 +75,12 @@ export async function noteWaiting(records: RecordStore, message: CatalogMessage)
 /** Reports that a commit waits, unless more is known of it. */
 export async function recordWaiting(ports: OutcomePorts, message: CatalogMessage): Promise<void> {
   const outcome = await noteWaiting(ports.records, message);
-  if (outcome.state === 'pending') await report(ports, outcome);
+  if (outcome.state === 'pending') await askReport(ports, outcome);
 }
 
 /**
- * Reports the status, then writes the records: what is recorded was told. That a newer commit made one needless is
- * told only where it was heard of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
+ * Writes the records, then asks for the report. That a newer commit made one needless is told only where it was heard
+ * of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
  */
 export async function recordOutcome(
   ports: OutcomePorts,
@@ -88,33 +90,33 @@ export async function recordOutcome(
   const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome: Outcome = { repository, catalog, commit, ...end };
-  if (outcome.state !== 'superseded' || (await outcomeAt(records, outcome))) {
-    await report(ports, outcome);
-    await recordLast(records, outcome);
-  }
+  const known = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
+  if (!known || known.untold) return noteOutcome(records, { ...outcome, untold: true });
+  await recordLast(records, outcome);
   await noteOutcome(records, outcome);
+  await askReport(ports, outcome);
 }
 
 /** Reports that a newer commit is to be published in place of one, whatever its catalogs are. */
 export async function recordLeft(
-  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  { reports }: Pick<DeliveryPorts, 'reports'>,
   of: Pick<Outcome, 'repository' | 'commit'>,
   newer: string,
 ): Promise<void> {
-  const said = {
-    state: 'success',
-    description: `a newer commit will be published instead, unless it is refused: ${newer}`,
-  } as const;
-  await setStatus(ports, { ...of, context: CONTEXT, ...said }, true);
+  const description = `a newer commit will be published instead, unless it is refused: ${newer}`;
+  await reports.send(
+    messageOf({ v: 1, kind: 'report', what: 'commit', ...of, state: 'success', description }),
+  );
 }
 
 /** Reports that nothing of a commit is published, whatever its catalogs are. */
 export async function recordRefused(
-  ports: Pick<DeliveryPorts, 'forge' | 'log'>,
+  { reports }: Pick<DeliveryPorts, 'reports'>,
   of: Pick<Outcome, 'repository' | 'commit'>,
   detail: string,
 ): Promise<void> {
-  await setStatus(ports, { ...of, context: CONTEXT, ...wordsOf('refused', detail) }, true);
+  const words = wordsOf('refused', detail);
+  await reports.send(messageOf({ v: 1, kind: 'report', what: 'commit', ...of, ...words }));
 }
 
 /** As {@link recordOutcome}, of a commit behind the newest one, which has the last word. */
@@ -125,10 +127,10 @@ export async function recordBehind(
 ): Promise<void> {
   const { records } = ports;
   const outcome: Outcome = { repository, catalog, commit, ...end };
-  await report(ports, outcome);
   const last = await lastOutcome(records, outcome);
   if (!last || last.commit === commit) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
+  await askReport(ports, outcome);
 }
 
 /** Writes the record alone, which whoever asked for the publish looks at. */
@@ -141,34 +143,30 @@ export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
   return state === 'published' || state === 'superseded' || state === 'retired';
 }
 
-async function report(
-  ports: Pick<DeliveryPorts, 'forge' | 'log' | 'linkTo'>,
-  { repository, commit, catalog, state, detail, documents }: Outcome,
+/** Asks that a record is told to people. The same record asks for the same report, however often. */
+export async function askReport(
+  { reports }: Pick<DeliveryPorts, 'reports'>,
+  outcome: Outcome,
 ): Promise<void> {
-  const url = documents === undefined ? undefined : ports.linkTo?.(documents);
+  if (outcome.untold) return;
+  const { repository, commit, catalog } = outcome;
+  const version = createHash('sha256').update(JSON.stringify(outcome)).digest('hex').slice(0, 16);
+  const of = { v: 1, kind: 'report', repository, commit, catalog } as const;
+  await reports.send(messageOf({ ...of, what: 'catalog', version }));
+}
+
+/** The status that says a record. */
+export function statusFor(
+  { repository, commit, catalog, state, detail, documents }: Outcome,
+  linkTo: ReportPorts['linkTo'],
+): CommitStatus {
+  const url = documents === undefined ? undefined : linkTo?.(documents);
   const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...wordsOf(state, detail) };
-  await setStatus(ports, url === undefined ? status : { ...status, url }, state !== 'pending');
+  return url === undefined ? status : { ...status, url };
 }
 
 function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state' | 'description'> {
   return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
-}
-
-/**
- * Nothing waits for GitHub to take a status: a merge is published all the same. An end is told again
- * where that may help.
- */
-async function setStatus(
-  { forge, log }: Pick<DeliveryPorts, 'forge' | 'log'>,
-  status: CommitStatus,
-  isEnd: boolean,
-): Promise<void> {
-  try {
-    await forge.report(status);
-  } catch (error) {
-    if (!(error instanceof PipelineError) || (error.retryable && isEnd)) throw error;
-    log(`cannot set the status of ${status.commit}: ${error.message}`);
-  }
 }
 
 /** What a newer commit made needless is not news of the catalog, unless it was the last that was heard of. */

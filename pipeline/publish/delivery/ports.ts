@@ -35,6 +35,19 @@ export interface Deployment {
   readonly link: string | undefined;
 }
 
+/** What reports are read from, and told to. */
+export interface ReportPorts {
+  readonly records: RecordStore;
+  readonly forge: Forge;
+  /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
+  readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
+  /** Notes a publish beside its commit; the same one again changes nothing. Not noted when left out. */
+  readonly deployed?: ((deployment: Deployment) => Promise<void>) | undefined;
+  /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */
+  readonly linkTo?: ((documents: string) => string) | undefined;
+  readonly log: (line: string) => void;
+}
+
 export interface DeliveryPorts {
   /** Opens a repository, with all that its branch has now. @throws PipelineError */
   readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
@@ -44,17 +57,12 @@ export interface DeliveryPorts {
   readonly lease?: LeaseOptions | undefined;
   readonly records: RecordStore;
   readonly queue: Queue;
+  /** Takes what is to be told of a merge: see `report.ts`. */
+  readonly reports: Queue;
   /** Signs what policies ask to be signed with the publisher's key; nothing can be when left out. */
   readonly signer?: Signer | undefined;
   /** Whether no service vouches for this process, as for a job: it cannot sign without a key. */
   readonly isAnonymous?: boolean | undefined;
-  readonly forge: Forge;
-  /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
-  readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
-  /** Notes a publish beside its commit; the same one again changes nothing. Not noted when left out. */
-  readonly deployed?: ((deployment: Deployment) => Promise<void>) | undefined;
-  /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */
-  readonly linkTo?: ((documents: string) => string) | undefined;
   /** Checks a pull request and says so; undefined where none are checked. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;

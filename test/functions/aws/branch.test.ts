@@ -54,6 +54,7 @@ function opener(
   const settings = settingsFrom({
     PATH: path,
     PORTOLAN_QUEUE: 'queue',
+    PORTOLAN_REPORTS: 'queue',
     PORTOLAN_TABLE: 'table',
     PORTOLAN_BUCKET: 'bucket',
     PORTOLAN_PLAIN_HTTP: plain ? new URL(url).host : '',

@@ -16,7 +16,7 @@ beforeEach(() => {
     url: 'https://github.com/sea/catalogs.git',
   };
   vi.stubEnv('PORTOLAN_SOURCES', JSON.stringify([source]));
-  for (const name of ['QUEUE', 'TABLE', 'BUCKET']) vi.stubEnv(`PORTOLAN_${name}`, name);
+  for (const name of ['QUEUE', 'REPORTS', 'TABLE', 'BUCKET']) vi.stubEnv(`PORTOLAN_${name}`, name);
   vi.stubEnv('AWS_ENDPOINT_URL', '');
   // What a function leaves that is killed while it publishes.
   for (const name of ['portolan-clones-a1B2c3', 'portolan-build-d4E5f6', 'portolan-git-g7H8i9']) {

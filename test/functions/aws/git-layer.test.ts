@@ -39,6 +39,7 @@ test('a branch is fetched and read', async () => {
     GIT_EXEC_PATH: join(root, 'libexec', 'git-core'),
     LD_LIBRARY_PATH: '/var/lang/lib:/lib64:/opt/lib',
     PORTOLAN_QUEUE: 'queue',
+    PORTOLAN_REPORTS: 'queue',
     PORTOLAN_TABLE: 'table',
     PORTOLAN_BUCKET: 'bucket',
     PORTOLAN_PLAIN_HTTP: new URL(url).host,

@@ -1,19 +1,20 @@
 /** Where statuses link to. */
 import { expect, test } from 'vitest';
 import { settingsFrom } from '../../../functions/aws/env.ts';
-import { portsOf } from '../../../functions/aws/ports.ts';
+import { reportPortsOf } from '../../../functions/aws/ports.ts';
 
 function linkIn(environment: Readonly<Record<string, string>>): string | undefined {
   const url = 'https://github.com/sea/catalogs.git';
   const settings = settingsFrom({
     PORTOLAN_QUEUE: 'queue',
+    PORTOLAN_REPORTS: 'queue',
     PORTOLAN_TABLE: 'table',
     PORTOLAN_BUCKET: 'bucket',
     PORTOLAN_SOURCES: JSON.stringify([{ repository: 'sea/catalogs', id: 1, branch: 'main', url }]),
     ...environment,
   });
   const telemetry = { log: () => {}, count: () => {}, time: () => {}, flush: () => {} };
-  return portsOf(settings, telemetry).linkTo?.('documents/v4.20/x/');
+  return reportPortsOf(settings, telemetry).linkTo?.('documents/v4.20/x/');
 }
 
 test.each([

@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'bus.announce': ['events:PutEvents'],
   'records.replace': ['s3:GetObject', 's3:PutObject'],
   'queue.send': ['sqs:SendMessage'],
+  'reports.send': ['sqs:SendMessage'],
   'queue.comesAgain': ['sqs:ChangeMessageVisibility'],
   'forge.report': ['secretsmanager:GetSecretValue'],
   'forge.deployed': ['secretsmanager:GetSecretValue'],
@@ -83,20 +84,47 @@ const push = (commit: string, branch = 'main'): PushMessage => ({
 /** What the retirement of a catalog asks of its registry, where the policy says that its images are deleted. */
 const RETIREMENT = ['registry.listTags', 'registry.listReferrers', 'registry.deleteManifest'];
 
+function callsBy(
+  calls: readonly string[],
+  callers: readonly string[],
+  isBy: (caller: string) => boolean,
+): string[] {
+  return calls.filter((_, i) => isBy(callers[i] ?? ''));
+}
+
 /** The calls of what is done last, after the sample was published. */
 async function callsOf(last: (ports: DeliveryPorts) => Promise<unknown>): Promise<readonly string[]> {
   const run = { directory: sample.directory, pushes: [push(sample.base)] };
-  const { calls: before } = await deliver(run);
-  const { calls } = await deliver({ ...run, last: (living) => last(living()) });
-  return calls.slice(before.length);
+  const { calls, callers } = await deliver({ ...run, last: (living) => last(living()) });
+  // What it asks to be reported is told by another function.
+  return callsBy(calls, callers, (caller) => caller === 'last');
 }
 
 test('the function of the queue', async () => {
-  const { calls } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
-  // A message that failed is hurried, which is no call of a port.
+  const { calls, callers } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
+  const own = callsBy(calls, callers, (caller) => caller !== 'report');
+  // A message that failed is hurried, which is no call of a port; the App's secret is read to fetch.
   // The sample keeps all of its images, and signs none.
   expect(allowed('WorkFunction')).toEqual(
-    actionsOf([...calls, ...RETIREMENT, 'queue.comesAgain', 'registry.keepImages', 'signer.sign']),
+    actionsOf([
+      ...own,
+      ...RETIREMENT,
+      'forge.report',
+      'queue.comesAgain',
+      'registry.keepImages',
+      'signer.sign',
+    ]),
+  );
+});
+
+test('the function that reports', async () => {
+  const { calls, callers } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
+  const own = callsBy(calls, callers, (caller) => caller === 'report');
+  expect(own).toContain('bus.announce');
+  expect(allowed('ReportFunction')).toEqual(actionsOf([...own, 'queue.comesAgain']));
+  const folders = partOf('ReportFunction').matchAll(/Records\.Arn\}\/(\w+)\//g);
+  expect(new Set([...folders].map(([, folder]) => folder))).toEqual(
+    new Set(['outcomes', 'documents', 'reported']),
   );
 });
 
@@ -105,7 +133,7 @@ test('the function of the state machine', async () => {
     handleCatalog({ ...push(sample.addition, 'addition'), kind: 'catalog', catalog: 'v4.20' }, ports),
   );
   expect(allowed('PublishFunction')).toEqual(
-    actionsOf([...calls, ...RETIREMENT, 'registry.keepImages', 'signer.sign']),
+    actionsOf([...calls, ...RETIREMENT, 'forge.report', 'registry.keepImages', 'signer.sign']),
   );
 });
 

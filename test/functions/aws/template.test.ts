@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { ecrHost } from '../../../functions/aws/ecr.ts';
+import { waitAfter } from '../../../functions/aws/queue.ts';
 
 interface Resource {
   readonly Type: string;
@@ -35,6 +36,12 @@ const docs = readFileSync('docs/functions.md', 'utf8');
 function ofType(type: string): [string, Resource][] {
   return Object.entries(Resources).filter(([, { Type }]) => Type === type);
 }
+
+test('a message is not put aside before GitHub has been down for half an hour', () => {
+  const redrive = Resources['Queue']?.Properties['RedrivePolicy'] as { maxReceiveCount: number } | undefined;
+  const waits = Array.from({ length: (redrive?.maxReceiveCount ?? 1) - 1 }, (_, i) => waitAfter(i + 1));
+  expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(30 * 60);
+});
 
 test('git of a layer is told where its programs are, which the layer has there', () => {
   expect(Globals.Function.Environment.Variables).toMatchObject({
@@ -70,7 +77,7 @@ test('images are read wherever they stand, and written where the parameter says'
 test("the App's secret is readable, and none whose name begins with its name", () => {
   const text = readFileSync('functions/aws/template.yaml', 'utf8');
   const ends = [...text.matchAll(/secret:\$\{AppSecret\}(\S*)/g)].map(([, end]) => end);
-  expect(ends).toEqual(Array(4).fill('-??????'));
+  expect(ends).toEqual(Array(5).fill('-??????'));
 });
 
 test('each metric that functions count is told of, and each alarm is about one that there is', () => {

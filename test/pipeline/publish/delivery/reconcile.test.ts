@@ -214,17 +214,17 @@ test('an image that is gone is built again though the newest commit has errors',
 test.each([
   ['a push that was overtaken', { 'README.md': 'words' }],
   ['a newest commit whose policy cannot be used', { [POLICY_PATH]: 'nonsense: [' }],
-])('catalogs do not wait for GitHub to take the status of %s', async (_, changes) => {
+])('catalogs do not wait for the report of %s', async (_, changes) => {
   await afterFirst(async (ports) => {
     const tip = sample.commit(changes, { parents: [sample.addition], branch: 'overtakes' });
     sample.git('branch', '-f', 'trunk', tip);
     const sent: unknown[] = [];
     const queue = { send: async ({ body }: Message) => void sent.push(JSON.parse(body)) };
-    const report = async (): Promise<void> => {
-      throw new PipelineError('unreachable', 'GitHub answered 502', { retryable: true });
+    const send = async (): Promise<void> => {
+      throw new PipelineError('unreachable', 'the queue answered 502', { retryable: true });
     };
     const push: PushMessage = { v: 1, kind: 'push', ...SOURCE, commit: sample.addition };
-    await expect(handlePush(push, { ...ports, queue, forge: { report } })).rejects.toThrow('502');
+    await expect(handlePush(push, { ...ports, queue, reports: { send } })).rejects.toThrow('502');
     expect(sent).toMatchObject([{ commit: tip }, { commit: sample.addition, behind: tip }]);
   });
 });

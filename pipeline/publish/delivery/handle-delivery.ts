@@ -1,0 +1,69 @@
+/**
+ * A message as a queue in order delivers it. What fails goes into a group of its own and is tried again there, so what
+ * stands behind it in the order does not wait: the order only saves work, and the fence makes any order right.
+ */
+import type { Store } from '../../oci/image/build-cache.ts';
+import type { Message } from '../../ports.ts';
+import { handleMessage } from './handle-message.ts';
+import { messageOf, readWork, type Work } from './message.ts';
+import { isDone, outcomeAt, recordBehind } from './outcome.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+export interface QueuedMessage extends Pick<Message, 'body' | 'group'> {
+  /** The queue's own name of it. */
+  readonly id: string;
+  /** How often it was delivered, with this time. */
+  readonly tries: number;
+}
+
+/**
+ * @returns why it is tried again in a group of its own; undefined when it is done
+ * @throws whatever it is, from a message that is alone already: the queue delivers it again, and puts it aside when
+ *   that does not help
+ */
+export async function handleDelivery(
+  { body, group, id, tries }: QueuedMessage,
+  ports: DeliveryPorts,
+  options: { readonly store?: Store | undefined } = {},
+): Promise<string | undefined> {
+  const work = readWork(body);
+  // Checks of one pull request stay in order.
+  if (work.kind === 'gate' || group !== messageOf(work).group) {
+    await handleMessage(body, ports, options);
+    return undefined;
+  }
+  const alone = { body, group: id, id };
+  // Its first try did not end: it would have been sent on, or be done.
+  if (tries > 1) {
+    await recordDeath(work, ports);
+    await ports.queue.send(alone);
+    return DEATH;
+  }
+  try {
+    await handleMessage(body, ports, options);
+    return undefined;
+  } catch (error) {
+    await sendOrThrow(alone, ports, error);
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const DEATH = 'the function stopped before the end, out of time or memory';
+
+/** Nothing else told it, and what stands behind it is to know. */
+async function recordDeath(work: Work, ports: DeliveryPorts): Promise<void> {
+  if (work.kind !== 'catalog') return;
+  const known = await outcomeAt(ports.records, work);
+  if (known && isDone(known)) return;
+  await recordBehind(ports, work, { state: 'failed', detail: DEATH });
+}
+
+/** @throws the first error, where the queue takes nothing: then the message comes again where it is */
+async function sendOrThrow(alone: Message, { queue, log }: DeliveryPorts, error: unknown): Promise<void> {
+  try {
+    await queue.send(alone);
+  } catch (second) {
+    log(`cannot queue the message again: ${second instanceof Error ? second.message : String(second)}`);
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What became of a merge is told: to GitHub, and on the bus. It was recorded before, so nothing is lost while nobody
+ * listens, and nothing else waits for it.
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
+import type { CommitStatus, RecordStore } from '../../ports.ts';
+import type { PublishReceipt } from '../receipt.ts';
+import { type CatalogReport, type PublishReport, type ReportMessage, readReport } from './message.ts';
+import { CONTEXT, outcomeAt, statusFor } from './outcome.ts';
+import type { ReportPorts } from './ports.ts';
+
+/** Where the last status of each context stands that GitHub took. */
+const REPORTED = 'reported/';
+
+/**
+ * Reports once, however often the message comes.
+ *
+ * @throws PipelineError, retryable, where the same report may be taken later
+ */
+export async function handleReport(body: string, ports: ReportPorts): Promise<void> {
+  const message = readReport(body);
+  try {
+    await report(message, ports);
+  } catch (error) {
+    // The App may lack the right to: what was published stands all the same.
+    if (!(error instanceof PipelineError) || error.retryable) throw error;
+    ports.log(`cannot report the ${NAMES[message.what]} of ${message.commit}: ${error.message}`);
+  }
+}
+
+const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
+  commit: 'status',
+  catalog: 'status',
+  deployment: 'deployment',
+  event: 'event',
+};
+
+async function report(message: ReportMessage, ports: ReportPorts): Promise<void> {
+  switch (message.what) {
+    case 'commit': {
+      const { repository, commit, state, description } = message;
+      return reportStatus({ repository, commit, context: CONTEXT, state, description }, ports);
+    }
+    case 'catalog': {
+      const status = await statusOf(message, ports);
+      return status && reportStatus(status, ports);
+    }
+    default:
+      return reportPublish(message, ports);
+  }
+}
+
+/** The status as it is now: of several that waited, the last one alone is told. */
+async function statusOf(
+  message: CatalogReport,
+  { records, linkTo }: ReportPorts,
+): Promise<CommitStatus | undefined> {
+  const outcome = await outcomeAt(records, message);
+  return outcome && !outcome.untold ? statusFor(outcome, linkTo) : undefined;
+}
+
+async function reportStatus(status: CommitStatus, { records, forge }: ReportPorts): Promise<void> {
+  const { repository, commit, context } = status;
+  const key = `${REPORTED}${repository}/${commit}/${encodeURIComponent(context)}`;
+  const text = `${JSON.stringify(status)}\n`;
+  const before = await records.get(key);
+  if (before && new TextDecoder().decode(before.bytes) === text) return;
+  await forge.report(status);
+  await records.put(key, new TextEncoder().encode(text));
+}
+
+async function reportPublish(
+  { what, repository, documents }: PublishReport,
+  { records, announce, deployed, linkTo }: ReportPorts,
+): Promise<void> {
+  const receipt = await receiptAt(records, documents);
+  const { catalog, commit, image, digest } = receipt;
+  if (what === 'event') await announce?.({ repository, catalog, commit, image, digest, documents });
+  else await deployed?.({ repository, receipt, link: linkTo?.(documents) });
+}
+
+/** @throws PipelineError `not-found` for documents that were removed */
+async function receiptAt(records: RecordStore, documents: string): Promise<PublishReceipt> {
+  const record = await records.get(`${documents}receipt.json`);
+  const receipt = record && parsedJson(new TextDecoder().decode(record.bytes));
+  if (isObject(receipt) && receipt['kind'] === 'PublishReceipt') return receipt as unknown as PublishReceipt;
+  throw new PipelineError('not-found', `${documents} has no receipt`);
+}
