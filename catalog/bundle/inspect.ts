@@ -224,7 +224,9 @@ function keysOf(value: Fields): string[] {
 }
 
 function textMap(value: unknown): Readonly<Record<string, string>> {
-  return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
+  // Go reads null as the empty text.
+  const texts = isObject(value) ? mapValues(value, (item) => item ?? '') : {};
+  return texts as Readonly<Record<string, string>>;
 }
 
 interface Loosened {

@@ -12,7 +12,7 @@ import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson } from '../go/json-text.ts';
 import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
 import type { Path } from '../go/path.ts';
-import { any, fitStruct, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import { any, fitStruct, foldCase, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
 import { asText } from '../yaml/as-text.ts';
 import { CSV_META } from './csv-shape.ts';
@@ -285,6 +285,6 @@ export function propertiesIn(
 /** A member whatever the case of its key. */
 export function foldedMember(object: Fields, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
-  const key = Object.keys(object).find((member) => member.toLowerCase() === name.toLowerCase());
+  const key = Object.keys(object).find((member) => foldCase(member) === foldCase(name));
   return key === undefined ? undefined : object[key];
 }

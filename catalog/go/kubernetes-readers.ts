@@ -9,7 +9,7 @@ export const quantity: CheckedShape = {
   goName: 'resource.Quantity',
   expected: 'a quantity such as 100m or 64Mi',
   refusal: (value) =>
-    (typeof value === 'string' || typeof value === 'number') && QUANTITY_SYNTAX.test(String(value))
+    (typeof value === 'string' || typeof value === 'number') && QUANTITY_SYNTAX.test(String(value).trim())
       ? undefined
       : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
 };

@@ -341,7 +341,7 @@ export function fieldName(shape: StructShape, key: string): string | undefined {
 }
 
 /** Go folds ASCII, and the two characters outside of it that fold into ASCII. */
-function foldCase(key: string): string {
+export function foldCase(key: string): string {
   return key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 

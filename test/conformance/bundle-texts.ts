@@ -3,7 +3,7 @@
 /** Texts that say the same thing as rules: a finding of any of these rules counts. The first that matches decides. */
 export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] = [
   [/^open metadata\/annotations\.yaml/, 'olmv1/annotations-file', 'annotations/missing', 'manifest/folders'],
-  [/no kind "CustomResourceDefinition" is registered/, 'crd/api-version', 'crd/field-case'],
+  [/no kind ".*" is registered/, 'crd/api-version', 'crd/field-case'],
   [
     /unrecognized type: |cannot convert \w+ to \w+|^cannot unmarshal \w+ into Go(?!.*example CustomResource)/,
     'csv/unquoted',
@@ -39,7 +39,10 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'crd/type',
   ],
   [/^Invalid character\(s\) found in prerelease/, 'csv/release-name', 'csv/type'],
-  [/^Prerelease is empty|^No Major\.Minor\.Patch|^error getting bundle CSV release/, 'csv/type'],
+  [
+    /^Prerelease is empty|^Numeric PreRelease|^No Major\.Minor\.Patch|^error getting bundle CSV release/,
+    'csv/type',
+  ],
   [
     /^Invalid character\(s\) found in|^strconv\.ParseUint: parsing|parsing time "|cannot parse ".*" as "2006"/,
     'csv/type',
@@ -60,14 +63,26 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   ],
   [
     /Could not find annotations file|metadata not found/,
+    'annotations/key',
     'annotations/missing',
     'annotations/text',
     'annotations/unreadable',
     'manifest/folders',
   ],
   [/^Missing annotation/, 'annotations/key'],
-  [/^Expecting annotation ".*mediatype\.v1"/, 'annotations/media-type', 'manifest/folders'],
-  [/^Expecting annotation ".*channel(?:s|\.default)\.v1"/, 'annotations/empty', 'annotations/key'],
+  [
+    /^Expecting annotation ".*mediatype\.v1"/,
+    'annotations/media-type',
+    'annotations/text',
+    'manifest/csv-missing',
+    'manifest/folders',
+  ],
+  [
+    /^Expecting annotation ".*channel(?:s|\.default)\.v1"/,
+    'annotations/empty',
+    'annotations/key',
+    'annotations/text',
+  ],
   [/^API (?:Group|Version|Kind) is empty/, 'dependency/gvk'],
   [/^Label information is missing/, 'dependency/label'],
   [/^Package (?:name|version) is empty|^Invalid semver format version/, 'dependency/package'],
@@ -226,6 +241,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
 export const ROWS: Readonly<Record<string, string>> = {
   'annotations/package': 'package-name',
   'csv/conversion-modes': 'webhooks',
+  'csv/crd-name': 'required-crd-name',
   'manifest/mixed-documents': 'mixed-documents',
   'openshift/max-version': 'max-openshift-version',
   'openshift/versions-range': 'openshift-range',

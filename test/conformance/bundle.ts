@@ -45,11 +45,12 @@ export function compare(name: string, recorded: Recorded, bundle: Inspected): Ca
     }
     const rules = rulesFor(text);
     if (rules.length === 0) return [`no rule stands for: ${text.slice(0, 160)}`];
-    return findings.some((finding) => rules.includes(finding.rule))
-      ? []
-      : [`${rules[0]}: ${text.slice(0, 160)}`];
+    if (findings.some((finding) => rules.includes(finding.rule))) return [];
+    if (!isMiscased(bundle)) return [`${rules[0]}: ${text.slice(0, 160)}`];
+    chosen.add('key-case');
+    return [];
   });
-  const verdicts = verdictsDiffer(recorded, said, findings);
+  const verdicts = verdictsDiffer(recorded, said, findings, isMiscased(bundle));
   const objects = objectsDiffer(recorded, bundle);
   const added = addedErrors(recorded, said, findings);
   for (const { row } of added) if (row !== undefined) chosen.add(row);
@@ -71,6 +72,11 @@ export function compare(name: string, recorded: Recorded, bundle: Inspected): Ca
 
 const CHOSEN = 'first-document';
 
+/** Whether a key stands in another case than the field that it names: each tool reads some of them. */
+function isMiscased({ csv, crds }: Inspected): boolean {
+  return [...(csv ? [csv] : []), ...crds].some(({ miscased }) => miscased.length > 0);
+}
+
 /** Whether OLM v1 would make other objects of the bundle, or call them otherwise. */
 function objectsDiffer({ olmv1 = {} }: Recorded, bundle: Inspected): string | undefined {
   const theirs = [...new Set([olmv1['objects'] ?? []].flat())].sort();
@@ -90,6 +96,7 @@ function verdictsDiffer(
   { sdk = {}, opmValidate = {} }: Recorded,
   said: readonly string[],
   findings: readonly Finding[],
+  miscased: boolean,
 ): { readonly text: string; readonly row: string | undefined }[] {
   const verdicts: [string, View, Suite, boolean][] = [
     ...Object.entries(sdk).map(([suite, { passed = false }]): [string, View, Suite, boolean] => [
@@ -114,7 +121,8 @@ function verdictsDiffer(
     return [
       {
         text: `${tool}: ${passed ? 'passes' : 'fails'}, ours: ${rules.join(', ')}`,
-        row: rowOfVerdict(said, passed ? errors : []),
+        row:
+          rowOfVerdict(said, passed ? errors : []) ?? (miscased && view === 'opm' ? 'key-case' : undefined),
       },
     ];
   });
@@ -156,7 +164,7 @@ function isFollowUp(text: string, said: readonly string[]): boolean {
 }
 
 const UNREAD_CSV =
-  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
+  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
 
 /** operator-framework/api reads the ClusterServiceVersion and the annotations of any folder, and validates what it finds there. */
 function isOfOtherFolder(text: string, { csv, annotations, files }: Inspected): boolean {

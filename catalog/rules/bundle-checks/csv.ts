@@ -14,7 +14,7 @@ import { kindOf } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
 import { readJson } from '../../go/json.ts';
 import type { Path } from '../../go/path.ts';
-import { isObject } from '../../go/shape.ts';
+import { foldCase, isObject } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { tryParseVersion } from '../../version/version.ts';
@@ -48,7 +48,7 @@ function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
 /** Whether a part of a path is spelled in another case than the field that it stands for, and opm does not see it. */
 function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
   // These opm reads in any case, too.
-  if (/^(?:apiVersion|kind|metadata)$/i.test(String(path[0]))) return false;
+  if (/^(?:apiversion|kind|metadata)$/.test(foldCase(String(path[0])))) return false;
   return miscased.some(({ path: key }) => key.every((step, i) => step === path[i]));
 }
 
@@ -249,6 +249,7 @@ export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
 
 /** Required fields and the path to each; what lies below one that is missing is not looked for. */
 const REQUIRED: readonly (readonly string[])[] = [
+  ['metadata'],
   ['spec'],
   ['spec', 'install'],
   ['spec', 'install', 'strategy'],
@@ -257,7 +258,7 @@ const REQUIRED: readonly (readonly string[])[] = [
 ];
 
 export const checkRequiredFields: Check = ofCsv((csv, report) => {
-  const root: Fields = { spec: csv.spec };
+  const root: Fields = { metadata: csv.metadata, spec: csv.spec };
   for (const path of REQUIRED) {
     const parents = path.slice(0, -1);
     const parent = parents.length === 0 ? root : member(root, ...parents);

@@ -184,8 +184,11 @@ export const checkMetadataTypes: (bundle: Inspected, report: Report) => void = e
 export const checkMetadata: (bundle: Inspected, report: Report) => void = eachMetadata(
   (object, misfits, say) => {
     const isCrd = object.kind === 'CustomResourceDefinition';
-    if (misfits.length > 0) return;
-    const metadata = isObject(object.value['metadata']) ? object.value['metadata'] : {};
+    if (isCrd && misfits.length > 0) return;
+    // A field of another type is a field that is absent.
+    const unread = new Set(misfits.map(({ path }) => path[1]));
+    const written = isObject(object.value['metadata']) ? object.value['metadata'] : {};
+    const metadata = Object.fromEntries(Object.entries(written).filter(([key]) => !unread.has(key)));
     checkPlace(metadata, isCrd, say);
     checkTexts(metadata, say);
     checkOwners(metadata, say);
