@@ -13,6 +13,8 @@ export type Lookup =
       readonly platforms?: readonly string[];
       /** Why the signature that a policy demands is missing; undefined where it is there, or none is demanded. */
       readonly unsigned?: string;
+      /** The external checks that a policy demands of the image; absent where it demands none. */
+      readonly checks?: readonly ExternalCheck[];
     }
   | { readonly kind: 'absent' }
   /** The policy does not allow to ask there; nobody did. */
@@ -24,6 +26,12 @@ export type Lookup =
       /** What to do about it. */
       readonly hint?: string;
     };
+
+/** What a signed statement says of an image, or that there is none that counts. */
+export type ExternalCheck = { readonly name: string } & (
+  | { readonly kind: 'passed'; readonly by: string }
+  | { readonly kind: 'missing'; readonly why: string }
+);
 
 /** The references of a catalog with all that is known of them. */
 export interface ResolvedReferences {

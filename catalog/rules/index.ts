@@ -191,6 +191,7 @@ import { rule as graphUpgradeLostV1 } from './graph/upgrade-lost-v1.ts';
 import { rule as graphV0V1Disagree } from './graph/v0-v1-disagree.ts';
 import { rule as graphV1DefaultInstallSurprise } from './graph/v1-default-install-surprise.ts';
 import { rule as imageCache } from './image/cache.ts';
+import { rule as imageChecked } from './image/checked.ts';
 import { rule as imageDigest } from './image/digest.ts';
 import { rule as imageDigestMissing } from './image/digest-missing.ts';
 import { rule as imagePlatforms } from './image/platforms.ts';
@@ -488,6 +489,7 @@ export const RULES: readonly Rule[] = [
   graphV0V1Disagree,
   graphV1DefaultInstallSurprise,
   imageCache,
+  imageChecked,
   imageDigestMissing,
   imageDigest,
   imagePlatforms,

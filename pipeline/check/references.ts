@@ -12,7 +12,7 @@ import { resolveSites } from '../catalogs/references/resolve.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';
-import { signatureDemands } from '../policy/signatures.ts';
+import { attestationDemands, signatureDemands } from '../policy/signatures.ts';
 import type { Registry } from '../ports.ts';
 import type { TouchedCatalog } from './catalogs.ts';
 import type { Foreseen } from './release.ts';
@@ -56,7 +56,8 @@ export async function checkReferences(
   const unchecked: { what: string; why: string }[] = [];
   for (const { catalog, sites } of added) {
     const signed = signatureDemands(policy);
-    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed };
+    const attested = attestationDemands(policy);
+    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed, attested };
     const resolution = await resolveSites(sites, asked);
     findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
     for (const { registry: host, references, why } of resolution.unanswered) {

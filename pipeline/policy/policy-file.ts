@@ -56,6 +56,7 @@ export interface PolicyFile {
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
     readonly lock?: string;
     readonly signatures?: readonly WrittenSignature[];
+    readonly attestations?: readonly WrittenAttestation[];
   };
   readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly promotion?: { readonly from: string; readonly to: string; readonly group?: boolean };
@@ -102,6 +103,11 @@ export interface WrittenSignature {
   readonly identity?: string;
   readonly issuer?: string;
   readonly trustedRoot?: unknown;
+}
+
+export interface WrittenAttestation extends WrittenSignature {
+  readonly name: string;
+  readonly predicateType: string;
 }
 
 export interface WrittenTarget {

@@ -198,6 +198,8 @@ export interface RegistriesPolicy {
   readonly lock: string;
   /** Which images must be signed; the first whose patterns match counts. */
   readonly signatures: readonly SignatureDemand[];
+  /** External checks that images must have passed; all whose patterns match count. */
+  readonly attestations: readonly AttestationDemand[];
 }
 
 export interface SignatureDemand {
@@ -205,6 +207,12 @@ export interface SignatureDemand {
   readonly from: readonly string[];
   /** By whom. */
   readonly trust: Trust;
+}
+
+export interface AttestationDemand extends SignatureDemand {
+  /** What the report calls the check. */
+  readonly name: string;
+  readonly predicateType: string;
 }
 
 export interface ReleasePolicy {

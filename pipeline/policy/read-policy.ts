@@ -286,6 +286,7 @@ function registriesOf({
   internal,
   lock,
   signatures = [],
+  attestations = [],
 }: Part<'registries'>): RegistriesPolicy {
   return {
     allow: allow ?? [],
@@ -293,6 +294,12 @@ function registriesOf({
     internal: internal ?? [],
     lock: lock ?? 'catalogs/{catalog}.lock.json',
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
+    attestations: attestations.map((demand) => ({
+      name: demand.name,
+      predicateType: demand.predicateType,
+      from: demand.from,
+      trust: trustOf(demand),
+    })),
   };
 }
 

@@ -1,7 +1,7 @@
-/** Who must have signed an image. */
+/** Who must have signed an image, and which external checks it must have passed. */
 import type { Trust } from '../oci/signatures/trust.ts';
 import type { Repository } from '../ports.ts';
-import type { Policy } from './policy.ts';
+import type { AttestationDemand, Policy } from './policy.ts';
 import { repositoryMatcher } from './registries.ts';
 
 /** @returns undefined where no signature is demanded */
@@ -13,4 +13,15 @@ export function signatureDemands({ registries }: Policy): SignatureDemands {
     trust,
   }));
   return (repository) => demands.find(({ matches }) => matches(repository))?.trust;
+}
+
+/** The external checks that an image must have passed. */
+export type AttestationDemands = (repository: Repository) => readonly AttestationDemand[];
+
+export function attestationDemands({ registries }: Policy): AttestationDemands {
+  const demands = registries.attestations.map((demand) => ({
+    matches: repositoryMatcher(demand.from),
+    demand,
+  }));
+  return (repository) => demands.filter(({ matches }) => matches(repository)).map(({ demand }) => demand);
 }

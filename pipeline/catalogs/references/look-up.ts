@@ -1,14 +1,16 @@
 /** Asking registries what references name: each once, many at a time, only where that is allowed. */
+import { isObject } from '../../../catalog/go/shape.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
-import type { Lookup } from '../../../catalog/references/lookup.ts';
+import type { ExternalCheck, Lookup } from '../../../catalog/references/lookup.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { PipelineError } from '../../error.ts';
 import { parseManifest } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Trust } from '../../oci/signatures/trust.ts';
-import { verifySignatures, whyUnsigned } from '../../oci/signatures/verify.ts';
+import { type SignatureReport, verifySignatures, whyUnsigned } from '../../oci/signatures/verify.ts';
+import type { AttestationDemand } from '../../policy/policy.ts';
 import type { RepositoryMatcher } from '../../policy/registries.ts';
-import type { SignatureDemands } from '../../policy/signatures.ts';
+import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
 
 export interface LookUpOptions {
@@ -19,6 +21,8 @@ export interface LookUpOptions {
   readonly platforms?: ReadonlySet<string> | undefined;
   /** Whose signatures are demanded; nobody's when left out. */
   readonly signed?: SignatureDemands | undefined;
+  /** Which external checks are demanded; none when left out. */
+  readonly attested?: AttestationDemands | undefined;
 }
 
 /** Questions at a time; how many of them go to one host at a time is the client's to say. */
@@ -74,9 +78,12 @@ async function ask(
   try {
     const found = await answerOf(key, reference, options);
     const trust = options.signed?.(reference);
-    return found.kind === 'found' && trust
-      ? await withSignature(found, reference, { ...options, trust })
-      : found;
+    const signed =
+      found.kind === 'found' && trust ? await withSignature(found, reference, { ...options, trust }) : found;
+    const demands = options.attested?.(reference) ?? [];
+    return signed.kind === 'found' && demands.length > 0
+      ? await withChecks(signed, reference, { ...options, demands })
+      : signed;
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     if (error.code === 'not-found') return { kind: 'absent' };
@@ -106,6 +113,50 @@ async function withSignature(
     // Whatever became of its signatures: the image is there, and its registry answers.
     return unknownBecause(error);
   }
+}
+
+async function withChecks(
+  found: Extract<Lookup, { kind: 'found' }>,
+  reference: Reference,
+  { registry, demands }: LookUpOptions & { readonly demands: readonly AttestationDemand[] },
+): Promise<Lookup> {
+  const image = withDigest(reference, found.digest);
+  try {
+    const checks: ExternalCheck[] = [];
+    for (const { name, trust, predicateType } of demands) {
+      const report = await verifySignatures(registry, image, trust);
+      checks.push({ name, ...checkIn(report, predicateType) });
+    }
+    return { ...found, checks };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return unknownBecause(error);
+  }
+}
+
+/** How statements say whether a check passed: in-toto's test results, and summaries of verifications. */
+const RESULT_KEYS = ['result', 'verificationResult'] as const;
+
+type CheckResult =
+  | { readonly kind: 'passed'; readonly by: string }
+  | { readonly kind: 'missing'; readonly why: string };
+
+/** What the statements of a type say: any that failed counts more than those that passed. */
+function checkIn({ verified, rejected }: SignatureReport, predicateType: string): CheckResult {
+  const own = verified.filter(({ says }) => says === predicateType);
+  const failed = own.find(({ predicate }) => isFailed(predicate));
+  if (failed) return { kind: 'missing', why: `${failed.where}, made by ${failed.by}, says that it failed` };
+  const [passed] = own;
+  if (passed) return { kind: 'passed', by: passed.by };
+  return { kind: 'missing', why: rejected.length > 0 ? whyUnsigned(rejected) : 'it has no such statement' };
+}
+
+function isFailed(predicate: unknown): boolean {
+  if (!isObject(predicate)) return false;
+  return RESULT_KEYS.some((key) => {
+    const result = predicate[key];
+    return result !== undefined && String(result).toUpperCase() !== 'PASSED';
+  });
 }
 
 function unknownBecause({ message, hint }: PipelineError): Unknown {

@@ -15,7 +15,7 @@ import { lockedTags } from '../../../catalog/rules/registry-answers.ts';
 import { runResolved, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import type { RepositoryMatcher } from '../../policy/registries.ts';
-import type { SignatureDemands } from '../../policy/signatures.ts';
+import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
 import type { Registry } from '../../ports.ts';
 import { lookUp } from './look-up.ts';
 import { nextLock } from './pins.ts';
@@ -35,6 +35,8 @@ export interface ResolveRequest {
   readonly severityOf?: SeverityOf;
   /** Whose signatures are demanded; nobody's when left out. */
   readonly signed?: SignatureDemands | undefined;
+  /** Which external checks are demanded; none when left out. */
+  readonly attested?: AttestationDemands | undefined;
 }
 
 /** That images of one registry could not be looked up: how many, and why the first of them. */
@@ -96,10 +98,11 @@ export async function resolveSites(
 /** Every tag, the tags that digests were pinned from, and digests where these are asked for. */
 function* wantedReferences(
   sites: readonly ReferenceSite[],
-  { lock, digests = false, signed }: ResolveRequest,
+  { lock, digests = false, signed, attested }: ResolveRequest,
 ): Generator<Reference> {
   for (const { reference } of sites) {
-    if (digests || reference.kind === 'tag' || signed?.(reference) !== undefined) yield reference;
+    const isDemanded = signed?.(reference) !== undefined || (attested?.(reference).length ?? 0) > 0;
+    if (digests || reference.kind === 'tag' || isDemanded) yield reference;
   }
   for (const { tag } of lockedTags({ sites, lock })) {
     const reference = tryParseReference(tag);

@@ -10,7 +10,7 @@ import { PipelineError } from '../../error.ts';
 import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import { signatureDemands } from '../../policy/signatures.ts';
+import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
@@ -68,6 +68,7 @@ export const command: Command = {
               allows: repositoryMatcher(policy.policy.registries.allow),
               severityOf: severitiesOf(policy.policy),
               signed: signatureDemands(policy.policy),
+              attested: attestationDemands(policy.policy),
             }
           : {}),
       });

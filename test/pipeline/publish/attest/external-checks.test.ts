@@ -1,0 +1,111 @@
+/** External checks by name: what signed statements about an image say, and whose statements count. */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { parseReference } from '../../../../catalog/reference.ts';
+import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { attestationDemands } from '../../../../pipeline/policy/signatures.ts';
+import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
+import { testClient } from '../../../fakes/host.ts';
+import { sampleImage } from '../../../fakes/image.ts';
+import { registry } from '../../../fakes/registry.ts';
+
+const PREFLIGHT = 'https://example.com/preflight/v1';
+const SCAN = 'https://example.com/scan/v1';
+const ours = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const theirs = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+interface Statement {
+  readonly type: string;
+  readonly predicate?: object;
+  readonly key?: KeyObject;
+  /** Of another image. */
+  readonly digest?: string;
+}
+
+/** Pushes an image with statements about it. @returns what the checks that the policy demands of it came to */
+async function checksOf(statements: readonly Statement[], name = 'acme/bundle') {
+  const { host } = await registry();
+  const client = testClient([host]);
+  const reference = parseReference(`${host}/${name}:v1`);
+  const image = sampleImage({ layers: [name] });
+  await pushImage(client, reference, { image });
+  for (const { type, predicate = {}, key = ours.privateKey, digest = image.root.digest } of statements) {
+    const [algorithm = '', hex = ''] = digest.split(':');
+    const statement = {
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ digest: { [algorithm]: hex } }],
+      predicateType: type,
+      predicate,
+    };
+    const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const bytes = Buffer.from(JSON.stringify(statement));
+    const signed = await signedStatement(bytes, type, { kind: 'key', key: pem });
+    await attach(client, { reference, manifest: image.root }, signed);
+  }
+  const keys = [ours.publicKey.export({ type: 'spki', format: 'pem' }).toString()];
+  const demand = (check: string, predicateType: string) => ({
+    ...{ name: check, predicateType, keys },
+    from: [`${host}/acme`],
+  });
+  const { policy, findings } = readPolicy(
+    Buffer.from(
+      JSON.stringify({
+        ...{ apiVersion: 'portolan/v1alpha1', kind: 'Portolan' },
+        registries: { attestations: [demand('preflight', PREFLIGHT), demand('scan', SCAN)] },
+      }),
+    ),
+  );
+  expect(findings).toEqual([]);
+  const attested = policy && attestationDemands(policy);
+  const [found] = (await lookUp([reference], { registry: client, attested })).values();
+  expect(found?.kind).toBe('found');
+  return found?.kind === 'found' ? found.checks : undefined;
+}
+
+test('every check that the policy names needs a statement of its type', async () => {
+  expect(await checksOf([{ type: PREFLIGHT }])).toEqual([
+    { name: 'preflight', kind: 'passed', by: 'key 1' },
+    { name: 'scan', kind: 'missing', why: 'it has no such statement' },
+  ]);
+  expect(await checksOf([], 'other/bundle')).toBeUndefined();
+});
+
+test.each([
+  ['by somebody else', { type: SCAN, key: theirs.privateKey }, 'it was not made with a trusted key'],
+  ['about another image', { type: SCAN, digest: `sha256:${'b'.repeat(64)}` }, 'it belongs to another image'],
+  ['of a failed test', { type: SCAN, predicate: { result: 'FAILED' } }, 'says that it failed'],
+  [
+    'of a failed verification',
+    { type: SCAN, predicate: { verificationResult: 'FAILED' } },
+    'says that it failed',
+  ],
+])('a statement %s does not count', async (_, statement, why) => {
+  const checks = await checksOf([{ type: PREFLIGHT, predicate: { result: 'PASSED' } }, statement]);
+  expect(checks).toEqual([
+    { name: 'preflight', kind: 'passed', by: 'key 1' },
+    { name: 'scan', kind: 'missing', why: expect.stringContaining(why) },
+  ]);
+});
+
+test('a statement that it failed counts more than one that it passed', async () => {
+  const both = ['PASSED', 'FAILED'].map((result) => ({ type: SCAN, predicate: { result } }));
+  expect(await checksOf(both)).toContainEqual(expect.objectContaining({ name: 'scan', kind: 'missing' }));
+});
+
+test('a demand needs a name, a type and a signer', () => {
+  const read = (text: string) =>
+    readPolicy(
+      Buffer.from(`apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {attestations: [${text}]}\n`),
+    );
+  const signer = 'identity: a, issuer: "https://b"';
+  expect(read(`{name: x, from: [quay.io], predicateType: "${SCAN}", ${signer}}`).findings).toEqual([]);
+  for (const text of [
+    `{from: [quay.io], predicateType: "${SCAN}", ${signer}}`,
+    `{name: x, from: [quay.io], ${signer}}`,
+    `{name: x, from: [quay.io], predicateType: "${SCAN}"}`,
+  ])
+    expect(read(text).findings).not.toEqual([]);
+});
