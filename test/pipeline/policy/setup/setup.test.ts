@@ -196,6 +196,27 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     at: 'catalogs/v4.19/',
     asked: 'bob',
   },
+  'a flavour for one version beside the catalog of all others': {
+    files: inEach(['catalog/etcd/catalog.yaml', 'catalog/etcd-4.17/catalog.yaml']),
+    beside: { 'catalog/catalog-template.yaml': 'schema: olm.semver\nstable: {bundles: []}\n' },
+    catalog: '4.17',
+    at: 'catalog/etcd-4.17/',
+  },
+  'teams with a package of the same name': {
+    files: inEach(['teams/b/v4.19/etcd/catalog.yaml', 'teams/a/v4.19/etcd/catalog.yaml']),
+    catalog: 'a-v4.19',
+    at: 'teams/a/v4.19/',
+  },
+  'names with a space and letters of other languages, lines that end as in Windows': {
+    files: (changed) =>
+      Object.fromEntries(
+        Object.entries(inEach(['katalóg 1/v4.18/catalog.yaml', 'katalóg 1/v4.19/catalog.yaml'])(changed)).map(
+          ([path, text]) => [path, String(text).replaceAll('\n', '\r\n')],
+        ),
+      ),
+    catalog: 'v4.19',
+    at: 'katalóg 1/v4.19/',
+  },
   'versions before the name of the catalog': {
     files: inEach(['4.18-catalog/etcd/catalog.yaml', '4.19-catalog/etcd/catalog.yaml']),
     catalog: '4.19',
