@@ -54,8 +54,18 @@ export interface PutBlobOptions {
   readonly chunk?: number;
   /** Where an upload that was cut off goes on, in another process too. */
   readonly memory?: UploadMemory;
+  /** What is kept of uploads, so that a later run deletes those that were cut off. */
+  readonly uploads?: UploadNotes;
   /** Waits until so many bytes may leave, and lets them. */
   readonly gate?: <T>(bytes: number, send: () => Promise<T>) => Promise<T>;
+}
+
+/** Where uploads of one blob were begun. */
+export interface UploadNotes {
+  /** Where an earlier run began some; if the blob is not there, they are dead. */
+  readonly earlier: readonly string[];
+  /** Told of each upload that the registry opens. */
+  begun(location: string): void;
 }
 
 /** What is remembered of an upload in chunks. */

@@ -58,7 +58,9 @@ export function createBlobMover(
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
-    const memo = blob.size > kept ? memory.upload(`${repositoryName(to)}@${blob.digest}`, kept) : undefined;
+    const key = `${repositoryName(to)}@${blob.digest}`;
+    const memo = blob.size > kept ? memory.upload(key, kept) : undefined;
+    const uploads = blob.size > SURE ? memory.uploads(key) : undefined;
     const read = { bytes: 0, upTo: 0 };
     const watched: BlobSource = {
       ...blob,
@@ -75,6 +77,7 @@ export function createBlobMover(
       chunk: CHUNK,
       gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
       ...(memo && { memory: memo }),
+      ...(uploads && { uploads }),
     };
     return ahead.within(Math.min(blob.size, CHUNK), () =>
       untilSound(() => registry.putBlob(to, watched, putting)).then(

@@ -4,19 +4,29 @@
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileError } from '../directory.ts';
-import type { UploadMemory } from '../ports.ts';
+import type { UploadMemory, UploadNotes } from '../ports.ts';
 
 export interface CopyMemory {
   /** Whether an earlier copy was begun and not ended: anything may be at the destination. */
   readonly isContinued: boolean;
   /** What is remembered of an upload, by destination and digest, and how large its chunks are, in bytes. */
   upload(key: string, chunk: number): UploadMemory | undefined;
+  /** The uploads of a blob to a destination, that a kill may leave open. */
+  uploads(key: string): UploadNotes | undefined;
   /** Forgets everything: all that was asked for is done. */
   end(): void;
 }
 
 /** For destinations that need none. */
-export const NO_MEMORY: CopyMemory = { isContinued: true, upload: () => undefined, end: () => undefined };
+export const NO_MEMORY: CopyMemory = {
+  isContinued: true,
+  upload: () => undefined,
+  uploads: () => undefined,
+  end: () => undefined,
+};
+
+/** How a line begins that says where an upload was opened. */
+const BEGUN = 'begun';
 
 /**
  * Opens the memory in a file, which is made if need be.
@@ -26,7 +36,9 @@ export const NO_MEMORY: CopyMemory = { isContinued: true, upload: () => undefine
 export function openMemory(path: string): CopyMemory {
   try {
     const isContinued = existsSync(path);
-    const known = isContinued ? locationsIn(readFileSync(path, 'utf8')) : new Map<string, string>();
+    const text = isContinued ? readFileSync(path, 'utf8') : '';
+    const known = locationsIn(text);
+    const begun = begunIn(text);
     if (!isContinued) writeFileSync(path, '');
     return {
       isContinued,
@@ -34,6 +46,10 @@ export function openMemory(path: string): CopyMemory {
         location: known.get(key),
         chunk,
         note: (location) => appendFileSync(path, `${JSON.stringify([key, location])}\n`),
+      }),
+      uploads: (key) => ({
+        earlier: begun.get(key) ?? [],
+        begun: (location) => appendFileSync(path, `${JSON.stringify([BEGUN, key, location])}\n`),
       }),
       end: () => rmSync(path, { force: true }),
     };
@@ -46,16 +62,28 @@ export function openMemory(path: string): CopyMemory {
 function locationsIn(text: string): Map<string, string> {
   const known = new Map<string, string>();
   for (const line of text.split('\n')) {
-    const [key, location] = pairIn(line);
-    if (typeof key === 'string' && typeof location === 'string') known.set(key, location);
+    const [key, location, more] = partsIn(line);
+    if (more === undefined && typeof key === 'string' && typeof location === 'string')
+      known.set(key, location);
   }
   return known;
 }
 
-function pairIn(line: string): readonly unknown[] {
+/** Where each upload was opened, by destination and digest. */
+function begunIn(text: string): Map<string, string[]> {
+  const begun = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [kind, key, location] = partsIn(line);
+    if (kind !== BEGUN || typeof key !== 'string' || typeof location !== 'string') continue;
+    begun.set(key, [...(begun.get(key) ?? []), location]);
+  }
+  return begun;
+}
+
+function partsIn(line: string): readonly unknown[] {
   try {
-    const pair: unknown = JSON.parse(line);
-    return Array.isArray(pair) ? pair : [];
+    const parts: unknown = JSON.parse(line);
+    return Array.isArray(parts) ? parts : [];
   } catch {
     return [];
   }

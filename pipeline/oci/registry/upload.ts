@@ -41,8 +41,16 @@ export function putBlob(
   endpoint: Endpoint,
   to: Repository,
   blob: BlobSource,
-  { mountFrom = [], chunk = CHUNK, absent = false, memory, gate = (_, send) => send() }: PutBlobOptions = {},
+  {
+    mountFrom = [],
+    chunk = CHUNK,
+    absent = false,
+    memory,
+    uploads,
+    gate = (_, send) => send(),
+  }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
+  const dead = [...(uploads?.earlier ?? [])];
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
   let begun = memory?.location;
@@ -66,6 +74,7 @@ export function putBlob(
     isAbsent = false;
     if (begun !== undefined && (await goOn(upload, begun))) return 'uploaded';
     begun = undefined;
+    for (const location of dead.splice(0)) await cancelEarlier(upload, location);
     const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
     if (isExpected && isWhole) early ??= wholeBody(source);
     // Read anew when it failed; until it is asked for, nobody else hears of that.
@@ -76,10 +85,18 @@ export function putBlob(
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
     mount = undefined;
+    uploads?.begun(session.location.href);
     await send(upload, session, early);
     return 'uploaded';
   });
   return work.finally(reading.close);
+}
+
+/** Deletes an upload that an earlier run opened; the address comes out of a file: it may lead to the registry only. */
+async function cancelEarlier(upload: Upload, location: string): Promise<void> {
+  const { base } = upload.endpoint;
+  if (URL.canParse(location) && new URL(location).origin === base.origin)
+    await cancel(upload, new URL(location));
 }
 
 /** Ends an upload that an earlier try began; false when the registry does not know it any more. */

@@ -403,3 +403,15 @@ test('an upload in chunks goes on in another process', async () => {
   openMemory(state).end();
   expect(existsSync(state)).toBe(false);
 });
+
+test('where uploads were opened is remembered by destination and digest, also where a line was cut short', () => {
+  const state = join(folder(), 'state');
+  const memory = openMemory(state);
+  memory.uploads('a@1')?.begun('http://r/1');
+  memory.uploads('a@1')?.begun('http://r/2');
+  memory.upload('a@1', 1)?.note('http://r/3');
+  writeFileSync(state, `${readFileSync(state, 'utf8')}["begun","a@1","cut`);
+  expect(openMemory(state).uploads('a@1')?.earlier).toEqual(['http://r/1', 'http://r/2']);
+  expect(openMemory(state).upload('a@1', 1)?.location).toBe('http://r/3');
+  expect(openMemory(state).uploads('b@1')?.earlier).toEqual([]);
+});

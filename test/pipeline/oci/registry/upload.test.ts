@@ -157,6 +157,30 @@ describe('with a memory', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
+  test('uploads that an earlier run opened are deleted, but not where the blob arrived', async () => {
+    const real = await registry();
+    const opened = async (): Promise<string> => {
+      const begun = await fetch(`http://${real.host}/v2/a/blobs/uploads/`, { method: 'POST' });
+      return new URL(begun.headers.get('location') ?? '', `http://${real.host}`).href;
+    };
+    const location = await opened();
+    const noted: string[] = [];
+    const begun = (place: string): void => void noted.push(place);
+    const client = testClient([real.host]);
+    await client.putBlob(at(real.host), blob, { uploads: { earlier: [location], begun } });
+    expect((await fetch(location)).status).toBe(404);
+    expect(noted).toEqual([expect.stringContaining(`http://${real.host}/v2/a/blobs/uploads/`)]);
+    real.seen.length = 0;
+    const other = await opened();
+    await client.putBlob(at(real.host), blob, { uploads: { earlier: [other], begun } });
+    expect(real.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    // An address elsewhere is not asked for anything.
+    const elsewhere = await registry();
+    const foreign = `http://${elsewhere.host}/v2/a/blobs/uploads/1`;
+    await client.putBlob(at(real.host, 'b'), blob, { uploads: { earlier: [foreign], begun } });
+    expect(elsewhere.seen).toEqual([]);
+  });
+
   test('what was cut in the midst of a chunk goes on from there', async () => {
     const real = await registry();
     const cutting = await faultProxy(real.host, ({ method }) =>
