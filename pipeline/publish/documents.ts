@@ -65,21 +65,37 @@ export function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' |
 /** The record of what is published; it follows the claims as the tag does. */
 export function followingRecord(records: RecordStore, { name, catalog, place, from }: Fenced): Follower {
   const key = `${PUBLISHED}${name}`;
-  const textOf = ({ epoch, commit, digest, retired }: StandingClaim): string => {
+  const textOf = (
+    { epoch, commit, digest, retired }: StandingClaim,
+    branch: PublishedFrom | undefined,
+  ): string => {
     const documents = prefixOf(name, { commit, digest });
-    const current: Current = { catalog, image: place, epoch, commit, digest, documents, from, retired };
+    const current: Current = {
+      catalog,
+      image: place,
+      epoch,
+      commit,
+      digest,
+      documents,
+      from: branch,
+      retired,
+    };
     return `${JSON.stringify(current)}\n`;
   };
   return {
     follows: async (claim) => {
       const record = await records.get(key);
-      return record !== undefined && new TextDecoder().decode(record.bytes) === textOf(claim);
+      if (!record) return false;
+      const text = new TextDecoder().decode(record.bytes);
+      const there = parsedJson(text) as Partial<Current> | undefined;
+      // Whoever claimed it has said from where; one who only comes after does not know better.
+      return text === textOf(claim, there?.from ?? from);
     },
     move: async (claim, turn) => {
       const before = await records.get(key);
       turn.left();
       // A write that is late finds another version.
-      if (await records.replace(key, new TextEncoder().encode(textOf(claim)), before?.version)) return;
+      if (await records.replace(key, new TextEncoder().encode(textOf(claim, from)), before?.version)) return;
       throw new PipelineError('conflict', `${key} was written meanwhile`, { retryable: true });
     },
   };
