@@ -80,7 +80,6 @@ async function answer(
   const parameters = new URLSearchParams(kind === 'metas' ? search : '');
   if ([...parameters.keys()].some((key) => !PARAMETERS.has(key)))
     return refuse(response, 400, '400 Bad Request');
-  response.setHeader('content-type', older === undefined ? 'application/jsonl' : 'application/json');
   return sendLines(catalog, queryOf(parameters), { request, response });
 }
 
@@ -109,10 +108,10 @@ async function sendLines(
   response.setHeader('last-modified', since.toUTCString());
   response.setHeader('vary', 'Accept-Encoding');
   if (isKnown(request, etag, since)) {
-    response.removeHeader('content-type');
     response.writeHead(304).end();
     return;
   }
+  response.setHeader('content-type', 'application/jsonl');
   if (zipped) response.setHeader('content-encoding', 'gzip');
   if (request.method === 'HEAD') {
     response.end();

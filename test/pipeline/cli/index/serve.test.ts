@@ -124,7 +124,7 @@ describe('by HTTP, as catalogd', () => {
   test('all.json, the path of OpenShift 4.17, has the same lines', async () => {
     const { url } = await served();
     const answer = await fetch(new URL('/catalogs/v4.20/all.json', url));
-    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-type')).toBe('application/jsonl');
     expect(await answer.text()).toBe(await (await fetch(`${url}/all`)).text());
   });
 
