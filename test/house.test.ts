@@ -57,6 +57,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'directory.ts',
     'file-pieces.ts',
     'parallel.ts',
+    'byte-range.ts',
     'json.ts',
     'lru-cache.ts',
     'ports.ts',

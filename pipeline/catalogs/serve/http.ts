@@ -4,12 +4,19 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/catalogd/server/handlers.go
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Blob } from '../../../catalog/fbc/model.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
+import { byteRange } from '../../byte-range.ts';
 import { PipelineError } from '../../error.ts';
 import type { Listening } from './listening.ts';
 
@@ -80,7 +87,7 @@ async function answer(
   const parameters = new URLSearchParams(kind === 'metas' ? search : '');
   if ([...parameters.keys()].some((key) => !PARAMETERS.has(key)))
     return refuse(response, 400, '400 Bad Request');
-  return sendLines(catalog, queryOf(parameters), { request, response });
+  return sendLines(catalog, queryOf(parameters), { request, response, isWhole: kind !== 'metas' });
 }
 
 function queryOf(parameters: URLSearchParams): MetaQuery {
@@ -97,29 +104,90 @@ function refuse(response: ServerResponse, code: number, message: string): void {
 }
 
 async function sendLines(
-  { blobs, version, since }: ServedCatalog,
+  catalog: ServedCatalog,
   query: MetaQuery,
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response, isWhole }: Asked,
 ): Promise<void> {
+  const { blobs, version, since } = catalog;
   const zipped = takesGzip(request.headers['accept-encoding']);
   // Bytes that differ have tags that differ.
   const etag = `"${version}${zipped ? '-gzip' : ''}"`;
   response.setHeader('etag', etag);
   response.setHeader('last-modified', since.toUTCString());
   response.setHeader('vary', 'Accept-Encoding');
-  if (isKnown(request, etag, since)) {
-    response.writeHead(304).end();
+  const status = conditionalStatus(request.headers, etag, since);
+  if (status !== 200) {
+    response.writeHead(status).end();
     return;
   }
   response.setHeader('content-type', 'application/jsonl');
-  if (zipped) response.setHeader('content-encoding', 'gzip');
-  if (request.method === 'HEAD') {
-    response.end();
+  const lines = batched(metaLines(blobs, query));
+  if (zipped) {
+    response.setHeader('content-encoding', 'gzip');
+    if (request.method === 'HEAD') response.end();
+    else await pipeline(Readable.from(lines), createGzip(), response);
     return;
   }
-  const lines = Readable.from(batched(metaLines(blobs, query)));
-  if (zipped) await pipeline(lines, createGzip(), response);
-  else await pipeline(lines, response);
+  // catalogd serves the whole catalog as a file, with its length and ranges, and what it selects as a stream.
+  const range = isWhole
+    ? wholeRange(request, { size: sizeOf(catalog), etag, since }, response)
+    : [0, Infinity];
+  if (range === undefined || request.method === 'HEAD') response.end();
+  else await pipeline(Readable.from(within(lines, range)), response);
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the whole catalog is asked for, by the path that says so. */
+  readonly isWhole: boolean;
+}
+
+const sizes = new WeakMap<ServedCatalog, number>();
+
+/** Bytes of all lines. */
+function sizeOf(catalog: ServedCatalog): number {
+  let size = sizes.get(catalog);
+  if (size === undefined) {
+    size = 0;
+    for (const line of metaLines(catalog.blobs, EVERYTHING)) size += Buffer.byteLength(line);
+    sizes.set(catalog, size);
+  }
+  return size;
+}
+
+const EVERYTHING: MetaQuery = { schema: '', package: '', name: '' };
+
+/** Writes the head of an answer with the whole catalog or a part of it; undefined for a part that it does not have. */
+function wholeRange(
+  { headers }: IncomingMessage,
+  { size, etag, since }: { readonly size: number; readonly etag: string; readonly since: Date },
+  response: ServerResponse,
+): readonly [number, number] | undefined {
+  response.setHeader('accept-ranges', 'bytes');
+  const condition = headers['if-range'];
+  const isSame = condition === undefined || condition === etag || condition === since.toUTCString();
+  const range = isSame ? byteRange(headers.range, size) : undefined;
+  if (range === 'outside') {
+    response.removeHeader('content-type');
+    response.writeHead(416, { 'content-range': `bytes */${size}`, 'content-length': 0 });
+    return undefined;
+  }
+  const [start, end] = range ?? [0, size];
+  const part = range && { 'content-range': `bytes ${start}-${end - 1}/${size}` };
+  response.writeHead(range ? 206 : 200, { 'content-length': end - start, ...part });
+  return [start, end];
+}
+
+/** The bytes from `start` up to but not with `end`. */
+function* within(batches: Iterable<Buffer>, [start = 0, end = 0]: readonly number[]): Generator<Buffer> {
+  let at = 0;
+  for (const batch of batches) {
+    if (at >= end) return;
+    const from = Math.max(0, start - at);
+    if (from < batch.length) yield batch.subarray(from, Math.min(batch.length, end - at));
+    at += batch.length;
+  }
 }
 
 function takesGzip(header: string | string[] | undefined): boolean {
@@ -128,14 +196,24 @@ function takesGzip(header: string | string[] | undefined): boolean {
     .some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }
 
-/** Whether the reader has these very bytes; a date counts only where no tag is sent. */
-function isKnown({ headers }: IncomingMessage, etag: string, since: Date): boolean {
-  const tags = headers['if-none-match'];
-  if (tags !== undefined) {
-    return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
-  }
-  const date = Date.parse(headers['if-modified-since'] ?? '');
-  return !Number.isNaN(date) && Math.floor(since.getTime() / 1000) * 1000 <= date;
+/**
+ * What the conditions of a request make of it: 200 to go on, 304 when the reader has these very bytes, 412 when the reader
+ * wants others. Dates count only where no tag is sent.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
+ */
+function conditionalStatus(headers: IncomingHttpHeaders, etag: string, since: Date): 200 | 304 | 412 {
+  const seconds = Math.floor(since.getTime() / 1000) * 1000;
+  const wanted = headers['if-match'];
+  const until = Date.parse(headers['if-unmodified-since'] ?? '');
+  if (wanted === undefined ? seconds > until : !listsTag(wanted, etag)) return 412;
+  const known = headers['if-none-match'];
+  if (known !== undefined) return listsTag(known.replaceAll('W/', ''), etag) ? 304 : 200;
+  return seconds <= Date.parse(headers['if-modified-since'] ?? '') ? 304 : 200;
+}
+
+function listsTag(list: string, etag: string): boolean {
+  return list.split(',').some((tag) => ['*', etag].includes(tag.trim()));
 }
 
 /** Characters that are collected before they are sent. */

@@ -1,5 +1,6 @@
 /** Reading: blobs, manifests, tags, referrers, repositories. */
 import { compareText } from '../../../../catalog/go/text.ts';
+import { byteRange } from '../../../byte-range.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
@@ -22,7 +23,7 @@ export async function pullBlob(
     'accept-ranges': 'bytes',
     etag: `"${digest}"`,
   };
-  const range = rangeOf(call.request.headers.range, size);
+  const range = byteRange(call.request.headers.range, size);
   if (range === 'outside') {
     const reply = refusal(416, 'SIZE_INVALID', `the blob has ${size} bytes`);
     return { ...reply, headers: { ...reply.headers, 'content-range': `bytes */${size}` } };
@@ -34,18 +35,6 @@ export async function pullBlob(
     headers: { ...headers, 'content-length': end - start, ...partly },
     body: layout.blobs.read(digest, start, end),
   };
-}
-
-/** A `Range` header of one range as start and end, the end not included; undefined when there is none. */
-function rangeOf(
-  header: string | undefined,
-  size: number,
-): readonly [number, number] | 'outside' | undefined {
-  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
-  if (from === '' && to === '') return undefined;
-  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from);
-  const end = from === '' || to === '' ? size : Math.min(size, Number(to) + 1);
-  return start < end ? [start, end] : 'outside';
 }
 
 export async function pullManifest({ layout, toLayout }: Registry, route: At<'manifest'>): Promise<Reply> {

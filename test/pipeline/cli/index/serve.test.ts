@@ -177,6 +177,67 @@ describe('by HTTP, as catalogd', () => {
     ).toBe(a);
   });
 
+  test('the whole catalog has a length and ranges, as a file', async () => {
+    const root = folder();
+    const notes = Array.from(
+      { length: 200 },
+      (_, i) => `---\nschema: org.note\nname: n${i}\ntext: ${'é'.repeat(500)}\n`,
+    );
+    writeFileSync(join(root, 'catalog.yaml'), notes.join(''));
+    const { url } = await served(root);
+    const ask = (headers: Record<string, string> = {}, method = 'GET', path = 'all') =>
+      fetch(`${url}/${path}`, { method, headers: { 'accept-encoding': 'identity', ...headers } });
+    const whole = await ask();
+    const bytes = Buffer.from(await whole.arrayBuffer());
+    const etag = whole.headers.get('etag') ?? '';
+    expect(whole.headers.get('content-length')).toBe(String(bytes.length));
+    expect((await ask({}, 'HEAD')).headers.get('content-length')).toBe(String(bytes.length));
+    for (const [range, start, end] of [
+      ['bytes=0-0', 0, 1],
+      ['bytes=10-', 10, bytes.length],
+      ['bytes=-7', bytes.length - 7, bytes.length],
+      ['bytes=65530-65545', 65530, 65546],
+    ] as const) {
+      const part = await ask({ range, 'if-range': etag });
+      expect([part.status, part.headers.get('content-range')]).toEqual([
+        206,
+        `bytes ${start}-${end - 1}/${bytes.length}`,
+      ]);
+      expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(start, end)), range).toBe(true);
+    }
+    const outside = await ask({ range: `bytes=${bytes.length}-` });
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${bytes.length}`]);
+    expect((await ask({ range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+    // What is selected is streamed.
+    expect((await ask({ range: 'bytes=0-1' }, 'GET', 'metas')).status).toBe(200);
+    expect((await ask({ range: 'bytes=0-1', 'accept-encoding': 'gzip' })).status).toBe(200);
+  });
+
+  test.each([
+    [{ 'if-match': '"other"' }, 412],
+    [{ 'if-match': '*' }, 200],
+    [{ 'if-match': '"other", TAG' }, 200],
+    [{ 'if-match': 'W/TAG' }, 412],
+    [{ 'if-unmodified-since': 'Thu, 01 Jan 2015 00:00:00 GMT' }, 412],
+    [{ 'if-unmodified-since': 'Thu, 01 Jan 2099 00:00:00 GMT' }, 200],
+    [{ 'if-unmodified-since': 'soon' }, 200],
+    [{ 'if-match': 'TAG', 'if-unmodified-since': 'Thu, 01 Jan 2015 00:00:00 GMT' }, 200],
+    [{ 'if-match': 'TAG', 'if-none-match': 'TAG' }, 304],
+  ])('%j answers %i', async (headers, status) => {
+    const { url } = await served();
+    const identity = { 'accept-encoding': 'identity' };
+    const etag = (await fetch(`${url}/metas`, { headers: identity })).headers.get('etag') ?? '';
+    for (const path of ['all', 'metas']) {
+      const answer = await fetch(`${url}/${path}`, {
+        headers: {
+          ...identity,
+          ...JSON.parse(JSON.stringify(headers).replaceAll('TAG', etag.replaceAll('"', '\\"'))),
+        },
+      });
+      expect(answer.status, path).toBe(status);
+    }
+  });
+
   test.each([
     ['gzip', true],
     ['br, gzip', true],
