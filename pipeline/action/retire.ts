@@ -28,7 +28,7 @@ export interface Retirements {
 
 /**
  * Retires what the fence has claims for and the commit has no more. Claims of other branches, and of catalogs whose
- * names are no names of refs, are left alone.
+ * names are not ref names, are left alone.
  *
  * @returns the catalogs that were retired
  */

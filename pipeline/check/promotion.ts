@@ -133,7 +133,7 @@ function fbcIn(ci: Ci | undefined): Readonly<Record<string, unknown>> {
   return isObject(value) && isObject(value['fbc']) ? value['fbc'] : {};
 }
 
-/** `always`, `never`, `review-needed`, or what else is written; `unreadable` for a file that is no YAML. */
+/** `always`, `never`, `review-needed`, or what else is written; `unreadable` for a file that is not YAML. */
 function strategyOf(ci: Ci | undefined): string {
   if (ci && !ci.settings) return 'unreadable';
   const written = fbcIn(ci)['version_promotion_strategy'];

@@ -76,7 +76,7 @@ export interface ScheduledPromotions {
   readonly drift: readonly Drift[];
 }
 
-/** What the policy has promoted on a schedule. @throws what is no PipelineError */
+/** What the policy has promoted on a schedule. @throws everything but PipelineErrors */
 export async function scheduledPromotions(
   ports: ProposalPorts,
   {

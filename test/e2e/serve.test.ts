@@ -21,7 +21,14 @@ describe.skipIf(!isOnPath('grpcurl'))('as grpcurl sees it', () => {
       'api.ExperimentalRegistry',
       'api.Registry',
       'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
     ]);
+    for (const version of ['v1', 'v1alpha']) {
+      const service = `grpc.reflection.${version}.ServerReflection`;
+      const described = await run('grpcurl', '-plaintext', `localhost:${port}`, 'describe', service);
+      expect(described.toString()).toContain('rpc ServerReflectionInfo');
+    }
     const custom = 'api.ExperimentalRegistry/ExperimentalListPackageCustomSchemas';
     const acknowledged = ['-H', 'x-acknowledge-experimental: true'];
     expect(await ask(custom, ...acknowledged, '-d', '{"schema":"none"}')).toBe('');

@@ -2,6 +2,8 @@
  * The registry API of OLM v0 over gRPC, with health and reflection beside it, as `opm serve`
  * offers them.
  */
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -11,7 +13,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { fromJSON, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
+import { fromJSON, loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
@@ -44,7 +46,7 @@ export async function serveGrpc(
   });
   // Whoever is answered is answered by a catalog that was read. `Watch` is not offered, as in opm.
   server.addService(serviceIn(apis, HEALTH), { Check: unary(() => ({ status: 'SERVING' })) });
-  new ReflectionService(withImports(apis)).addToServer(server);
+  new ReflectionService({ ...withImports(apis), ...reflectionApis() }).addToServer(server);
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (cause, at) =>
@@ -65,6 +67,13 @@ export async function serveGrpc(
         });
       }),
   };
+}
+
+/** The reflection services themselves, which clients find listed where opm serves. */
+function reflectionApis(): PackageDefinition {
+  const library = createRequire(import.meta.url).resolve('@grpc/reflection');
+  const files = ['v1', 'v1alpha'].map((version) => `../proto/grpc/reflection/${version}/reflection.proto`);
+  return Object.assign({}, ...files.map((file) => loadSync(join(dirname(library), file), OPTIONS)));
 }
 
 /** File of the registry API, and the one with the messages of protobuf that it uses, as the library names them. */
