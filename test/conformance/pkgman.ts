@@ -28,6 +28,7 @@ interface Recorded {
     readonly packageValidation?: readonly { errors: readonly { detail: string }[] }[];
   };
   readonly opmGenerate: Readonly<Record<string, { error: string | null } & Readonly<Record<string, string>>>>;
+  readonly sqliteDirectoryLoader?: { readonly loadError?: string };
   readonly pkgmanToBundle: { error: string | null; files?: Readonly<Record<string, string>> };
 }
 
@@ -59,28 +60,35 @@ function chosenRow({ api, opmGenerate }: Recorded): string | undefined {
   return SEVERAL.test(api.loadError ?? '') ? 'several-package-files' : undefined;
 }
 
-/** The row that tells why the bundles differ; the catalog must not. */
+/** The row of docs/bundle-differences.md for what differs. */
 function statedRow(
-  { api, pkgmanToBundle }: Recorded,
+  recorded: Recorded,
   { findings, versions }: PackageFolder,
   differing: readonly string[],
 ): string | undefined {
+  const { api, pkgmanToBundle, sqliteDirectoryLoader } = recorded;
   const has = (rule: string): boolean =>
     findings.some((finding) => finding.rule === `package-manifest/${rule}`);
-  if (
-    !differing.every((what) => what.startsWith('bundle-') || /^no (?:several|default-unknown)$/.test(what))
-  ) {
-    return undefined;
+  const others = differing.filter((what) => what !== 'catalog');
+  if (others.length < differing.length) {
+    const isRefused = sqliteDirectoryLoader?.loadError !== undefined && REFUSED.some(has);
+    if (!isRefused) return undefined;
+    if (others.length === 0) return 'permissive-loader';
   }
-  if (has('csv-duplicate')) return 'duplicate-version';
+  if (has('csv-duplicate') && others.every((what) => BUNDLE_FILE.test(what))) return 'duplicate-version';
+  if (!others.every((what) => /^bundle-|^no (?:several|default-unknown)$/.test(what))) return undefined;
   if (versions.some(({ folder }) => folder.includes('/') || folder === '')) return 'nested-version';
-  if (/unable to find a csv in bundle directory/.test(pkgmanToBundle.error ?? ''))
+  if (/unable to find a csv in bundle directory/.test(pkgmanToBundle.error ?? '')) {
     return 'folder-without-csv';
-  const misfits = findings.filter(({ message }) => / must be /.test(message));
-  return misfits.length > 0 && (api.loadError === null || SEVERAL.test(api.loadError))
-    ? 'scalars-as-text'
-    : undefined;
+  }
+  const isRead = api.loadError === null || SEVERAL.test(api.loadError);
+  const hasMisfit = findings.some(({ message }) => / must be /.test(message));
+  return isRead && hasMisfit ? 'scalars-as-text' : undefined;
 }
+
+/** What OLM's loader reports, and what it then leaves out of the catalog. */
+const REFUSED = ['csv-duplicate', 'csv-unreadable', 'owned-missing'];
+const BUNDLE_FILE = /^bundle-|: (?:annotations\.yaml|bundle\.Dockerfile|generated)$/;
 
 /** Of several package files, opm takes the first by name. */
 const SEVERAL = /^multiple package manifest files found in directory$/;
