@@ -3,6 +3,7 @@
  */
 import type { Minor } from '../fbc/openshift.ts';
 import { accepts, tryParsePlatform } from '../fbc/platform.ts';
+import { isObject } from '../go/shape.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { imageContentSourcePolicies } from './icsp.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
@@ -145,11 +146,24 @@ function catalogSourceOf(
   const template = templates?.get(catalog.reference);
   if (template) {
     const made = catalogSource({ ...template.metadata, ...metadata }, image, given);
-    return { ...made, spec: { ...template.spec, ...specOf(made) } };
+    return { ...made, spec: withTemplate(template.spec, specOf(made)) };
   }
   const own = plan.style === 'nested' ? labels(plan, metadata.name) : {};
   const defaults: CatalogSourceOptions = plan.style === 'nested' ? { securityContext: 'restricted' } : {};
   return catalogSource({ ...metadata, ...own }, image, { ...defaults, ...given });
+}
+
+/** The fields of both; in objects that both have, such as `grpcPodConfig`, those of the template stay, too. */
+function withTemplate(
+  template: Readonly<Record<string, Json>>,
+  made: Readonly<Record<string, Json>>,
+): Record<string, Json> {
+  const merged: Record<string, Json> = { ...template };
+  for (const [key, value] of Object.entries(made)) {
+    const before = template[key];
+    merged[key] = isObject(before) && isObject(value) ? ({ ...before, ...value } as Json) : value;
+  }
+  return merged;
 }
 
 function specOf({ spec }: KubernetesObject): Readonly<Record<string, Json>> {

@@ -1,8 +1,11 @@
 /** An ImageSetConfiguration as a command line names it: read, and its catalogs opened. */
 import { resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents.ts';
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readImageSet } from '../../../catalog/mirror/image-set.ts';
+import { readObjects } from '../../../catalog/mirror/read.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -45,4 +48,37 @@ export async function openImageSet(
     await close();
     throw error;
   }
+}
+
+/**
+ * The CatalogSources to begin from that a configuration names, by the reference of the catalog.
+ *
+ * @throws PipelineError `usage` for a file without a CatalogSource, `not-found`
+ */
+export function catalogSourceTemplates(
+  { catalogs }: ImageSet,
+  directory: string,
+): ReadonlyMap<string, CatalogSourceTemplate> {
+  return new Map(
+    catalogs.flatMap(({ catalog, targetCatalogSourceTemplate: file }) =>
+      file === undefined ? [] : [[catalog, templateIn(resolve(directory, file), file)] as const],
+    ),
+  );
+}
+
+function templateIn(path: string, written: string): CatalogSourceTemplate {
+  const { objects, findings } = readObjects(readText(path), written);
+  const [wrong] = findings;
+  if (wrong) throw new PipelineError('usage', `${written}:${wrong.location.line}: ${wrong.message}`);
+  const [object] = objects;
+  if (!object || objects.length > 1 || object.kind !== 'CatalogSource') {
+    const message = `the targetCatalogSourceTemplate ${written} must be one CatalogSource`;
+    throw new PipelineError('usage', message);
+  }
+  const { metadata, spec } = object.value;
+  const { name: _name, namespace: _namespace, ...others } = isObject(metadata) ? metadata : {};
+  return {
+    metadata: others as CatalogSourceTemplate['metadata'],
+    spec: (isObject(spec) ? spec : {}) as CatalogSourceTemplate['spec'],
+  };
 }

@@ -24,7 +24,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { openImageSet } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 
@@ -121,7 +121,10 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
       ...namingOptions(command, invocation),
-      documents: documentsAsked(invocation, terminal),
+      documents: {
+        ...documentsAsked(invocation, terminal),
+        templates: catalogSourceTemplates(imageSet, terminal.directory),
+      },
     };
     const outcome = await prepareImageSet(request);
     if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);

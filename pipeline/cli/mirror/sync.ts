@@ -19,7 +19,7 @@ import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { copyLines, copyProgress, FARTHEST, failureLines, PARALLEL, requestsOf } from './copy-output.ts';
 import { openWay } from './copy-route.ts';
-import { openImageSet } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, rememberPlan } from './sync-steps.ts';
@@ -105,7 +105,11 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     if (imageSet.deletes)
       throw usageError(command, 'a DeleteImageSetConfiguration is for mirror plan and mirror prune');
     const builds = imageSet.catalogs.some((selection) => !takesAll(selection));
-    const options = documentOptions(command, invocation, { directory: terminal.directory, builds });
+    const { directory } = terminal;
+    const options = {
+      ...documentOptions(command, invocation, { directory, builds }),
+      templates: catalogSourceTemplates(imageSet, directory),
+    };
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),

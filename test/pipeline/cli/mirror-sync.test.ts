@@ -152,6 +152,27 @@ test('to an archive, whose size the configuration says', async () => {
   expect((await sync('--to-archive', 'disk', '--prune')).exit).toBe(2);
 });
 
+test('the CatalogSource begins from the template; a file that is none is refused before anything is copied', async () => {
+  const { directory, config, sync, file, mirror } = await scene();
+  config(`${BOTH}    targetCatalogSourceTemplate: template.yaml\n`);
+  writeFileSync(join(directory, 'template.yaml'), 'apiVersion: v1\nkind: Pod\n');
+  expect(await sync()).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('targetCatalogSourceTemplate template.yaml must be one CatalogSource'),
+  });
+  expect(mirror.seen).toEqual([]);
+  const template =
+    'metadata: {name: x, labels: {team: sea}}\nspec: {grpcPodConfig: {nodeSelector: {infra: ""}}}\n';
+  writeFileSync(
+    join(directory, 'template.yaml'),
+    `apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\n${template}`,
+  );
+  expect(await sync()).toMatchObject({ exit: 0 });
+  expect(file('catalogSource.yaml')).toContain('team: sea');
+  expect(file('catalogSource.yaml')).toContain('nodeSelector:');
+  expect(file('catalogSource.yaml')).not.toContain('name: x\n');
+});
+
 test('what to delete is for mirror prune, and a selection of nothing copies nothing', async () => {
   const { directory, config, sync, mirror } = await scene();
   config('    packages: [{name: nothing}]\n');
