@@ -32,6 +32,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface InspectOptions {
   /** The version of Kubernetes to check for, such as `1.25`; as typed. */
   readonly kubernetesVersion?: string;
+  /** Whether the bundle is for certification, which takes the version of Kubernetes from the annotation for OpenShift. */
+  readonly isCertified?: boolean;
   /** The Dockerfile of the bundle's image: its text and its path; without a text, why there is none. */
   readonly dockerfile?: { readonly path: string; readonly text?: string };
   /** The labels of the bundle's image. */

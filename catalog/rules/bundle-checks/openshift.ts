@@ -16,10 +16,11 @@ import { lastBefore } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
-import { formatVersion, parseTolerant, type Version, VersionError } from '../../version/version.ts';
+import { formatVersion, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
+import { tryTolerant, versionRange } from './version-range.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -54,15 +55,6 @@ function minorOf({ major, minor }: Version): Minor {
 /** As OLM compares versions of OpenShift: without patches, and 4.23 is 5.0. */
 function compareReleases(a: Version, b: Version): number {
   return compareMinors(minorOf(a), minorOf(b));
-}
-
-function tryTolerant(text: string): Version | undefined {
-  try {
-    return parseTolerant(text);
-  } catch (error) {
-    if (error instanceof VersionError) return undefined;
-    throw error;
-  }
 }
 
 export const checkMaxVersion: Check = ofCsv((csv, report) => {
@@ -146,31 +138,6 @@ function labelDefect(line: string | undefined): string | undefined {
   const version = tryTolerant(last);
   if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is not a valid version`;
   return compareMinors(minorOf(version), WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
-}
-
-/** A range of versions of OpenShift; without an end, the last version is undefined. */
-interface VersionRange {
-  readonly first: Version;
-  readonly last: Version | undefined;
-}
-
-/**
- * Reads `=v4.12`, `v4.12-v4.16` or `v4.12`; undefined for anything else.
- *
- * @see https://github.com/redhat-openshift-ecosystem/openshift-preflight/blob/main/internal/bundle/bundle.go
- */
-function versionRange(label: string): VersionRange | undefined {
-  const bare = label.replaceAll(/["'v]/g, '').trim();
-  if (bare.startsWith('=')) {
-    const only = tryTolerant(bare.slice(1));
-    return only && { first: only, last: only };
-  }
-  const [from = '', last, ...more] = bare.split('-');
-  const first = tryTolerant(from);
-  if (more.length > 0 || bare.length < 2 || !first) return undefined;
-  if (last === undefined) return { first, last: undefined };
-  const end = tryTolerant(last);
-  return end && { first, last: end };
 }
 
 /** Whether an annotation is written as a number, of which YAML drops zeros at the end: 4.10 is 4.1. */

@@ -5,10 +5,13 @@
  */
 
 import { type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import { OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
+import { kubernetesOf } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
 import type { Path } from '../../go/path.ts';
-import { compareVersions, parseTolerant, type Version, VersionError } from '../../version/version.ts';
+import { compareVersions, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
+import { tryTolerant, versionRange } from './version-range.ts';
 
 /** Kinds that a release removed, by `apiVersion`. */
 type Removed = Readonly<Record<string, readonly string[]>>;
@@ -127,22 +130,27 @@ export function podSecurityUses({ csv }: Inspected): Use[] {
 }
 
 /** Whether the bundle is for clusters of a release or later. */
-function isReached({ csv, options }: Inspected, release: string): boolean {
+function isReached(bundle: Inspected, release: string): boolean {
+  const { csv, options } = bundle;
   const target = parseTolerant(release);
+  if (options.isCertified && isCertifiedFor(bundle, target)) return true;
   const known = [options.kubernetesVersion, csv && text(csv.spec, 'minKubeVersion')].map((version) =>
     tryTolerant(version ?? ''),
   );
   return known.some((version) => version !== undefined && compareVersions(version, target) >= 0);
 }
 
-function tryTolerant(version: string): Version | undefined {
-  if (version === '') return undefined;
-  try {
-    return parseTolerant(version);
-  } catch (error) {
-    if (error instanceof VersionError) return undefined;
-    throw error;
-  }
+/**
+ * Whether certification checks a bundle for a version of Kubernetes: that of the last release in its range for OpenShift.
+ *
+ * @see https://github.com/redhat-openshift-ecosystem/openshift-preflight/blob/main/internal/bundle/bundle.go
+ */
+function isCertifiedFor({ annotations }: Inspected, kubernetes: Version): boolean {
+  const range = annotations && versionRange(text(annotations.values, OPENSHIFT_VERSIONS));
+  if (!range) return false;
+  if (!range.last) return true;
+  const last = kubernetesOf({ major: Number(range.last.major), minor: Number(range.last.minor) });
+  return last !== undefined && last.minor >= Number(kubernetes.minor);
 }
 
 export function checkMinKubeUsable({ csv, options }: Inspected, report: Report): void {

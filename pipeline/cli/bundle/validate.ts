@@ -238,6 +238,9 @@ function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOpti
   const dockerfile = text('dockerfile') ?? values.get('index-path');
   return {
     ...(version === undefined ? {} : { kubernetesVersion: version }),
+    ...(text('compat') === undefined && suitesOf(invocation).includes('openshift')
+      ? { isCertified: true }
+      : {}),
     ...(categories === undefined ? {} : { categories: readText(resolve(directory, categories)) }),
     ...(dockerfile === undefined
       ? {}

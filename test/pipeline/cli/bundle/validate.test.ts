@@ -248,3 +248,30 @@ describe('portolan bundle validate', () => {
     expect(missing.err).toContain('nothing');
   });
 });
+
+describe('the version of Kubernetes that certification checks for', () => {
+  /** How serious an API is that Kubernetes 1.25 removed, in a bundle for a range of OpenShift. */
+  async function severity(range: string, ...more: string[]): Promise<string | undefined> {
+    const directory = changed(/minKubeVersion: .*/, 'minKubeVersion: 1.20.0');
+    writeFileSync(
+      join(directory, 'manifests/budget.yaml'),
+      'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata:\n  name: a\nspec:\n  maxUnavailable: 1\n',
+    );
+    const annotations = join(directory, 'metadata/annotations.yaml');
+    writeFileSync(
+      annotations,
+      `${readFileSync(annotations, 'utf8')}  com.redhat.openshift.versions: ${range}\n`,
+    );
+    const { out } = await portolan(directory, 'bundle', 'validate', '.', '--format', 'json', ...more);
+    const { findings }: { findings: { rule: string; severity: string }[] } = JSON.parse(out);
+    return findings.find(({ rule }) => rule === 'api/removed-1-25')?.severity;
+  }
+
+  test('it is that of the last release in the range for OpenShift', async () => {
+    expect(await severity('v4.9-v4.12', '--suite', 'openshift')).toBe('error');
+    expect(await severity('v4.9-v4.11', '--suite', 'openshift')).toBe('warning');
+    expect(await severity('=v4.12', '--suite', 'openshift')).toBe('error');
+    expect(await severity('v4.9', '--suite', 'openshift')).toBe('error');
+    expect(await severity('v4.9-v4.12', '--suite', 'community')).toBe('warning');
+  });
+});
