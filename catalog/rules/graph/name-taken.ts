@@ -4,7 +4,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/name-taken',
   severity: 'error',
-  summary: 'No other catalog on the clusters has a package with the name of a new one (graph.companions)',
+  summary:
+    'No other catalog has a package with the name of a new one (graph.companions, graph.otherCatalogs)',
   compare(change, report) {
     for (const name of change.packages) {
       const location = placeOfPackage(change.after, name);
