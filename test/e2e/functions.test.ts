@@ -66,7 +66,7 @@ async function scene(): Promise<Scene> {
   const issuer = await startIssuer();
   const at = await cloud({
     ...{ git, branch: 'main', registry: registry.host },
-    ...{ github: github.url, issuer: issuer.url },
+    ...{ github: github.url, issuer: issuer.url, guarded: true },
   });
   const now = async (): Promise<string | undefined> => {
     const name = `docker://${registry.host}/sea/catalog:v4.20`;
@@ -126,8 +126,72 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     await asked(at, issuer, third);
     await refused(at, sample);
     await healed(at, { registry, now });
+    expectPolicies(at);
   });
 });
+
+/**
+ * What a policy allows and a function has not called here, with the reason. ECR is authorized by these actions for what
+ * it is asked over HTTP, and the catalogs go to another registry here.
+ */
+const ECR = [
+  'BatchCheckLayerAvailability',
+  'BatchDeleteImage',
+  'BatchGetImage',
+  'CompleteLayerUpload',
+  'CreateRepository',
+  'DescribeRepositories',
+  'GetAuthorizationToken',
+  'GetDownloadUrlForLayer',
+  'GetLifecyclePolicy',
+  'InitiateLayerUpload',
+  'ListImageReferrers',
+  'ListImages',
+  'PutImage',
+  'PutLifecyclePolicy',
+  'UploadLayerPart',
+].map((name) => `ecr:${name}`);
+/** Signs where the parameter SigningKey is set. */
+const KMS = ['kms:GetPublicKey', 'kms:Sign'];
+/** Says of a record that is not there that it is not, and is no call. */
+const LIST = 's3:ListBucket';
+/** Called at the queue's own address, which passes by the recorder; without it nothing would have been published. */
+const SEND = 'sqs:SendMessage';
+const UNUSED: Readonly<Record<string, readonly string[]>> = {
+  // A message that failed comes again sooner: none fails here.
+  Work: [...ECR, ...KMS, SEND, 'sqs:ChangeMessageVisibility'],
+  Publish: [...ECR, ...KMS, LIST],
+  // It writes a record where one does not follow its claim: all do here.
+  Reconcile: [
+    's3:PutObject',
+    'ecr:BatchGetImage',
+    'ecr:GetAuthorizationToken',
+    'ecr:GetDownloadUrlForLayer',
+    'ecr:PutImage',
+  ],
+  Receive: [LIST, SEND],
+  Ask: [SEND],
+  Status: [],
+};
+
+/** ministack has refused what a policy does not allow. What was called stands beside what is allowed. */
+function expectPolicies({ actions }: Cloud): void {
+  const template = readFileSync('functions/aws/template.yaml', 'utf8');
+  const differing: Record<string, unknown> = {};
+  for (const [name, unused] of Object.entries(UNUSED)) {
+    const part = new RegExp(`^  ${name}Function:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(template)?.[1] ?? '';
+    const found = part.replaceAll('dynamodb:LeadingKeys', '').matchAll(IAM);
+    const allowed = new Set([...found].map(([action]) => action));
+    const called = actions.get(name) ?? new Set();
+    const missing = [...called].filter((action) => !allowed.has(action));
+    const left = [...allowed].filter((action) => !called.has(action) && !unused.includes(action));
+    const wrong = unused.filter((action) => called.has(action) || !allowed.has(action));
+    if (missing.length + left.length + wrong.length > 0) differing[name] = { missing, left, wrong };
+  }
+  expect(differing).toEqual({});
+}
+
+const IAM = /\b(?:s3|sqs|dynamodb|ecr|events|kms|secretsmanager):[A-Z][A-Za-z]+/g;
 
 /** A job asks for the next merge by its token, and is told what is published; nobody else's token does. */
 async function asked(at: Cloud, issuer: Issuer, commit: string): Promise<void> {

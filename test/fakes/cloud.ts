@@ -1,11 +1,13 @@
 /** AWS as ministack has it, with the project's own template deployed there. */
 import { execFile } from 'node:child_process';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { request } from 'node:http';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import { folder } from './folder.ts';
-import { type Asked, reply, startHost } from './host.ts';
+import { type Asked, listen, reply, startHost } from './host.ts';
 import { freePort, start } from './tools.ts';
 
 export interface Cloud {
@@ -16,6 +18,8 @@ export interface Cloud {
   push(payload: string, headers?: Readonly<Record<string, string>>): Promise<number>;
   /** Runs `aws`; gives what it printed, read as JSON. */
   aws(...parameters: readonly string[]): Promise<unknown>;
+  /** Actions of IAM by the function that called them, such as `Work`; only of a guarded cloud. */
+  readonly actions: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface CloudOptions {
@@ -28,6 +32,8 @@ export interface CloudOptions {
   readonly github: string;
   /** Who gives jobs their tokens; the one of github.com when left out. */
   readonly issuer?: string;
+  /** Whether calls are allowed by the roles' policies only, and recorded. */
+  readonly guarded?: boolean;
 }
 
 /** The job that may ask for publishes, and whom its tokens are for. */
@@ -37,7 +43,14 @@ export const AUDIENCE = 'https://publish.example.com';
 /** The number of the repository. */
 export const REPOSITORY_ID = 4711;
 
-export async function cloud({ git, branch, registry, github, issuer }: CloudOptions): Promise<Cloud> {
+export async function cloud({
+  git,
+  branch,
+  registry,
+  github,
+  issuer,
+  guarded = false,
+}: CloudOptions): Promise<Cloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
@@ -48,7 +61,15 @@ export async function cloud({ git, branch, registry, github, issuer }: CloudOpti
     AWS_DEFAULT_REGION: 'us-east-1',
     AWS_ENDPOINT_URL: endpoint,
   };
-  await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
+  const actions = new Map<string, Set<string>>();
+  // The functions ask the recorder, which asks the stand-in.
+  const guard = guarded ? { AUTH: 'true', AWS_ENDPOINT_URL: await recorder(port, actions) } : {};
+  await start({
+    program: 'ministack',
+    parameters: [],
+    environment: { ...environment, ...guard },
+    url: `${endpoint}/_ministack/health`,
+  });
   const run = async (...parameters: readonly string[]): Promise<unknown> => {
     const options = { env: { ...process.env, ...environment }, maxBuffer: 1 << 26 };
     const { stdout } = await promisify(execFile)('aws', [...parameters, '--output', 'json'], options);
@@ -56,7 +77,8 @@ export async function cloud({ git, branch, registry, github, issuer }: CloudOpti
   };
   const packaged = join(folder(), 'template.yaml');
   await run('s3', 'mb', 's3://portolan-code');
-  const source = ['--template-file', 'functions/aws/template.yaml', '--s3-bucket', 'portolan-code'];
+  const template = guarded ? namedTemplate() : 'functions/aws/template.yaml';
+  const source = ['--template-file', template, '--s3-bucket', 'portolan-code'];
   await run('cloudformation', 'package', ...source, '--output-template-file', packaged);
   const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
   await run('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
@@ -88,6 +110,7 @@ export async function cloud({ git, branch, registry, github, issuer }: CloudOpti
   return {
     endpoint,
     outputs,
+    actions,
     aws: run,
     push: async (payload, headers = {}) => {
       const signature = `sha256=${createHmac('sha256', webhookSecret).update(payload).digest('hex')}`;
@@ -102,6 +125,66 @@ export async function cloud({ git, branch, registry, github, issuer }: CloudOpti
       return send(port, all, payload);
     },
   };
+}
+
+/** The template, whose functions say in each call of AWS who they are. */
+function namedTemplate(): string {
+  const path = join(folder(), 'template.yaml');
+  const here = resolve('functions/aws');
+  const text = readFileSync('functions/aws/template.yaml', 'utf8')
+    .replaceAll('../../dist/', `${resolve('dist')}/`)
+    .replaceAll('statemachine.asl.json', join(here, 'statemachine.asl.json'))
+    // ministack gives a secret's name where AWS gives its ARN.
+    .replace(
+      'Resource: !Ref WebhookSecret}',
+      `Resource: !Sub 'arn:aws:secretsmanager:*:*:secret:\${WebhookSecret}-??????'}`,
+    )
+    .replaceAll(
+      /^ {2}(\w+)Function:\n {4}Type: AWS::Serverless::Function\n(?: {4}Condition: .*\n)? {4}Properties:\n/gm,
+      (head, name) => `${head}      Environment: {Variables: {AWS_SDK_UA_APP_ID: ${name}}}\n`,
+    );
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Passes everything on to a port of this machine. @returns its URL */
+async function recorder(port: number, actions: Map<string, Set<string>>): Promise<string> {
+  const server = createServer((asked, answer) => {
+    const name = / app\/(\w+)/.exec(asked.headers['user-agent'] ?? '')?.[1];
+    const action = actionOf(asked);
+    if (name !== undefined && action !== undefined) {
+      const known = actions.get(name) ?? new Set();
+      actions.set(name, known.add(action));
+    }
+    const { method, url, headers } = asked;
+    const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (from) => {
+      answer.writeHead(from.statusCode ?? 502, from.headers);
+      from.pipe(answer);
+    });
+    onward.on('error', () => answer.destroy());
+    asked.pipe(onward);
+  });
+  const host = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  return `http://${host}`;
+}
+
+const SERVICES: Readonly<Record<string, string>> = {
+  DynamoDB_20120810: 'dynamodb',
+  AmazonSQS: 'sqs',
+  secretsmanager: 'secretsmanager',
+  AWSEvents: 'events',
+  TrentService: 'kms',
+  AmazonEC2ContainerRegistry_V20150921: 'ecr',
+};
+
+/** What a request asks to be allowed; undefined for one that is not signed. */
+function actionOf({ method, url = '', headers }: IncomingMessage): string | undefined {
+  const [service = '', name] = String(headers['x-amz-target'] ?? '').split('.');
+  if (name !== undefined) return `${SERVICES[service] ?? service}:${name}`;
+  if (!/\/s3\/aws4_request/.test(headers.authorization ?? '')) return undefined;
+  if (url.includes('list-type=2')) return 's3:ListBucket';
+  return method === 'PUT' ? 's3:PutObject' : 's3:GetObject';
 }
 
 /** The name of the API's host stands only in the header: nothing resolves it. */
