@@ -18,7 +18,7 @@ export interface RehearsalPage {
 const MOST_PEOPLE = 15;
 
 const OWN_STYLE = [
-  'main{max-width:72rem;margin:0 auto}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
+  'main{max-width:72rem;margin:0 auto}main,header{overflow-wrap:anywhere}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
   'h2{margin:2rem 0 .4rem;font-size:1.3rem;line-height:1.25}details{margin:.3rem 0}details ul{margin:.3rem 0}summary{cursor:pointer}',
   '.tiles{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.8rem;margin:1rem 0}',
   '.tile{border:1px solid var(--edge);border-radius:8px;padding:.5rem .9rem;background:var(--box)}.tile b{display:block;font-size:2rem;line-height:1.2}',

@@ -1,0 +1,116 @@
+// The page of a rehearsal in Debian's Chromium: everything can be read on a desktop and on a phone, in light and dark.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Finding } from '../../catalog/finding.ts';
+import type { Rehearsal, RehearsedMerge } from '../../pipeline/check/rehearsal.ts';
+import { rehearsalPage } from '../../pipeline/report/page/rehearsal-page.ts';
+import { folder } from '../fakes/folder.ts';
+
+const LONG = 'operator'.repeat(10);
+const ERROR: Finding = {
+  rule: 'graph/package-removed',
+  severity: 'error',
+  message: `package "${LONG}" is removed`,
+  location: { file: `catalogs/v4.20/${LONG}/catalog.yaml`, line: 1, column: 1 },
+  catalogs: ['v4.19', 'v4.20'],
+};
+const merge = (state: RehearsedMerge['state'], more: Partial<RehearsedMerge> = {}): RehearsedMerge => ({
+  commit: 'a'.repeat(40),
+  date: '2026-01-01',
+  subject: `Merge pull request #1 from somebody/${LONG}`,
+  author: 'somebody',
+  state,
+  denied: false,
+  headline: `1 error; first fix graph/package-removed in package ${LONG}`,
+  packages: [LONG],
+  errors: [],
+  needs: [],
+  asked: [],
+  ...more,
+});
+const REHEARSAL: Rehearsal = {
+  from: '2026-01-01',
+  to: '2026-01-01',
+  merges: [
+    merge('failure', { errors: [ERROR] }),
+    merge('pending', { needs: [`needs approval from @${LONG} for package ${LONG}`], asked: [LONG] }),
+    merge('success'),
+  ],
+  rules: [{ rule: 'graph/package-removed', errors: 1, warnings: 1000, merges: 1 }],
+  people: [{ login: LONG, merges: 1 }],
+  stranded: [
+    {
+      month: '2026-01',
+      merges: 1,
+      packages: [{ package: LONG, versions: ['1.0.0', '1.1.0'], catalogs: ['v4.19', 'v4.20'] }],
+    },
+  ],
+  intended: {
+    policy: `waivers:\n- {rule: graph/package-removed, package: ${LONG}, until: 2026-03-30, reason: say why it is intended}\n`,
+    lines: [{ rule: 'graph/package-removed', setting: `a waiver for ${LONG}`, errors: 1, merges: 1 }],
+  },
+  unchecked: [{ what: 'earlier merges', why: 'the clone is shallow' }],
+};
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+afterAll(() => browser.close());
+
+/** Run in the page: what is seen outside the window, and text with too little contrast. */
+const DEFECTS = String.raw`(() => {
+  const numbers = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (text) => {
+    const [r = 0, g = 0, b = 0] = numbers(text).map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    if (!element) return 'rgb(255,255,255)';
+    const colour = getComputedStyle(element).backgroundColor;
+    return numbers(colour)[3] === 0 ? ground(element.parentElement) : colour;
+  };
+  const isOwn = (element) =>
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent?.trim() !== '');
+  const seen = [...document.body.querySelectorAll('*')].filter(
+    (element) => isOwn(element) && !element.closest('thead') && element.getBoundingClientRect().width > 0,
+  );
+  return seen.flatMap((element) => {
+    const [text, back] = [light(getComputedStyle(element).color), light(ground(element))];
+    const contrast = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+    const what = element.tagName + ' ' + element.textContent.slice(0, 30);
+    return [
+      ...(contrast < 4.5 ? [what + ': contrast ' + contrast.toFixed(1)] : []),
+      ...(element.getBoundingClientRect().right > innerWidth ? [what + ': outside the window'] : []),
+    ];
+  });
+})()`;
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+  ['dark', 390],
+] as const)(
+  '%s, %i pixels wide: nothing is cut off, and all text has contrast',
+  async (colorScheme, width) => {
+    const file = join(folder(), 'page.html');
+    const text = rehearsalPage({
+      rehearsal: REHEARSAL,
+      name: LONG,
+      policy: { source: 'x', text: `a: ${LONG}${LONG}` },
+    });
+    writeFileSync(file, text.replaceAll('<details>', '<details open>'));
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+    await page.goto(pathToFileURL(file).href);
+    expect(await page.evaluate(DEFECTS)).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await page.locator('h2').count()).toBe(7);
+  },
+);
