@@ -184,9 +184,8 @@ export const checkMetadataTypes: (bundle: Inspected, report: Report) => void = e
 export const checkMetadata: (bundle: Inspected, report: Report) => void = eachMetadata(
   (object, misfits, say) => {
     const isCrd = object.kind === 'CustomResourceDefinition';
-    if (isCrd && misfits.length > 0) return;
-    // A field of another type is a field that is absent.
-    const unread = new Set(misfits.map(({ path }) => path[1]));
+    // A field of another type is a field that is absent; of CRDs, operator-sdk reads numbers as text.
+    const unread = new Set(isCrd ? [] : misfits.map(({ path }) => path[1]));
     const written = isObject(object.value['metadata']) ? object.value['metadata'] : {};
     const metadata = Object.fromEntries(Object.entries(written).filter(([key]) => !unread.has(key)));
     checkPlace(metadata, isCrd, say);
