@@ -5,11 +5,11 @@
  * the history.
  */
 import { join } from 'node:path';
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readText } from '../../pipeline/directory.ts';
 import type { DeliveryStatus } from '../../pipeline/publish/delivery/status.ts';
 import { type Cloud, cloud, fakeGitHub, pushPayload, type SeenStatus } from '../fakes/cloud.ts';
+import { cloudQueues } from '../fakes/cloud-queues.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';
 import {
@@ -46,7 +46,7 @@ describe.skipIf(!isComplete)('history on a stand-in for AWS', () => {
     const github = await fakeGitHub();
     const git = await gitServer(history.directory);
     const at = await cloud({ git, branch: 'main', registry: registry.host, github: github.url });
-    const queues = queuesOf(at);
+    const queues = cloudQueues(at);
     const drains: number[] = [];
     const merged = new Map<string, number>();
     for (const { tip, done, size, deliveries } of bursts(history.commits, BURST)) {
@@ -57,12 +57,13 @@ describe.skipIf(!isComplete)('history on a stand-in for AWS', () => {
       for (const [i, commit] of deliveries.entries()) {
         expect(await at.push(pushPayload(commit, 'main', Date.now() - i * 1000))).toBe(202);
       }
-      await queues.drained(LONGEST);
+      await queues.drained('Queue', LONGEST);
       const seconds = (performance.now() - began) / 1000;
       drains.push(seconds);
       console.log(`${done} merges, burst of ${size}, drained in ${seconds.toFixed(1)} s`);
     }
-    expect(await queues.aside()).toBe(0);
+    await queues.drained('Reports', LONGEST);
+    expect(await queues.count('Aside')).toBe(0);
     const { published, last } = await status(at);
     expect(last.filter(({ state }) => state !== 'published')).toEqual([]);
     expect(published.length).toBeGreaterThan(LARGE === undefined ? 5 : 0);
@@ -93,29 +94,4 @@ async function status(at: Cloud): Promise<DeliveryStatus> {
   const answer = join(folder(), 'status.json');
   await at.aws('lambda', 'invoke', '--function-name', 'portolan-status', answer);
   return JSON.parse(readText(answer));
-}
-
-function queuesOf({ endpoint, outputs }: Cloud) {
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const client = new SQSClient({ endpoint, region: 'us-east-1', credentials });
-  onTestFinished(() => client.destroy());
-  const count = async (url = ''): Promise<number> => {
-    const { Attributes = {} } = await client.send(
-      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
-    );
-    const { ApproximateNumberOfMessages: waiting, ApproximateNumberOfMessagesNotVisible: busy } = Attributes;
-    return Number(waiting) + Number(busy);
-  };
-  return {
-    aside: () => count(outputs['Aside']),
-    drained: async (seconds: number): Promise<void> => {
-      const began = performance.now();
-      // Twice in a row: a push that is being handled has not sent its catalogs yet.
-      for (let empty = 0; empty < 2; ) {
-        empty = (await count(outputs['Queue'])) === 0 ? empty + 1 : 0;
-        if (performance.now() - began > seconds * 1000) throw new Error(`not within ${seconds} s`);
-        await new Promise((done) => setTimeout(done, 250));
-      }
-    },
-  };
 }

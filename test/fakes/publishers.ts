@@ -12,6 +12,7 @@
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Claim, Clock, Fence, StandingClaim, StandingLease } from '../../pipeline/ports.ts';
 import { claim, converge, type Fencing, type Follower } from '../../pipeline/publish/fence.ts';
+import { compactSet } from './compact-set.ts';
 
 export interface Exploration {
   readonly publishers: number;
@@ -102,7 +103,8 @@ export async function explore(how: Exploration): Promise<Explored> {
   if (how.reconciles) births.push(await stepOf(0, undefined, undefined));
   const world: World = { claim: undefined, tag: '', lease: undefined, holder: undefined, under: undefined };
   const start: State = { world, locals: births, faults: how.faults };
-  const seen = new Set<string>([keyOf(start)]);
+  const seen = compactSet();
+  seen.add(keyOf(start));
   const ends = new Set<string>();
   const backwards = new Set<string>();
   const open: State[] = [start];
@@ -114,13 +116,10 @@ export async function explore(how: Exploration): Promise<Explored> {
       transitions++;
       const [from, to] = [state.world.tag, following.world.tag];
       if (from !== to && numberOf(to) < numberOf(from)) backwards.add(`${from} to ${to}`);
-      const key = keyOf(following);
-      if (seen.has(key)) continue;
-      seen.add(key);
-      open.push(following);
+      if (seen.add(keyOf(following))) open.push(following);
     }
   }
-  return { states: seen.size, transitions, ends, backwards };
+  return { states: seen.size(), transitions, ends, backwards };
 }
 
 function numberOf(digest: string): number {

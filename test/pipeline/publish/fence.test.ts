@@ -1,5 +1,6 @@
 /** Every interleaving of publishers, by a search over the states that the real functions can be in. */
 import { describe, expect, test } from 'vitest';
+import { compactSet } from '../../fakes/compact-set.ts';
 import { digestOf, explore } from '../../fakes/publishers.ts';
 
 describe('publishers of commits 1 < 2 < … and the reconciler, in any order, at any pace', () => {
@@ -17,6 +18,17 @@ describe('publishers of commits 1 < 2 < … and the reconciler, in any order, at
     },
     60_000,
   );
+
+  test('a search that keeps 64 bits of each state finds as many states as one that keeps their texts', () => {
+    const [compact, whole] = [compactSet(), new Set<string>()];
+    let differing = 0;
+    for (let n = 0; n < 300_000; n++) {
+      const text = `state ${n % 200_000} of a search, 1-${(n * 7919) % 200_000}`;
+      if (compact.add(text) === whole.has(text)) differing++;
+      whole.add(text);
+    }
+    expect([differing, compact.size()]).toEqual([0, whole.size]);
+  });
 
   test('a claim that is not read again under the lease moves the tag back', async () => {
     const { backwards } = await explore({ publishers: 2, faults: 0, reconciles: true, readOnce: true });
