@@ -141,15 +141,20 @@ async function ended(work: CatalogMessage, { records, clock, patience }: AskPort
   for (;;) {
     const outcome = await outcomeAt(records, work);
     if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
+    if (outcome?.state === 'retired') return unpublished(outcome.detail);
     if (outcome && isDone(outcome) && outcome.documents !== undefined) {
       return { status: 200, body: await answerOf(outcome.documents, records) };
     }
     if (clock.now() >= until) {
       const why = outcome?.state === 'failed' ? outcome.detail : 'it is waiting for its turn';
-      return { status: 503, body: { error: `not published yet: ${why}` } };
+      return unpublished(why);
     }
     await clock.sleep(PAUSE);
   }
+}
+
+function unpublished(why: string): AskAnswer {
+  return { status: 503, body: { error: `not published yet: ${why}` } };
 }
 
 /** @param own prefix of the keys of the documents of what a commit ended with */

@@ -195,6 +195,9 @@ async function publishCommit(
 function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   if (published.kind === 'superseded') {
     const { by, image } = published;
+    // Nothing of that one was built, so it has no documents.
+    if (by.retired !== undefined)
+      return { state: 'retired', detail: `${catalog} is not in the newer commit ${by.commit}` } as const;
     const documents = documentsOf({ ...by, catalog, image });
     // Of the same commit, on another base image: who published that one announces it.
     if (by.commit === commit) return { state: 'published', detail: by.digest, documents } as const;
