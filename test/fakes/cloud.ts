@@ -18,6 +18,8 @@ export interface Cloud {
   push(payload: string, headers?: Readonly<Record<string, string>>): Promise<number>;
   /** Runs `aws`; gives what it printed, read as JSON. */
   aws(...parameters: readonly string[]): Promise<unknown>;
+  /** Deploys the stack once more. @returns its outputs */
+  deploy(): Promise<Readonly<Record<string, string>>>;
   /** Actions of IAM by the function that called them, such as `Work`; only of a guarded cloud. */
   readonly actions: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -96,8 +98,11 @@ export async function cloud({
   const overrides = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_AUTO_EXPAND'];
   const deploy = ['cloudformation', 'deploy', '--template-file', packaged, '--stack-name', 'portolan'];
-  await run(...deploy, ...capabilities, '--parameter-overrides', ...overrides);
-  const outputs = outputsIn(await run('cloudformation', 'describe-stacks', '--stack-name', 'portolan'));
+  const deployed = async (): Promise<Record<string, string>> => {
+    await run(...deploy, ...capabilities, '--parameter-overrides', ...overrides);
+    return outputsIn(await run('cloudformation', 'describe-stacks', '--stack-name', 'portolan'));
+  };
+  const outputs = await deployed();
   const value = await run(
     'secretsmanager',
     'get-secret-value',
@@ -111,6 +116,7 @@ export async function cloud({
     endpoint,
     outputs,
     actions,
+    deploy: deployed,
     aws: run,
     push: async (payload, headers = {}) => {
       const signature = `sha256=${createHmac('sha256', webhookSecret).update(payload).digest('hex')}`;
