@@ -65,13 +65,11 @@ export function bundleDockerfile(labels: BundleLabels, folders: CopiedFolders): 
 /** The channels of a package that reach a version from their heads, by name. */
 export function channelsReaching({ manifest, versions }: PackageFolder, name: string): string[] {
   const before = new Map(versions.map(({ name: of, replaces, skips }) => [of, [...skips, replaces]]));
-  return [
-    ...new Set(
-      (manifest?.channels ?? [])
-        .filter(({ currentCsv }) => reaches(currentCsv, name, before))
-        .map((channel) => channel.name),
-    ),
-  ].sort(compareText);
+  // Of two channels of one name, opm takes the last.
+  const heads = new Map((manifest?.channels ?? []).map((channel) => [channel.name, channel.currentCsv]));
+  return [...heads]
+    .flatMap(([channel, head]) => (reaches(head, name, before) ? [channel] : []))
+    .sort(compareText);
 }
 
 function reaches(head: string, wanted: string, before: ReadonlyMap<string, readonly string[]>): boolean {

