@@ -160,7 +160,9 @@ function unpublished(why: string): AskAnswer {
 /** @param own prefix of the keys of the documents of what a commit ended with */
 async function answerOf(own: string, records: RecordStore): Promise<Answered> {
   // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
-  const documents = (await currentBeside(records, own))?.documents ?? own;
+  const current = await currentBeside(records, own);
+  // A catalog that was retired since has no documents of its end.
+  const documents = current && current.retired === undefined ? current.documents : own;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];
   let room = LARGEST_ANSWER;
