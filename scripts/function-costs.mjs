@@ -10,14 +10,15 @@ export const MERGE = {
   /** Calls of functions: seconds and GB of each, without git. */
   receive: { calls: 1, seconds: 0.1, memory: 0.25 },
   push: { calls: 1, seconds: 0.1, memory: 2 },
-  // Three of them are pauses: GitHub asks for a second between writes.
-  catalog: { calls: CATALOGS, seconds: 4, memory: 2 },
+  catalog: { calls: CATALOGS, seconds: 1, memory: 2 },
+  // One of them is a pause: GitHub asks for a second between writes.
+  report: { calls: 4 * CATALOGS, seconds: 1.5, memory: 0.25 },
   /** Seconds and bytes until a sandbox has read what it needs of a branch; every message may have a new one. */
   git: { calls: 1 + CATALOGS, seconds: 1.5, memory: 2, megabytes: 4.8 },
-  messages: 1 + CATALOGS,
+  messages: 1 + CATALOGS + 4 * CATALOGS,
   /** In S3: a catalog's documents, outcomes and memory; and the webhook's record. */
   written: 1 + 19 * CATALOGS,
-  read: 1 + 9 * CATALOGS,
+  read: 1 + 13 * CATALOGS,
   listed: 1,
   /** In DynamoDB: claims and leases. */
   fenceRead: 6 * CATALOGS,
@@ -67,10 +68,10 @@ const lambda = ({ calls, seconds, memory }) => calls * (seconds * memory * PRICE
 
 /** @returns dollars a month by column, for so many merges a day */
 export function costs(merges) {
-  const { receive, push, catalog, git } = MERGE;
+  const { receive, push, catalog, report, git } = MERGE;
   const month = (perMerge, perDay = 0) => DAYS * (merges * perMerge + perDay);
-  const work = lambda(receive) + lambda(push) + lambda(catalog);
-  const calls = receive.calls + push.calls + catalog.calls;
+  const work = lambda(receive) + lambda(push) + lambda(catalog) + lambda(report);
+  const calls = receive.calls + push.calls + catalog.calls + report.calls;
   const daily = DAY.reconcile.calls + DAY.drift.calls;
   const gitSeconds = git.calls * git.seconds * git.memory * PRICE.gbSecond;
   const logs = LOG * (PRICE.logTaken + PRICE.logKept * LOG_MONTHS);
