@@ -210,6 +210,11 @@ const RULES: Readonly<Record<string, (end: End) => readonly unknown[]>> = {
     if (tip?.kind === 'removed' || (tip?.kind === 'unusable' && !claim)) return [];
     const newest = commits.findLast(({ content }) => content !== undefined);
     const published = commits.find(({ id }) => id === claim?.commit);
+    // A commit that no longer had the catalog stands until a newer one has it again.
+    if (claim?.retired !== undefined) {
+      const later = commits.slice(commits.findIndex(({ id }) => id === claim.commit) + 1);
+      return later.filter(({ content }) => content !== undefined);
+    }
     return published?.content === newest?.content ? [] : [{ newest, published }];
   },
 
