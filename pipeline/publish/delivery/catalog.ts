@@ -97,6 +97,10 @@ async function recordOvertaken(
   if (!newer || !isDone(newer)) return false;
   // Whoever recorded that one may have died before it was told.
   await askReport(ports, newer);
+  if (newer.state === 'retired') {
+    await recordOutcome(ports, message, { state: 'retired', detail: newer.detail });
+    return true;
+  }
   const detail = newer.state === 'superseded' ? newer.detail : newer.commit;
   await recordOutcome(ports, message, { state: 'superseded', detail, documents: newer.documents });
   return true;
