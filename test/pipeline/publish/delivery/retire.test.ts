@@ -152,7 +152,7 @@ test('a message of an older commit that comes late publishes nothing', async () 
     expect(await tagsOf(ports).then((tags) => tags.includes('v4.20'))).toBe(false);
     expect(before.every((tag) => tag !== 'v4.20')).toBe(true);
     const outcome = await outcomeAt(ports.records, late);
-    expect(outcome?.state).toBe('superseded');
+    expect(outcome?.state).toBe('retired');
   });
 });
 
