@@ -74,7 +74,7 @@ export interface CommitReport extends Reporting, Pick<CommitStatus, 'state' | 'd
 export interface CatalogReport extends Reporting {
   readonly what: 'catalog';
   readonly catalog: string;
-  /** Of the record when the message was sent: two states are two messages. */
+  /** Another one each time: the queue is not to take two messages for one. */
   readonly version: string;
 }
 

@@ -1,5 +1,5 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { CommitStatus, RecordStore } from '../../ports.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
@@ -143,14 +143,17 @@ export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
   return state === 'published' || state === 'superseded' || state === 'retired';
 }
 
-/** Asks that a record is told to people. The same record asks for the same report, however often. */
+/**
+ * Asks that a record is told to people. The same status is told once, however often it is asked for: each time counts,
+ * as a record may come back to what it was.
+ */
 export async function askReport(
   { reports }: Pick<DeliveryPorts, 'reports'>,
   outcome: Outcome,
 ): Promise<void> {
   if (outcome.untold) return;
   const { repository, commit, catalog } = outcome;
-  const version = createHash('sha256').update(JSON.stringify(outcome)).digest('hex').slice(0, 16);
+  const version = randomUUID();
   const of = { v: 1, kind: 'report', repository, commit, catalog } as const;
   await reports.send(messageOf({ ...of, what: 'catalog', version }));
 }
