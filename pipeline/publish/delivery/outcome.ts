@@ -1,7 +1,7 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
-import type { CommitStatus, RecordStore } from '../../ports.ts';
+import type { CommitStatus, RecordStore, StoredRecord } from '../../ports.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import type { DeliveryPorts, ReportPorts } from './ports.ts';
 
@@ -172,18 +172,33 @@ function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state
   return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
 }
 
-/** What a newer commit made needless is not news of the catalog, unless it was the last that was heard of. */
+/**
+ * What a newer commit made needless is not news of the catalog, unless it was the last that was heard of. That a commit is
+ * published is not either, while another waits that was heard of since: who asks whether all is published is told no.
+ */
 async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
-  const isSuperseded = outcome.state === 'superseded';
-  if (isSuperseded && (await lastOutcome(records, outcome))?.commit !== outcome.commit) return;
-  const news = isSuperseded ? { ...outcome, state: 'published', commit: outcome.detail } : outcome;
-  await records.put(`${LAST}${nameOf(outcome)}`, new TextEncoder().encode(`${JSON.stringify(news)}\n`));
+  const { state, commit, detail } = outcome;
+  const key = `${LAST}${nameOf(outcome)}`;
+  const news = state === 'superseded' ? { ...outcome, state: 'published', commit: detail } : outcome;
+  const bytes = new TextEncoder().encode(`${JSON.stringify(news)}\n`);
+  if (state !== 'superseded' && state !== 'published') return records.put(key, bytes);
+  let isWritten = false;
+  while (!isWritten) {
+    const stored = await records.get(key);
+    const last = outcomeIn(stored);
+    const isOther = last?.commit !== commit;
+    if (isOther && (state === 'superseded' || last?.state === 'pending')) return;
+    isWritten = await records.replace(key, bytes, stored?.version);
+  }
+}
+
+function outcomeIn(record: StoredRecord | undefined): Outcome | undefined {
+  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
+  return isObject(value) ? (value as unknown as Outcome) : undefined;
 }
 
 async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
-  const record = await records.get(key);
-  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
-  return isObject(value) ? (value as unknown as Outcome) : undefined;
+  return outcomeIn(await records.get(key));
 }
 
 /** What became of a commit's catalog so far; undefined when nothing is known of it. */
