@@ -143,7 +143,7 @@ function extensionOptions(
     namespace,
     package: of,
     channel: channel ?? ofPackage?.defaultChannel ?? '',
-    ...(subscription?.isManual && installed?.version ? { version: versionText(installed) } : {}),
+    ...(installed?.version ? { version: versionText(installed) } : {}),
     ...(watched === undefined ? {} : { watched }),
     ...(config === undefined ? {} : { deployment: config as Json }),
   };

@@ -176,7 +176,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         words: 'registry gc',
-        summary: 'Remove what no tag of an OCI image layout needs any more',
+        summary: 'Delete unused files from an OCI image layout',
         load: async () => (await import('./index/registry-gc.ts')).command,
       },
     ],

@@ -16,7 +16,7 @@ export const rule: Rule = {
           report(message, site.location, { ...details, severity: 'info' });
         } else {
           const message = `${placed(site)} has not passed the check ${quoted(check.name)}: ${check.why}`;
-          const hint = `see its statements with portolan verify ${site.written} (policy: registries.attestations)`;
+          const hint = `see its statements with portolan verify ${site.written} --key FILE (policy: registries.attestations)`;
           report(message, site.location, { ...details, hint });
         }
       }

@@ -13,7 +13,7 @@ export const command: Command = {
         'also remove manifests without a tag that are older than this, such as 7d (default: keep them)',
     },
     'min-age': { value: 'AGE', description: 'keep every file that is younger than this (default: 1h)' },
-    'dry-run': { description: 'say what would be removed, and remove nothing' },
+    'dry-run': { description: 'list what would be removed, without removing it' },
     json: { description: 'write the result as JSON' },
   },
   details: [

@@ -31,8 +31,7 @@ export const command: Command = {
     ...NAMING_OPTIONS,
     out: { short: 'o', value: 'DIR', description: 'directory for the files and the state (default: mirror)' },
     prune: {
-      description:
-        'delete from the mirror what earlier syncs of this directory copied and nothing needs any more',
+      description: 'delete images that earlier syncs with the same --out copied and CONFIG no longer needs',
     },
     'to-archive': {
       value: 'DIR',

@@ -93,7 +93,7 @@ export const command: Command = {
         ...[...kept, ...there].map((path) => `kept ${path}`),
         ...missingLines(made),
         ...ownersLines(made),
-        ...(made.admins.length === 0
+        ...(made.admins.length === 0 && !kept.includes(POLICY_PATH)
           ? ['add admins to the policy: without them, nobody can approve a new package']
           : []),
         ...(made.admins.length === 1 && parseIdentity(made.admins[0] ?? '')?.kind === 'account'

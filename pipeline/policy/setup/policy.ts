@@ -10,7 +10,8 @@ import type { RebuiltBundles } from './rebuilt-bundles.ts';
 const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog|index)\.(?:ya?ml|json))$/;
 
 /** For editors, which then check the file as it is typed. */
-const SCHEMA_LINE = '# yaml-language-server: $schema=https://unpkg.com/portolan/docs/policy.schema.json';
+const SCHEMA_LINE =
+  '# yaml-language-server: $schema=https://raw.githubusercontent.com/portolan/portolan/main/docs/policy.schema.json';
 
 export interface FirstPolicyFacts {
   /** Patterns of registries that may be contacted. */

@@ -11,7 +11,9 @@ import { json, type Reply, refusal } from './reply.ts';
 export interface AccessOptions {
   readonly kind: 'basic' | 'token';
   /** Passwords by name, or what knows them. */
-  readonly accounts: Readonly<Record<string, string>> | ((name: string, password: string) => boolean);
+  readonly accounts:
+    | Readonly<Record<string, string>>
+    | ((name: string, password: string) => Promise<boolean>);
   /** Whether everybody may read. */
   readonly anonymousPull?: boolean;
   /** Seconds that a token lasts; 300 when left out. */
@@ -28,9 +30,9 @@ export interface AccessRequest {
 
 export interface Gate {
   /** Undefined when the request may go on, else the answer to it. */
-  check(request: IncomingMessage, wanted: AccessRequest): Reply | undefined;
+  check(request: IncomingMessage, wanted: AccessRequest): Promise<Reply | undefined>;
   /** Answers a request for a token; undefined when there are none here. */
-  token(request: IncomingMessage, query: URLSearchParams): Reply | undefined;
+  token(request: IncomingMessage, query: URLSearchParams): Promise<Reply | undefined>;
 }
 
 interface Claims {
@@ -42,25 +44,27 @@ interface Claims {
 const REALM_PATH = '/token';
 
 export function createGate(options: AccessOptions | undefined, origin: () => string): Gate {
-  if (options === undefined) return { check: () => undefined, token: () => undefined };
+  if (options === undefined) return { check: async () => undefined, token: async () => undefined };
   return options.kind === 'basic' ? basicGate(options) : tokenGate(options, origin);
 }
 
 function basicGate(options: AccessOptions): Gate {
   const challenge = { 'www-authenticate': 'Basic realm="portolan"' };
   return {
-    check: (request, { action, repository }) => {
+    check: async (request, { action, repository }) => {
       const isOpen = options.anonymousPull === true && action === 'pull' && repository !== undefined;
-      return isOpen || accountOf(request, options) !== undefined ? undefined : unauthorized(challenge);
+      return isOpen || (await accountOf(request, options)) !== undefined
+        ? undefined
+        : unauthorized(challenge);
     },
-    token: () => undefined,
+    token: async () => undefined,
   };
 }
 
 function tokenGate(options: AccessOptions, origin: () => string): Gate {
   const secret = randomBytes(32);
   const life = options.tokenLife ?? 300;
-  const check: Gate['check'] = (request, { repository, action }) => {
+  const check: Gate['check'] = async (request, { repository, action }) => {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const claims = token === undefined ? undefined : readToken(token, secret);
     const isKnown = claims !== undefined && claims.expires > Date.now();
@@ -75,8 +79,8 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     const realm = `Bearer realm="${origin()}${REALM_PATH}",service="portolan"`;
     return unauthorized({ 'www-authenticate': realm + scope + error });
   };
-  const token: Gate['token'] = (request, query) => {
-    const account = accountOf(request, options);
+  const token: Gate['token'] = async (request, query) => {
+    const account = await accountOf(request, options);
     if (account === undefined && request.headers.authorization !== undefined) return unauthorized({});
     const scopes = query
       .getAll('scope')
@@ -94,14 +98,14 @@ function unauthorized(challenge: Readonly<Record<string, string>>): Reply {
 }
 
 /** The name of the account that a request proves, by a name and a password. */
-function accountOf(request: IncomingMessage, { accounts }: AccessOptions): string | undefined {
+async function accountOf(request: IncomingMessage, { accounts }: AccessOptions): Promise<string | undefined> {
   const encoded = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
   const colon = text.indexOf(':');
   const name = text.slice(0, Math.max(colon, 0));
   const password = text.slice(colon + 1);
   if (colon < 0) return undefined;
-  if (typeof accounts === 'function') return accounts(name, password) ? name : undefined;
+  if (typeof accounts === 'function') return (await accounts(name, password)) ? name : undefined;
   return Object.hasOwn(accounts, name) && isEqual(password, accounts[name] ?? '') ? name : undefined;
 }
 

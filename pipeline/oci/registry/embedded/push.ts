@@ -39,13 +39,14 @@ async function mount(
 ): Promise<Reply | undefined> {
   const digest = query.get('mount');
   if (digest === null || !isDigest(digest)) return undefined;
-  const { members, gate, toLayout, fromLayout } = registry;
+  const { members, gate, layout, toLayout, fromLayout } = registry;
   const from = query.get('from');
   const source = from === null ? await members.holder(digest) : toLayout(from);
   if (source === undefined || (await members.size(source, digest)) === undefined) return undefined;
   // What one may not read one may not mount either.
-  if (gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
+  if (await gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
   members.add(toLayout(name), digest);
+  await layout.blobs.touch(digest);
   return stored(name, digest);
 }
 

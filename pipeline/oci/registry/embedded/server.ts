@@ -171,17 +171,17 @@ async function answer(
   }
 }
 
-function dispatch(
+async function dispatch(
   registry: Registry,
   options: RegistryOptions,
   { route, call }: { route: Route; call: RegistryRequest },
-): Reply | Promise<Reply> {
+): Promise<Reply> {
   const unknown = refusal(404, 'NAME_UNKNOWN', 'not found');
-  if (route.kind === 'token') return registry.gate.token(call.request, call.query) ?? unknown;
+  if (route.kind === 'token') return (await registry.gate.token(call.request, call.query)) ?? unknown;
   const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
   const action = actionOf(method, route);
   const repository = 'name' in route ? { repository: route.name } : {};
-  const denied = registry.gate.check(call.request, { ...repository, action });
+  const denied = await registry.gate.check(call.request, { ...repository, action });
   if (denied) return denied;
   if (options.readOnly && action !== 'pull') return refusal(405, 'UNSUPPORTED', 'this registry is read-only');
   const run = HANDLERS[`${method} ${route.kind}`];

@@ -7,7 +7,6 @@ import { type Blobs, writeAll } from '../layout/blobs.ts';
 import { fileError } from '../layout/files.ts';
 
 export interface Uploads {
-  /** @throws PipelineError `rate-limited` while too many uploads hold bytes */
   open(repository: string): Upload;
   /** An upload of this repository that is under way. */
   find(repository: string, id: string): Upload | undefined;
@@ -19,7 +18,11 @@ export interface Upload {
   readonly id: string;
   /** Bytes so far. */
   size(): number;
-  /** Adds bytes; what came before a break stays. Others wait for their turn. */
+  /**
+   * Adds bytes; what came before a break stays. Others wait for their turn.
+   *
+   * @throws PipelineError `rate-limited` while too many uploads hold bytes
+   */
   append(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /**
    * Makes it a blob.
@@ -78,7 +81,11 @@ export function createUploads(blobs: Blobs): Uploads {
     const upload = {
       id,
       size: () => state.size,
-      append: (bytes: AsyncIterable<Uint8Array>) => inTurn(state, () => append(state, bytes, blobs)),
+      append: (bytes: AsyncIterable<Uint8Array>) =>
+        inTurn(state, () => {
+          if (state.file === undefined) makeRoomForBytes([...known.values()]);
+          return append(state, bytes, blobs);
+        }),
       commit: (digest: string) => inTurn(state, () => commit(state, { blobs, digest }).finally(end)),
       cancel: () => inTurn(state, end),
     };
@@ -100,21 +107,29 @@ export function createUploads(blobs: Blobs): Uploads {
   };
 }
 
-/** Ends uploads that nobody goes on with, and where there are too many, those that have waited longest. */
+/** Ends uploads that nobody goes on with, and where too many are only announced, those that have waited longest. */
 function makeRoom(uploads: readonly Known[]): void {
   const now = performance.now();
   const idle = uploads.filter(({ state }) => state.busy === 0);
   const over = new Set(idle.filter(({ state }) => now - state.idleSince > EXPIRY));
   const empty = idle.filter(({ state }) => state.file === undefined);
   for (const one of empty.slice(0, Math.max(0, uploads.length + 1 - MOST.announced))) over.add(one);
-  const holding = uploads.filter((one) => one.state.file !== undefined && !over.has(one));
-  if (holding.length >= MOST.withBytes) {
-    const oldest = holding.find(({ state }) => state.busy === 0 && now - state.idleSince > YIELDING);
-    if (oldest === undefined)
-      throw new PipelineError('rate-limited', `${holding.length} uploads are under way`, { retryable: true });
-    over.add(oldest);
-  }
   for (const { upload } of over) void upload.cancel().catch(() => undefined);
+}
+
+/**
+ * Ends the upload that has waited longest where too many hold bytes.
+ *
+ * @throws PipelineError `rate-limited` when none has waited long
+ */
+function makeRoomForBytes(uploads: readonly Known[]): void {
+  const holding = uploads.filter(({ state }) => state.file !== undefined);
+  if (holding.length < MOST.withBytes) return;
+  const now = performance.now();
+  const oldest = holding.find(({ state }) => state.busy === 0 && now - state.idleSince > YIELDING);
+  if (oldest === undefined)
+    throw new PipelineError('rate-limited', `${holding.length} uploads are under way`, { retryable: true });
+  void oldest.upload.cancel().catch(() => undefined);
 }
 
 function inTurn<T>(state: State, work: () => Promise<T>): Promise<T> {
@@ -149,7 +164,7 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
       : await hashFile(handle, state.size, algorithmOf(digest));
   const name = `${algorithmOf(digest)}:${found.digest('hex')}`;
   if (name !== digest) throw corrupt(digest, name);
-  if ((await blobs.size(digest)) === state.size) return;
+  if ((await blobs.size(digest)) === state.size) return blobs.touch(digest);
   try {
     await handle.sync();
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The `blobs` of an OCI image layout: files named by the digest of what is in them. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
@@ -28,6 +28,8 @@ export interface Blobs extends BlobReader {
   adopt(path: string, digest: string): Promise<void>;
   /** When a blob was written, in milliseconds since 1970; undefined when it is not there. */
   written(digest: string): Promise<number | undefined>;
+  /** Makes a blob that is there as young as one that was just written: somebody is about to name it. */
+  touch(digest: string): Promise<void>;
   /** All blobs that are there. */
   list(): Promise<readonly string[]>;
   /** @returns false when there was none */
@@ -72,6 +74,10 @@ export function openBlobs(directory: string): Blobs {
   return {
     size: async (digest) => (await look(digest))?.size,
     written: async (digest) => (await look(digest))?.mtimeMs,
+    touch: async (digest) => {
+      const now = new Date();
+      await utimes(pathOf(digest), now, now).catch(() => undefined);
+    },
     list: async () => {
       const algorithms = ['sha256', 'sha384', 'sha512'];
       const found = await Promise.all(

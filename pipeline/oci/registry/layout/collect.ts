@@ -1,10 +1,12 @@
 /** Takes out of a layout what nothing names any more. */
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { type Blobs, openBlobs } from './blobs.ts';
 import { type ManifestReader, manifestReader } from './contents.ts';
 import type { Entry } from './entries.ts';
-import { openIndex } from './index-store.ts';
+import { INDEX, openIndex } from './index-store.ts';
 import { isLayout } from './layout.ts';
 
 export interface CollectOptions {
@@ -39,6 +41,14 @@ export interface Collected {
 export async function collectGarbage(directory: string, options: CollectOptions): Promise<Collected> {
   if (!(await isLayout(directory)))
     throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
+  for (const place of ['blobs', 'blobs/sha256', 'blobs/sha384', 'blobs/sha512', INDEX]) {
+    const found = await lstat(join(directory, place)).catch(() => undefined);
+    // What a link leads to may be in use elsewhere; without an index everything would be garbage.
+    if (found?.isSymbolicLink())
+      throw new PipelineError('usage', `${join(directory, place)} is a symbolic link`);
+    if (place === INDEX && found === undefined)
+      throw new PipelineError('corrupt', `${directory} has no ${INDEX}: what its blobs belong to is unknown`);
+  }
   const blobs = openBlobs(directory);
   const manifests = manifestReader(blobs);
   const began = Date.now();
@@ -47,8 +57,12 @@ export async function collectGarbage(directory: string, options: CollectOptions)
     const kept =
       options.untagged === undefined
         ? entries
-        : await entriesInUse(entries, { manifests, isYoung: youngerThan(blobs, began - options.untagged) });
-    const named = await namedBy(kept, manifests);
+        : await entriesInUse(entries, {
+            manifests,
+            blobs,
+            isYoung: youngerThan(blobs, began - options.untagged),
+          });
+    const named = await namedBy(kept, { manifests, blobs });
     const isYoung = youngerThan(blobs, began - options.youngest);
     const all = await blobs.list();
     const garbage: string[] = [];
@@ -75,7 +89,11 @@ function youngerThan(blobs: Blobs, time: number): (digest: string) => Promise<bo
 /** Entries with a name, young ones, and those whose subject is in use. Names that others wrote count. */
 async function entriesInUse(
   entries: readonly Entry[],
-  { manifests, isYoung }: { manifests: ManifestReader; isYoung: (digest: string) => Promise<boolean> },
+  {
+    manifests,
+    blobs,
+    isYoung,
+  }: { manifests: ManifestReader; blobs: Blobs; isYoung: (digest: string) => Promise<boolean> },
 ): Promise<readonly Entry[]> {
   const used = new Set<Entry>();
   for (const entry of entries) {
@@ -87,7 +105,7 @@ async function entriesInUse(
     subjects.set(entry, (await manifests(entry.descriptor))?.parsed.subject?.digest);
   for (let before = -1; before < used.size; ) {
     before = used.size;
-    const present = await namedBy([...used], manifests);
+    const present = await namedBy([...used], { manifests, blobs });
     for (const [entry, subject] of subjects) {
       if (subject !== undefined && present.has(subject)) used.add(entry);
     }
@@ -96,15 +114,29 @@ async function entriesInUse(
 }
 
 /** Digests of manifests, and of all that they and their lists name. */
-async function namedBy(entries: readonly Entry[], manifests: ManifestReader): Promise<ReadonlySet<string>> {
+async function namedBy(
+  entries: readonly Entry[],
+  { manifests, blobs }: { readonly manifests: ManifestReader; readonly blobs: Blobs },
+): Promise<ReadonlySet<string>> {
+  const isTop = new Set(entries.map(({ descriptor }) => descriptor.digest));
   const named = new Set<string>();
   const walk: Descriptor[] = entries.map(({ descriptor }) => descriptor);
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
     if (named.has(next.digest)) continue;
     named.add(next.digest);
     const held = await manifests(next);
-    if (held?.parsed.kind === 'list') walk.push(...held.parsed.manifests);
-    else if (held) for (const { digest } of [held.parsed.config, ...held.parsed.layers]) named.add(digest);
+    if (held === undefined) {
+      // A part of a list may be absent; what is there and not understood may name anything.
+      if (isTop.has(next.digest) || (await blobs.size(next.digest)) !== undefined)
+        throw new PipelineError(
+          'corrupt',
+          `${next.digest} (${next.mediaType}) cannot be read as a manifest`,
+          {
+            hint: 'nothing was removed; delete its tag, or restore the file',
+          },
+        );
+    } else if (held.parsed.kind === 'list') walk.push(...held.parsed.manifests);
+    else for (const { digest } of [held.parsed.config, ...held.parsed.layers]) named.add(digest);
   }
   return named;
 }

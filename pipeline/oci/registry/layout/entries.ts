@@ -49,7 +49,9 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
   } catch {
     throw bad('is not valid JSON');
   }
-  const { manifests = [], ...rest } = Object(json) as { manifests?: unknown };
+  const { manifests: listed, ...rest } = Object(json) as { manifests?: unknown };
+  // Programs in Go write an empty list so.
+  const manifests = listed === null ? [] : listed;
   if (!Array.isArray(manifests)) throw bad('has no list of manifests');
   return { entries: manifests.map((raw: unknown) => readEntry(raw, bad)), rest };
 }

@@ -1,19 +1,26 @@
 /** Lock files: one process at a time works on a layout's index. */
-import { type FileHandle, open, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { PipelineError } from '../../../error.ts';
+import { parsedJson } from '../../../json.ts';
 import { fileError } from './files.ts';
 
-/** Milliseconds after which a lock is stale whose owner cannot be looked up: locks are held for milliseconds. */
+/** Milliseconds after which a lock is stale whose owner cannot be looked up, and has not touched it. */
 const LOCK_AGE = 15_000;
 const LOCK_PATIENCE = 30_000;
 
 /** Does something while no other process does the same under this lock file. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await takeLock(path);
+  // Who works long says that it lives: for others, age tells where the owner cannot be looked up.
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => undefined);
+  }, LOCK_AGE / 5).unref();
   try {
     return await work();
   } finally {
+    clearInterval(beat);
     await rm(path, { force: true });
   }
 }
@@ -71,17 +78,21 @@ async function beginningOf(pid: number): Promise<string> {
 async function isStale(path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    return Date.now() - mtimeMs > LOCK_AGE || (await hasEnded(await readFile(path, 'utf8')));
+    return (await hasEnded(await readFile(path, 'utf8'))) ?? Date.now() - mtimeMs > LOCK_AGE;
   } catch {
     return false;
   }
 }
 
-/** @param text of the lock file; one that is being written has no owner yet */
-async function hasEnded(text: string): Promise<boolean> {
-  const { place, pid, began } = JSON.parse(text) as Owner;
+/**
+ * @param text of the lock file; one that is being written has no owner yet
+ * @returns undefined where it cannot be told
+ */
+async function hasEnded(text: string): Promise<boolean | undefined> {
+  const { place, pid, began } = Object(parsedJson(text)) as Partial<Owner>;
   own ??= ownerOf(process.pid);
-  if (place !== (await own).place || !Number.isSafeInteger(pid) || pid <= 0) return false;
+  if (place !== (await own).place || pid === undefined || !Number.isSafeInteger(pid) || pid <= 0)
+    return undefined;
   try {
     process.kill(pid, 0);
   } catch (error) {

@@ -90,7 +90,10 @@ test('the equivalent ClusterExtension, and what OLM v1 then does from the same v
     metadata: { name: 'etcd' },
     spec: {
       namespace: 'ops',
-      source: { sourceType: 'Catalog', catalog: { packageName: 'etcd', channels: ['stable'] } },
+      source: {
+        sourceType: 'Catalog',
+        catalog: { packageName: 'etcd', channels: ['stable'], version: '1.0.0' },
+      },
     },
   });
   expect(operator.next.roads[0].steps.map(({ version }: { version: string }) => version)).toEqual(['1.1.0']);

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Reference } from '../../../../../catalog/reference.ts';
@@ -8,6 +17,7 @@ import { layoutRegistry } from '../../../../../pipeline/oci/registry/layout/regi
 import { pushImage, readImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer, source } from '../../../../fakes/image.ts';
+import { registry } from '../../../../fakes/registry.ts';
 
 const HOUR = 3600_000;
 const own = { registry: '', repository: '' };
@@ -26,19 +36,19 @@ const lone = source(noise(700));
 /** A layout with a list under a tag and its signature, an image that lost its tag, and a blob that nobody names. */
 async function layout() {
   const directory = join(folder(), 'layout');
-  const registry = layoutRegistry(await openLayout(directory, { create: true }));
-  await pushImage(registry, tag('v1', 'a/b'), { image: old });
-  await pushImage(registry, tag('v1', 'a/b'), { image: list });
+  const held = layoutRegistry(await openLayout(directory, { create: true }));
+  await pushImage(held, tag('v1', 'a/b'), { image: old });
+  await pushImage(held, tag('v1', 'a/b'), { image: list });
   const signature = sampleReferrer(list.root, 'application/vnd.example.signature');
   await pushImage(
-    registry,
+    held,
     { kind: 'digest', registry: '', repository: 'a/b', digest: signature.root.digest },
     {
       image: signature,
     },
   );
-  await registry.putBlob(own, lone);
-  return { directory, registry, signature };
+  await held.putBlob(own, lone);
+  return { directory, registry: held, signature };
 }
 
 const files = (directory: string): string[] => readdirSync(join(directory, 'blobs', 'sha256'));
@@ -106,6 +116,58 @@ test('nothing goes when a manifest cannot be read: nobody knows what it names', 
   const before = files(directory);
   await expect(collectGarbage(directory, keepAll)).rejects.toMatchObject({ code: 'corrupt' });
   expect(files(directory)).toEqual(before);
+});
+
+test.each([
+  ['no index', undefined],
+  ['null', 'null'],
+  ['no list', '{}'],
+])('nothing goes where the index says nothing: %s', async (_, text) => {
+  const { directory } = await layout();
+  const path = join(directory, 'index.json');
+  if (text === undefined) rmSync(path);
+  else writeFileSync(path, text);
+  age(directory, 2 * HOUR);
+  const before = files(directory);
+  await expect(collectGarbage(directory, keepAll)).rejects.toMatchObject({ code: 'corrupt' });
+  expect(files(directory)).toEqual(before);
+});
+
+test('nothing goes where a name leads to what is no manifest that we know, or to nothing', async () => {
+  const mediaType = 'application/vnd.oci.artifact.manifest.v1+json';
+  const artifact = source(Buffer.from(JSON.stringify({ mediaType, blobs: [{ digest: lone.digest }] })));
+  for (const digest of [artifact.digest, `sha256:${'0'.repeat(64)}`]) {
+    const { directory, registry: held } = await layout();
+    await held.putBlob(own, artifact);
+    const path = join(directory, 'index.json');
+    const index = JSON.parse(readFileSync(path, 'utf8'));
+    index.manifests.push({ mediaType, digest, size: artifact.size });
+    writeFileSync(path, JSON.stringify(index));
+    age(directory, 2 * HOUR);
+    const before = files(directory);
+    await expect(collectGarbage(directory, keepAll)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(files(directory)).toEqual(before);
+  }
+});
+
+test('a link is not followed: what it leads to may be in use elsewhere', async () => {
+  const { directory } = await layout();
+  const other = join(folder(), 'blobs');
+  renameSync(join(directory, 'blobs'), other);
+  symlinkSync(other, join(directory, 'blobs'));
+  age(directory, 2 * HOUR);
+  await expect(collectGarbage(directory, keepAll)).rejects.toMatchObject({ code: 'usage' });
+  expect(files(directory)).toContain(lone.digest.slice(7));
+});
+
+test('a blob that is pushed again is young again', async () => {
+  const { directory } = await layout();
+  age(directory, 2 * HOUR);
+  const { url } = await registry({ directory });
+  const body = new Uint8Array(await bytesOf(lone.open(0)));
+  const answer = await fetch(`${url}/v2/a/blobs/uploads/?digest=${lone.digest}`, { method: 'POST', body });
+  expect(answer.status).toBe(201);
+  expect(await collectGarbage(directory, keepAll)).toMatchObject({ blobs: [] });
 });
 
 test('a directory that is not a layout is left alone', async () => {

@@ -187,8 +187,8 @@ describe('writing', () => {
       await pushImage(registry, tag(name), { image });
       expect(await stampOf(lock)).not.toBe(before);
     }
-    // Of this process, of another machine's, of a process that is about to say whose it is.
-    for (const text of [owner, JSON.stringify({ ...JSON.parse(owner), place: 'other', pid }), '']) {
+    // Of another machine's process, and of one that is about to say whose it is.
+    for (const text of [JSON.stringify({ ...JSON.parse(owner), place: 'other', pid }), '']) {
       writeFileSync(lock, text);
       const pushed = pushImage(registry, tag('v1'), { image: sampleImage({ layers: [text] }) });
       await new Promise((done) => setTimeout(done, 300));
@@ -197,6 +197,14 @@ describe('writing', () => {
       utimesSync(lock, long, long);
       await pushed;
     }
+    // However old, one of a process that lives stands.
+    writeFileSync(lock, owner);
+    utimesSync(lock, new Date(0), new Date(0));
+    const waiting = pushImage(registry, tag('v2'), { image });
+    await new Promise((done) => setTimeout(done, 300));
+    expect(readFileSync(lock, 'utf8')).toBe(owner);
+    rmSync(lock);
+    await waiting;
     expect(readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
   });
 
