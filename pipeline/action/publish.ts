@@ -12,12 +12,15 @@ import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
+import { formatLocation } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
+import { fenceName } from '../publish/fence.ts';
 import { gitFence } from '../publish/fence-git.ts';
 import { publish } from '../publish/publish.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
+import { placesOf, targetIn } from '../publish/target.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
@@ -153,12 +156,35 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
     })),
   );
   const there = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
-  const changed = new Set<string>();
+  const changed = new Set(await retiredBefore(publishing, catalogs));
   for (const { name, commit } of lasts) {
     if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))
       changed.add(name);
   }
   return changed;
+}
+
+/** Catalogs that came back: what was deployed last is not what stands. */
+async function retiredBefore(
+  { inputs, forge, policy }: Publishing,
+  catalogs: readonly string[],
+): Promise<string[]> {
+  if (inputs.publish.url !== undefined) return [];
+  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
+  try {
+    const claimed = new Set(await fence.names());
+    const found: string[] = [];
+    for (const catalog of catalogs) {
+      const target = targetIn(policy, catalog);
+      for (const place of target ? placesOf(target) : []) {
+        const name = fenceName(catalog, formatLocation(place));
+        if (claimed.has(name) && (await fence.read(name))?.retired !== undefined) found.push(catalog);
+      }
+    }
+    return found;
+  } finally {
+    await fence.close();
+  }
 }
 
 async function differs(
@@ -173,7 +199,7 @@ async function differs(
 
 /** Retires what the push has no more; where functions publish, they do it. */
 async function retired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
-  const { inputs, forge, repository, commit, policy } = publishing;
+  const { inputs, forge, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
   const { plainHttp } = inputs.publish;
   const internal = [...plainHttp, ...policy.registries.internal];
@@ -181,7 +207,7 @@ async function retired(publishing: Publishing, catalogs: readonly string[]): Pro
   const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
   try {
     const log = (line: string): void => warning(plain(line));
-    return await retireGone({ repository, registry, fence, commit, policy, catalogs, log });
+    return await retireGone({ repository, registry, fence, branch, commit, policy, catalogs, log });
   } finally {
     registry.close();
     await fence.close();

@@ -1,9 +1,11 @@
 /** Catalogs that an earlier push published, and that the branch or its policy has no more. */
+import { publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { fetchCommits, hasCommit } from '../git/fetch-commits.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatLocation } from '../oci/registry/image-location.ts';
+import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -16,8 +18,10 @@ import { placesOf, targetIn } from '../publish/target.ts';
 export interface Retirements {
   readonly repository: Repository;
   readonly registry: Registry;
-  readonly fence: Pick<GitFence, 'names' | 'read' | 'replace' | 'readLease' | 'replaceLease'>;
+  readonly fence: Pick<GitFence, 'names' | 'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease'>;
   readonly lease?: LeaseOptions | undefined;
+  /** The branch that was pushed to. */
+  readonly branch: string;
   /** Id of the commit that was pushed, and its policy. */
   readonly commit: string;
   readonly policy: Policy;
@@ -27,13 +31,14 @@ export interface Retirements {
 }
 
 /**
- * Retires what the fence has claims for and the commit has no more. Claims of other branches, and of catalogs whose
- * names are not ref names, are left alone.
+ * Retires what the fence has claims for and the commit has no more. A commit that is not the tip of its branch any more
+ * retires nothing: a newer one may have the catalog again. Left alone are claims of other branches, catalogs that another
+ * branch still publishes, since a claim does not say whose it is, and catalogs whose names are not ref names.
  *
  * @returns the catalogs that were retired
  */
 export async function retireGone(retirements: Retirements): Promise<string[]> {
-  const { fence, commit, policy, catalogs, log } = retirements;
+  const { fence, branch, commit, policy, catalogs, log } = retirements;
   const there = new Set(catalogs);
   const retired: string[] = [];
   for (const name of await fence.names()) {
@@ -43,7 +48,13 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
       const standing = await fence.read(name);
       if (!standing || !goesBeyond(policy.publish.retired, standing.retired)) continue;
       if (!(await isOnBranch(retirements.repository, standing.commit, commit))) continue;
-      if (await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit }))
+      const tips = await fence.branches();
+      if (tips.get(branch) !== commit) return [...new Set(retired)];
+      const other = await publisherAmong(retirements.repository, tips, { branch, catalog });
+      if (other !== undefined) log(`${catalog} is not retired: by its policy (branches), ${other} publishes it too`);
+      else if (
+        await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit })
+      )
         retired.push(catalog);
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
@@ -51,6 +62,31 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
     }
   }
   return [...new Set(retired)];
+}
+
+/** Branches that are looked into at most: each may need a request. */
+const MOST_BRANCHES = 200;
+
+/** Another branch whose own policy publishes a catalog from it; undefined when there is none. */
+async function publisherAmong(
+  repository: Repository,
+  tips: ReadonlyMap<string, string>,
+  { branch, catalog }: { readonly branch: string; readonly catalog: string },
+): Promise<string | undefined> {
+  const others = [...tips].filter(([name]) => name !== branch);
+  if (others.length > MOST_BRANCHES)
+    throw new PipelineError(
+      'too-large',
+      `whether one of ${others.length} other branches publishes it is not known`,
+    );
+  await fetchCommits(repository, new Set(others.map(([, tip]) => tip)));
+  for (const [name, tip] of others) {
+    if (!(await hasCommit(repository, tip))) return name;
+    const { policy } = await policyAt(repository.objects, tip);
+    if (!policy?.branches.some((pattern) => matchesGlob(pattern, name))) continue;
+    if ((await publishedCatalogs(repository.objects, tip, policy)).includes(catalog)) return name;
+  }
+  return undefined;
 }
 
 async function isOnBranch(repository: Repository, claimed: string, tip: string): Promise<boolean> {

@@ -24,8 +24,13 @@ export interface FencePlace {
 export interface GitFence extends Fence {
   /** What anybody has claimed: names of fences. */
   names(): Promise<readonly string[]>;
+  /** The branches of the repository, with the ids of their tips. */
+  branches(): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }
+
+/** Where branches begin. */
+const HEADS = 'refs/heads/';
 
 /** The name of the claim's file in its commit. */
 const FILE = 'claim.json';
@@ -69,6 +74,16 @@ function idOf(ref: string, lines: Buffer): string | undefined {
 
 /** Where claims begin. */
 const CLAIMS = 'refs/portolan/';
+
+/** Of `ID<tab>REF` lines the tips of branches. */
+function branchesIn(lines: Buffer): ReadonlyMap<string, string> {
+  const tips = new Map<string, string>();
+  for (const line of lines.toString('utf8').split('\n')) {
+    const [id = '', ref = ''] = line.split('\t');
+    if (ref.startsWith(HEADS)) tips.set(ref.slice(HEADS.length), id);
+  }
+  return tips;
+}
 
 /** Of `ID<tab>REF` lines the names of fences. */
 function namesIn(lines: Buffer): string[] {
@@ -136,7 +151,9 @@ function localFence({ repository, settings }: FencePlace): GitFence {
     const { output } = await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', CLAIMS]);
     return namesIn(output);
   };
-  return { ...fenceOf({ run, at, move }), names, close: async () => undefined };
+  const branches = async (): Promise<ReadonlyMap<string, string>> =>
+    branchesIn((await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', HEADS])).output);
+  return { ...fenceOf({ run, at, move }), names, branches, close: async () => undefined };
 }
 
 function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
@@ -164,6 +181,10 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     replace: (...parameters) => inTurn(() => fence.replace(...parameters)),
     readLease: (name) => inTurn(() => fence.readLease(name)),
     replaceLease: (...parameters) => inTurn(() => fence.replaceLease(...parameters)),
+    branches: () =>
+      inTurn(async () =>
+        branchesIn((await runGit(far, ['ls-remote', '--', repository, `${HEADS}*`])).output),
+      ),
     names: () =>
       inTurn(async () => namesIn((await runGit(far, ['ls-remote', '--', repository, `${CLAIMS}*`])).output)),
     close: async () => {

@@ -29,11 +29,18 @@ async function scene() {
   const ports = { repository, registry, fence, progress: () => undefined };
   const publishAt = (commit: string) =>
     publish(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01' });
-  const retire = async (commit: string): Promise<string[]> => {
+  // Of the sample's branches only the commits are wanted: by its policy all of them publish.
+  for (const branch of sample.git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n'))
+    if (branch !== 'main' && branch !== '') sample.git('branch', '-q', '-D', branch);
+  const logged: string[] = [];
+  /** What a run for a push to main retires; the branch may have moved on since. */
+  const retire = async (commit: string, tip = commit): Promise<string[]> => {
+    sample.git('update-ref', 'refs/heads/main', tip);
     const { policy } = await policyAt(repository.objects, commit);
     if (!policy) throw new Error('a policy');
     const catalogs = await publishedCatalogs(repository.objects, commit, policy);
-    return retireGone({ repository, registry, fence, commit, policy, catalogs, log: () => undefined });
+    const log = (line: string): void => void logged.push(line);
+    return retireGone({ repository, registry, fence, branch: 'main', commit, policy, catalogs, log });
   };
   const policy = sample.git('show', `main:${POLICY_PATH}`);
   const without = (retired: string, parents: readonly string[]): string =>
@@ -44,7 +51,7 @@ async function scene() {
       },
       { parents: [...parents], branch: `without-${retired}` },
     );
-  return { sample, registry, publishAt, retire, without };
+  return { sample, registry, publishAt, retire, without, policy, logged };
 }
 
 test('a removed catalog loses its tag once, and gets it back with the catalog', async () => {
@@ -73,4 +80,33 @@ test('a branch on which the published commit is not, retires nothing', async () 
   await publishAt(sample.addition);
   expect(await retire(without('delete', [sample.base]))).toEqual([]);
   expect(await registry.resolve(TAG)).toBeDefined();
+});
+
+test('a late run of a commit that a newer one has reverted retires nothing', async () => {
+  const { sample, registry, publishAt, retire, without } = await scene();
+  await publishAt(sample.base);
+  const gone = without('delete', [sample.base]);
+  const back = sample.commit(
+    { [HARBOUR]: sampleFiles()[HARBOUR] ?? '' },
+    { parents: [gone], branch: 'back' },
+  );
+  expect(await retire(gone, back)).toEqual([]);
+  expect(await registry.resolve(TAG)).toBeDefined();
+});
+
+test('a catalog that another branch publishes is not retired; one that only a topic branch has is', async () => {
+  const { sample, registry, publishAt, retire, without, policy, logged } = await scene();
+  await publishAt(sample.base);
+  for (const [branch, gated] of [
+    ['topic', 'main'],
+    ['release-4.20', 'release-*'],
+  ] as const)
+    sample.commit({ [POLICY_PATH]: `branches: ['${gated}']\n${policy}` }, { parents: [sample.base], branch });
+  const gone = without('delete', [sample.base]);
+  expect(await retire(gone)).toEqual([]);
+  expect(logged).toEqual(['v4.20 is not retired: by its policy (branches), release-4.20 publishes it too']);
+  expect(await registry.resolve(TAG)).toBeDefined();
+  sample.git('branch', '-D', 'release-4.20');
+  expect(await retire(gone)).toEqual(['v4.20']);
+  expect(await registry.resolve(TAG)).toBeUndefined();
 });
