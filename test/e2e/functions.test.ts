@@ -160,7 +160,9 @@ const SEND = 'sqs:SendMessage';
 const UNUSED: Readonly<Record<string, readonly string[]>> = {
   // A message that failed comes again sooner: none fails here.
   Work: [...ECR, ...KMS, SEND, 'sqs:ChangeMessageVisibility'],
-  Publish: [...ECR, ...KMS, LIST],
+  Publish: [...ECR, ...KMS, LIST, SEND],
+  // A report that GitHub does not take comes again later: it takes all here.
+  Report: [LIST, 'sqs:ChangeMessageVisibility'],
   // It writes a record where one does not follow its claim: all do here.
   Reconcile: [
     's3:PutObject',

@@ -67,7 +67,8 @@ test.skipIf(!isOnPath('docker-registry'))(
       expect(read.root.digest).toBe(image.root.digest);
       for (const blob of read.blobs) expect(digestOf(await bytesOf(blob.open(0)))).toBe(blob.digest);
     }
-    expect(ratio).toBeLessThan(1.1);
+    // More than half of the rest are requests that delete the uploads which a kill left open: some hundred bytes for each of small blobs.
+    expect(ratio).toBeLessThan(1.2);
   },
   600_000,
 );

@@ -14,6 +14,8 @@ import type { MirrorOutcome } from '../../mirror/prepare.ts';
 import { lookOnline } from '../../mirror/presence.ts';
 import { type PruneReport, pruneImages } from '../../mirror/prune.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
+import { eachOf } from '../../parallel.ts';
+import type { Registry } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
 
 /** Which images are whole in the mirror. */
@@ -99,26 +101,45 @@ export interface Pruned {
   /** Those that were deleted; absent when that was not asked for, or not everything was copied. */
   readonly deleted?: readonly string[];
   readonly failed: PruneReport['failed'];
+  /** Destinations that name another image than the one that was brought there: somebody else's, and left alone. */
+  readonly foreign: readonly string[];
 }
 
 export interface PruneOptions {
-  readonly client: RegistryClient;
+  readonly client: Registry;
   readonly folder: string;
   readonly deletes: boolean;
 }
 
-/** Deletes what the history has and the new plan does not need; it leaves the history then. */
+/**
+ * Deletes what the history has and the new plan does not need; it leaves the history then. A name that leads to another
+ * image by now is not ours any more.
+ */
 export async function pruneSuperseded(
   history: readonly Mapping[],
   now: readonly Mapping[],
   { client, folder, deletes }: PruneOptions,
 ): Promise<Pruned> {
-  const superseded = diffMirrors(history, now).prune.map(({ destination }) => destination);
-  if (!deletes) return { superseded, failed: [] };
-  const images = superseded.flatMap((destination) => tryParseReference(destination) ?? []);
+  const old = diffMirrors(history, now).prune;
+  const superseded = old.map(({ destination }) => destination);
+  if (!deletes) return { superseded, failed: [], foreign: [] };
+  const foreign: string[] = [];
+  await eachOf(old, PARALLEL, async (one) => {
+    if (await isForeign(client, one)) foreign.push(one.destination);
+  });
+  const images = superseded.flatMap((destination) =>
+    foreign.includes(destination) ? [] : (tryParseReference(destination) ?? []),
+  );
   const { deleted, absent, failed } = await pruneImages(client, images);
   const left = new Set(failed.map(({ image }) => image));
   const gone = new Set(superseded.filter((destination) => !left.has(destination)));
   writeHistory(folder, [...history.filter(({ destination }) => !gone.has(destination)), ...now]);
-  return { superseded, deleted: [...deleted, ...absent], failed };
+  return { superseded, deleted: [...deleted, ...absent], failed, foreign };
+}
+
+async function isForeign(client: Registry, { source, destination }: Mapping): Promise<boolean> {
+  const [from, to] = [tryParseReference(source), tryParseReference(destination)];
+  if (from?.kind !== 'digest' || to === undefined) return false;
+  const standing = await client.resolve(to);
+  return standing !== undefined && standing.digest !== from.digest;
 }

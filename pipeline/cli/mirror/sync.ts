@@ -247,7 +247,7 @@ function reportLines({ catalogs, copy, verified, ready, documents, pruned }: Syn
 
 function prunedLines(pruned: Pruned | undefined): string[] {
   if (!pruned) return [];
-  const { superseded, deleted, failed } = pruned;
+  const { superseded, deleted, failed, foreign } = pruned;
   if (deleted === undefined)
     return superseded.length === 0
       ? []
@@ -255,5 +255,6 @@ function prunedLines(pruned: Pruned | undefined): string[] {
   return [
     `${amount(deleted.length, 'image')} deleted from the mirror`,
     ...failed.map(({ image, why }) => `  ${plain(image)} is not deleted: ${plain(why)}`),
+    ...foreign.map((image) => `  ${plain(image)} is kept: it is another image now, from somebody else`),
   ];
 }

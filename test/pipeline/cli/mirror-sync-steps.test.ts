@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { pruneSuperseded } from '../../../pipeline/cli/mirror/sync-steps.ts';
+import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
+import { folder } from '../../fakes/folder.ts';
+import { sampleImage } from '../../fakes/image.ts';
+
+test('what is no longer needed is deleted, but not what somebody else has pushed under its name since', async () => {
+  const client = layoutRegistry(await openLayout(folder(), { create: true }));
+  const at = (tag: string) =>
+    ({ kind: 'tag', registry: 'mirror.example.com', repository: 'olm/app', tag }) as const;
+  const [ours, theirs] = [sampleImage({ layers: ['ours'] }), sampleImage({ layers: ['theirs'] })];
+  await pushImage(client, at('v1'), { image: ours });
+  await pushImage(client, at('v2'), { image: theirs });
+  const history = ['v1', 'v2', 'v3'].map((tag) => ({
+    source: `quay.io/acme/app@${ours.root.digest}`,
+    destination: `mirror.example.com/olm/app:${tag}`,
+  }));
+  const options = { client, folder: folder() };
+  const told = await pruneSuperseded(history, [], { ...options, deletes: false });
+  expect(told).toMatchObject({ superseded: history.map(({ destination }) => destination), foreign: [] });
+  expect(await client.resolve(at('v1'))).toBeDefined();
+  expect(await pruneSuperseded(history, [], { ...options, deletes: true })).toMatchObject({
+    deleted: ['mirror.example.com/olm/app:v1', 'mirror.example.com/olm/app:v3'],
+    failed: [],
+    foreign: ['mirror.example.com/olm/app:v2'],
+  });
+  expect(await client.resolve(at('v1'))).toBeUndefined();
+  expect(await client.resolve(at('v2'))).toMatchObject({ digest: theirs.root.digest });
+});
