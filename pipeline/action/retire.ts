@@ -51,7 +51,8 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
       const tips = await fence.branches();
       if (tips.get(branch) !== commit) return [...new Set(retired)];
       const other = await publisherAmong(retirements.repository, tips, { branch, catalog });
-      if (other !== undefined) log(`${catalog} is not retired: by its policy (branches), ${other} publishes it too`);
+      if (other !== undefined)
+        log(`${catalog} is not retired: by its policy (branches), ${other} publishes it too`);
       else if (
         await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit })
       )
