@@ -6,6 +6,15 @@ import type { Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { progressLine } from '../progress-line.ts';
 
+/** How much is copied at a time. */
+export const PACE_OPTIONS = {
+  parallel: { value: 'N', description: 'number of images to copy at the same time (default: 192)' },
+  concurrency: {
+    value: 'N',
+    description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
+  },
+} as const;
+
 /** Images at a time: most of a copy's time is waiting, for what the registries let through. */
 export const PARALLEL = 192;
 /** Requests at a time to a host that is far away. */

@@ -11,6 +11,18 @@ import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
 
+/** An archive in place of the mirror. */
+export const ARCHIVE_OPTIONS = {
+  'to-archive': {
+    value: 'DIR',
+    description: 'write the images to an archive in this directory instead of the mirror',
+  },
+  since: {
+    value: 'DIR',
+    description: 'skip the content of this earlier archive (its directory or its receipt.json)',
+  },
+} as const;
+
 export interface CopyWay {
   readonly ports: Omit<CopyPorts, 'progress' | 'clock'>;
   /** Images are read under the names that they are to have. */

@@ -12,21 +12,22 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { copyLines, copyProgress, FARTHEST, failureLines, PARALLEL, requestsOf } from './copy-output.ts';
-import { openWay } from './copy-route.ts';
+import {
+  copyLines,
+  copyProgress,
+  FARTHEST,
+  failureLines,
+  PACE_OPTIONS,
+  PARALLEL,
+  requestsOf,
+} from './copy-output.ts';
+import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
 
 export const command: Command = {
   words: 'mirror copy',
   operands: '[MAPPING]',
   options: {
-    'to-archive': {
-      value: 'DIR',
-      description: 'write the images to an archive in this directory instead of the mirror',
-    },
-    since: {
-      value: 'DIR',
-      description: 'skip the content of this earlier archive (its directory or its receipt.json)',
-    },
+    ...ARCHIVE_OPTIONS,
     'archive-size': {
       value: 'BYTES',
       description: 'maximum size of each archive file, for example 4GiB (default: 8GiB)',
@@ -40,11 +41,7 @@ export const command: Command = {
       value: 'REGISTRY[/PATH]',
       description: "registry to use instead of oc-mirror's local registry, localhost:PORT",
     },
-    parallel: { value: 'N', description: 'number of images to copy at the same time (default: 192)' },
-    concurrency: {
-      value: 'N',
-      description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
-    },
+    ...PACE_OPTIONS,
     'check-lists': {
       description:
         'check that the mirror has all platforms of existing manifest lists, after platforms were added',

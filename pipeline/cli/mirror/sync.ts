@@ -17,8 +17,16 @@ import { countOption } from '../number-option.ts';
 import { buildSelection } from '../publish/build-selection.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { copyLines, copyProgress, FARTHEST, failureLines, PARALLEL, requestsOf } from './copy-output.ts';
-import { openWay } from './copy-route.ts';
+import {
+  copyLines,
+  copyProgress,
+  FARTHEST,
+  failureLines,
+  PACE_OPTIONS,
+  PARALLEL,
+  requestsOf,
+} from './copy-output.ts';
+import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
 import { catalogSourceTemplates, openImageSet } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
@@ -33,14 +41,7 @@ export const command: Command = {
     prune: {
       description: 'delete images that earlier syncs with the same --out copied and CONFIG no longer needs',
     },
-    'to-archive': {
-      value: 'DIR',
-      description: 'write the images to an archive in this directory instead of the mirror',
-    },
-    since: {
-      value: 'DIR',
-      description: 'skip the content of this earlier archive (its directory or its receipt.json)',
-    },
+    ...ARCHIVE_OPTIONS,
     'archive-size': {
       value: 'BYTES',
       description: 'maximum size of each archive file (default: archiveSize of CONFIG, or 8GiB)',
@@ -50,11 +51,7 @@ export const command: Command = {
       description: 'skip parts of CONFIG that Portolan does not support, such as helm and platform',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
-    parallel: { value: 'N', description: 'number of images to copy at the same time (default: 192)' },
-    concurrency: {
-      value: 'N',
-      description: 'concurrent requests to one host (default: 48, up to 192 for a distant host)',
-    },
+    ...PACE_OPTIONS,
     'no-signatures': { description: 'do not copy signatures and other referrers' },
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
