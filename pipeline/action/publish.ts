@@ -16,8 +16,9 @@ import { formatLocation } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
+import type { Registry } from '../ports.ts';
 import { fenceName } from '../publish/fence.ts';
-import { gitFence } from '../publish/fence-git.ts';
+import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { publish } from '../publish/publish.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { placesOf, targetIn } from '../publish/target.ts';
@@ -156,35 +157,30 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
     })),
   );
   const there = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
-  const changed = new Set(await retiredBefore(publishing, catalogs));
+  const changed = new Set<string>();
   for (const { name, commit } of lasts) {
     if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))
       changed.add(name);
   }
-  return changed;
+  const others = catalogs.filter((name) => !changed.has(name));
+  return new Set([...changed, ...(await retiredAmong(publishing, others))]);
 }
 
-/** Catalogs that came back: what was deployed last is not what stands. */
-async function retiredBefore(
-  { inputs, forge, policy }: Publishing,
-  catalogs: readonly string[],
-): Promise<string[]> {
-  if (inputs.publish.url !== undefined) return [];
-  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
-  try {
+/** Catalogs that came back: what was deployed last is not what stands. Where functions publish, they know. */
+async function retiredAmong(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+  if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
+  return withPlaces(publishing, async ({ fence }) => {
     const claimed = new Set(await fence.names());
     const found: string[] = [];
     for (const catalog of catalogs) {
-      const target = targetIn(policy, catalog);
+      const target = targetIn(publishing.policy, catalog);
       for (const place of target ? placesOf(target) : []) {
         const name = fenceName(catalog, formatLocation(place));
         if (claimed.has(name) && (await fence.read(name))?.retired !== undefined) found.push(catalog);
       }
     }
     return found;
-  } finally {
-    await fence.close();
-  }
+  });
 }
 
 async function differs(
@@ -199,41 +195,46 @@ async function differs(
 
 /** Retires what the push has no more; where functions publish, they do it. */
 async function retired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
-  const { inputs, forge, repository, branch, commit, policy } = publishing;
+  const { inputs, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
-  const { plainHttp } = inputs.publish;
-  const internal = [...plainHttp, ...policy.registries.internal];
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
-  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
-  try {
-    const log = (line: string): void => warning(plain(line));
-    return await retireGone({ repository, registry, fence, branch, commit, policy, catalogs, log });
-  } finally {
-    registry.close();
-    await fence.close();
-  }
+  const log = (line: string): void => warning(plain(line));
+  return withPlaces(publishing, (places) =>
+    retireGone({ ...places, repository, branch, commit, policy, catalogs, log }),
+  );
 }
 
 async function here(publishing: Publishing, catalog: string): Promise<Ended> {
-  const { inputs, forge, repository, commit, policy } = publishing;
+  const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
-  const { plainHttp } = inputs.publish;
-  const internal = [...plainHttp, ...policy.registries.internal];
-  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
-  // Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit.
-  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
-  try {
+  return withPlaces(publishing, async (places) => {
     const progress = (step: string): void => info(plain(step));
     const out = join(inputs.publish.out, catalog);
     const today = inputs.now.toISOString().slice(0, 10);
-    const published = await publish(
-      { repository, registry, fence, progress },
-      { commit, catalog, out, today },
-    );
+    const published = await publish({ ...places, repository, progress }, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
+  });
+}
+
+interface Places {
+  readonly registry: Registry;
+  /** Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit. */
+  readonly fence: GitFence;
+}
+
+/** Does something with what a publish writes to. */
+async function withPlaces<T>(
+  { inputs, forge, policy }: Publishing,
+  use: (places: Places) => Promise<T>,
+): Promise<T> {
+  const { plainHttp } = inputs.publish;
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const fence = gitFence({ repository: forge.remote.url, settings: forge.git, reach: forge.remote });
+  try {
+    return await use({ registry, fence });
   } finally {
     registry.close();
     await fence.close();
