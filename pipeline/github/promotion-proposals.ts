@@ -117,7 +117,7 @@ function groupOf({ strategy, owners }: Promotion, group: boolean): string {
   if (strategy === 'always') return 'always';
   return owners.length === 0
     ? 'no-owner'
-    : owners.map((owner) => owner.replaceAll(/[^\w.-]+/g, '-')).join('+');
+    : owners.map((owner) => owner.replaceAll('/', '.').replaceAll(/[^\w.-]+/g, '-')).join('+');
 }
 
 function titleOf(promoted: readonly Promotion[], { from, to }: PromotionsRequest): string {

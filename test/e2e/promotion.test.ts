@@ -63,6 +63,20 @@ test('one pull request for each owner; the same again; closed when somebody else
   expect(await promote()).toEqual(['alice: closed 7', 'always: standing 8', 'bob: standing 9']);
 });
 
+test('teams whose names differ in the place of the slash alone have a pull request each', async () => {
+  const path = '.github/portolan.yaml';
+  const teams = "packages: {ferry-operator: ['@sea-ops/ferry'], harbour-operator: ['@sea/ops-ferry']}";
+  const policy = sample.git('show', `main:${path}`).replace('packages: {ferry-operator: [fred]}', teams);
+  const unowned = 'fbc:\n  version_promotion_strategy: review-needed\n';
+  const files = {
+    'operators/ferry-operator/ci.yaml': unowned,
+    'operators/harbour-operator/ci.yaml': unowned,
+  };
+  sample.commit({ ...files, [path]: policy }, { parents: ['main'], branch: 'main' });
+  const proposed = await promote();
+  expect(proposed).toEqual(['-sea-ops.ferry: opened 7', '-sea.ops-ferry: opened 8', 'always: opened 9']);
+});
+
 test('one for all, by the command', async () => {
   const environment = {
     ...{ PATH: process.env['PATH'], GITHUB_API_URL: forge.url, GITHUB_SERVER_URL: forge.url },

@@ -72,7 +72,8 @@ export const checkCrdUnquoted: Check = ({ crds }, report) => {
       // opm does not look at a field that is spelled otherwise.
       if (miscased.some(({ path: key }) => key.every((step, i) => step === path[i]))) continue;
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is not a string: operator-sdk accepts it, but opm and OLM reject the bundle`;
-      report(message, document.locate(path), { hint: `${String(path.at(-1))}: "…"` });
+      const key = path.at(-1);
+      report(message, document.locate(path), { hint: typeof key === 'number' ? '- "…"' : `${key}: "…"` });
     }
   }
 };

@@ -105,7 +105,7 @@ export function firstPolicy(
       ? `registries: {allow: [${registries.map(quoted).join(', ')}]}`
       : 'registries: {allow: []} # quay.io/my-org: Portolan looks up new images there',
     'merge: {mode: off} # auto: merge allowed pull requests when all checks pass',
-    '# labels: true # label pull requests with the result: portolan/passed, portolan/needs-approval, portolan/failed',
+    '# labels: true # label pull requests with the result, for example portolan/needs-approval',
     "# publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}",
     '',
   ];
