@@ -125,6 +125,9 @@ async function withChecks(
     const checks: ExternalCheck[] = [];
     for (const { name, trust, predicateType } of demands) {
       const report = await verifySignatures(registry, image, trust);
+      const [unread] = report.unread;
+      // Any statement that failed counts more than those that passed: all must have been read.
+      if (unread) return unreadStatement(unread);
       checks.push({ name, ...checkIn(report, predicateType) });
     }
     return { ...found, checks };
@@ -132,6 +135,14 @@ async function withChecks(
     if (!(error instanceof PipelineError)) throw error;
     return unknownBecause(error);
   }
+}
+
+function unreadStatement({ where, why }: SignatureReport['unread'][number]): Unknown {
+  return {
+    kind: 'unknown',
+    why: `cannot read all statements about it: ${where}: ${why}`,
+    hint: 'delete the referrers that nobody needs (policy: registries.attestations)',
+  };
 }
 
 /** How statements say whether a check passed: in-toto's test results, and summaries of verifications. */

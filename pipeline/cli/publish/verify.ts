@@ -95,7 +95,7 @@ function textOf({
   digest,
   verified,
   rejected,
-}: SignatureReport & { readonly image: string; readonly digest: string }): string {
+}: Omit<SignatureReport, 'unread'> & { readonly image: string; readonly digest: string }): string {
   return [
     `${image} ${digest}`,
     ...verified.map(({ by, says }) => `  signed by ${plain(by)}: ${plain(says)}`),

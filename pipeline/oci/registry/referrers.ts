@@ -59,7 +59,8 @@ async function fromApi(
   for (let url: URL | undefined = first; url !== undefined && !seen.has(url.href); ) {
     seen.add(url.href);
     const page: Page | undefined = await readPage(endpoint, of, { url, digest, limit });
-    if (page === undefined) return seen.size === 1 ? undefined : found;
+    if (page === undefined && seen.size === 1) return undefined;
+    if (page === undefined) throw lostPage(of, digest);
     for (const one of page.descriptors) found.push(one);
     url = page.next;
     if (found.length > MOST || (url !== undefined && seen.size === MOST_PAGES)) {
@@ -70,6 +71,15 @@ async function fromApi(
     }
   }
   return found;
+}
+
+/** The pages so far may hide what the others would show, such as a statement that a check failed. */
+function lostPage(of: Repository, digest: string): PipelineError {
+  return new PipelineError(
+    'bad-answer',
+    `${of.registry} listed some referrers of ${repositoryName(of)}@${digest}, then had no next page`,
+    { retryable: true },
+  );
 }
 
 interface Page {

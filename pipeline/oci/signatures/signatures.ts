@@ -26,10 +26,12 @@ export interface FoundSignature {
 export interface UnreadableSignature {
   readonly where: string;
   readonly why: string;
+  /** Whether the registry has it, so that nobody knows what it says. */
+  readonly isThere: boolean;
 }
 
-/** Signatures that are looked at; more are somebody's attempt to keep us busy. */
-const MOST = 64;
+/** Signatures that are read; more are somebody's attempt to keep us busy. */
+const MOST = 256;
 /** Bytes of a signature at most. */
 const LARGEST = 1024 * 1024;
 
@@ -47,8 +49,8 @@ export async function* signaturesOf(
   image: DigestReference,
 ): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const referrers = await registry.listReferrers(image, image.digest);
-  const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType)).slice(0, MOST);
-  for (const { digest } of bundles) {
+  const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType));
+  for (const { digest } of bundles.slice(0, MOST)) {
     const where = `the referrer ${digest}`;
     yield await readable(where, async () => {
       const manifest = await manifestAt(registry, withDigest(image, digest));
@@ -56,7 +58,17 @@ export async function* signaturesOf(
       return { where, bundle: layer && parsed(await content(registry, image, layer)) };
     });
   }
+  yield* unreadRest('referrers', bundles.length);
   yield* tagged(registry, image);
+}
+
+function* unreadRest(where: string, found: number): Generator<UnreadableSignature, void, undefined> {
+  if (found <= MOST) return;
+  yield {
+    where: `${found - MOST} more signatures among the ${where}`,
+    why: `not read, the limit is ${MOST}`,
+    isThere: true,
+  };
 }
 
 /** Junk beside a signature that counts must not hide it; a registry that fails might have one that counts. */
@@ -65,7 +77,7 @@ async function readable<T>(where: string, read: () => Promise<T>): Promise<T | U
     return await read();
   } catch (error) {
     if (!(error instanceof PipelineError) || error.retryable || !OF_CONTENT.has(error.code)) throw error;
-    return { where, why: error.message };
+    return { where, why: error.message, isThere: error.code !== 'not-found' };
   }
 }
 
@@ -102,16 +114,17 @@ async function* tagged(
   const tag = `${digest.replace(':', '-')}.sig`;
   const listed = await readable(`the tag ${tag}`, async () => {
     const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
-    return (manifest?.layers ?? []).filter(({ mediaType }) => mediaType === SIMPLE_SIGNING).slice(0, MOST);
+    return (manifest?.layers ?? []).filter(({ mediaType }) => mediaType === SIMPLE_SIGNING);
   });
   if ('why' in listed) return yield listed;
-  for (const [i, layer] of listed.entries()) {
+  for (const [i, layer] of listed.slice(0, MOST).entries()) {
     const where = `signature ${i + 1} under the tag ${tag}`;
     yield await readable(where, async () => {
       const payload = await content(registry, image, layer);
       return { where, bundle: bundleOf(layer), payload };
     });
   }
+  yield* unreadRest(`layers of the tag ${tag}`, listed.length);
 }
 
 const ANNOTATION = 'dev.cosignproject.cosign/signature';

@@ -24,7 +24,14 @@ export interface VerifiedSignature {
 export interface SignatureReport {
   readonly verified: readonly VerifiedSignature[];
   /** Signatures that do not count, each with the reason. */
-  readonly rejected: readonly { readonly where: string; readonly why: string }[];
+  readonly rejected: readonly RejectedSignature[];
+  /** Those of the rejected ones that the registry has and that could not be read: nobody knows what they say. */
+  readonly unread: readonly RejectedSignature[];
+}
+
+interface RejectedSignature {
+  readonly where: string;
+  readonly why: string;
 }
 
 /** @throws PipelineError `usage` for keys or roots that cannot be read, and whatever the registry answers */
@@ -35,11 +42,14 @@ export async function verifySignatures(
 ): Promise<SignatureReport> {
   const check = await checkOf(trust);
   const verified: VerifiedSignature[] = [];
-  const rejected: { where: string; why: string }[] = [];
+  const rejected: RejectedSignature[] = [];
+  const unread: RejectedSignature[] = [];
   for await (const found of signaturesOf(registry, image)) {
     const { where } = found;
     if ('why' in found) {
-      rejected.push(found);
+      const { why, isThere } = found;
+      rejected.push({ where, why });
+      if (isThere) unread.push({ where, why });
       continue;
     }
     try {
@@ -54,7 +64,7 @@ export async function verifySignatures(
       rejected.push({ where, why: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { verified, rejected };
+  return { verified, rejected, unread };
 }
 
 /** Why an image without a signature that counts has none, for messages. */

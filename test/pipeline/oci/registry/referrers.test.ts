@@ -106,6 +106,22 @@ test.each([
   expect(asked.length).toBeLessThan(100);
 });
 
+test('a page that is not there hides none of the others', async () => {
+  const one = { mediaType: OCI_MANIFEST, digest: signature.root.digest, size: 1 };
+  const body = JSON.stringify({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: [one] });
+  let hasNext = true;
+  const { host } = await startHost(({ url }, response) => {
+    if (url === '/v2/') return reply(response, 200);
+    if (url.endsWith('page=2')) return reply(response, 404, '{}', { 'content-type': 'application/json' });
+    const link = hasNext ? { link: `<${url}?page=2>; rel="next"` } : {};
+    reply(response, 200, body, { 'content-type': OCI_INDEX, ...link });
+  });
+  const list = () => testClient([host]).listReferrers({ registry: host, repository: 'a' }, image.root.digest);
+  await expect(list()).rejects.toMatchObject({ code: 'bad-answer' });
+  hasNext = false;
+  expect(await list()).toHaveLength(1);
+});
+
 test('the same referrer pushed twice is listed once', async () => {
   const { host } = await withoutApi();
   const client = testClient([host]);

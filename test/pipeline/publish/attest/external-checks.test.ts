@@ -6,8 +6,9 @@ import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { attestationDemands } from '../../../../pipeline/policy/signatures.ts';
-import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
-import { signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
+import type { Descriptor, Registry } from '../../../../pipeline/ports.ts';
+import { type Attachment, attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { BUNDLE_TYPE, signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
 import { testClient } from '../../../fakes/host.ts';
 import { sampleImage } from '../../../fakes/image.ts';
 import { registry } from '../../../fakes/registry.ts';
@@ -25,8 +26,20 @@ interface Statement {
   readonly digest?: string;
 }
 
+/** What else is beside the image, and how the registry lists it. */
+interface Beside {
+  readonly attachment?: Attachment;
+  readonly through?: (client: Registry) => Registry;
+}
+
 /** Pushes an image with statements about it. @returns what the checks that the policy demands of it came to */
 async function checksOf(statements: readonly Statement[], name = 'acme/bundle') {
+  const found = await lookedUp(statements, name);
+  expect(found?.kind).toBe('found');
+  return found?.kind === 'found' ? found.checks : undefined;
+}
+
+async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', beside: Beside = {}) {
   const { host } = await registry();
   const client = testClient([host]);
   const reference = parseReference(`${host}/${name}:v1`);
@@ -45,6 +58,8 @@ async function checksOf(statements: readonly Statement[], name = 'acme/bundle') 
     const signed = await signedStatement(bytes, type, { kind: 'key', key: pem });
     await attach(client, { reference, manifest: image.root }, signed);
   }
+  const { attachment, through = (client) => client } = beside;
+  if (attachment) await attach(client, { reference, manifest: image.root }, attachment);
   const keys = [ours.publicKey.export({ type: 'spki', format: 'pem' }).toString()];
   const demand = (check: string, predicateType: string) => ({
     ...{ name: check, predicateType, keys },
@@ -60,9 +75,8 @@ async function checksOf(statements: readonly Statement[], name = 'acme/bundle') 
   );
   expect(findings).toEqual([]);
   const attested = policy && attestationDemands(policy);
-  const [found] = (await lookUp([reference], { registry: client, attested })).values();
-  expect(found?.kind).toBe('found');
-  return found?.kind === 'found' ? found.checks : undefined;
+  const [found] = (await lookUp([reference], { registry: through(client), attested })).values();
+  return found;
 }
 
 test('every check that the policy names needs a statement of its type', async () => {
@@ -93,6 +107,36 @@ test.each([
 test('a statement that it failed counts more than one that it passed', async () => {
   const both = ['PASSED', 'FAILED'].map((result) => ({ type: SCAN, predicate: { result } }));
   expect(await checksOf(both)).toContainEqual(expect.objectContaining({ name: 'scan', kind: 'missing' }));
+});
+
+test('statements that nobody can read leave the checks open: one of them may have failed', async () => {
+  const passed = [PREFLIGHT, SCAN].map((type) => ({ type, predicate: { result: 'PASSED' } }));
+  const junk = (text: string): Attachment => ({ artifactType: BUNDLE_TYPE, bytes: Buffer.from(text) });
+  // Junk that can be read hides nothing.
+  const harmless = await lookedUp(passed, 'acme/bundle', { attachment: junk('junk') });
+  expect(harmless).toMatchObject({ kind: 'found', checks: [{ kind: 'passed' }, { kind: 'passed' }] });
+  const large = await lookedUp(passed, 'acme/bundle', { attachment: junk(' '.repeat(1024 * 1024 + 1)) });
+  expect(large).toMatchObject({ kind: 'unknown', why: expect.stringContaining('1048577 bytes') });
+});
+
+test.each([
+  [254, 'found', ''],
+  [256, 'unknown', '2 more signatures among the referrers: not read, the limit is 256'],
+])('two statements behind %i others: %s', async (others, kind, why) => {
+  const passed = [PREFLIGHT, SCAN].map((type) => ({ type, predicate: { result: 'PASSED' } }));
+  const other = { mediaType: '', digest: `sha256:${'c'.repeat(64)}`, size: 1, artifactType: BUNDLE_TYPE };
+  const through = (client: Registry): Registry => ({
+    ...client,
+    listReferrers: async (...asked) => [
+      ...(await client.listReferrers(...asked)),
+      ...Array<Descriptor>(others).fill(other),
+    ],
+    getManifest: async (at) =>
+      at.kind === 'digest' && at.digest === other.digest ? undefined : client.getManifest(at),
+  });
+  const found = await lookedUp(passed, 'acme/bundle', { through });
+  expect(found?.kind).toBe(kind);
+  expect(found?.kind === 'unknown' ? found.why : '').toContain(why);
 });
 
 test('a demand needs a name, a type and a signer', () => {
