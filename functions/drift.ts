@@ -15,8 +15,11 @@ import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
 import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
+import type { App } from './app.ts';
+import { forEachSource } from './for-each-source.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
+import type { Telemetry } from './telemetry.ts';
 
 export interface DriftRequest extends GateRequest {
   readonly source: Source;
@@ -57,6 +60,34 @@ export async function handleDrift(request: DriftRequest): Promise<Drifted> {
     clients.close();
     await repository.close();
   }
+}
+
+/** Pull requests by repository and catalog. */
+export type DriftProposals = Readonly<Record<string, { kind: string; url: string | undefined }>>;
+
+/**
+ * As {@link handleDrift}, for every repository.
+ *
+ * @throws PipelineError `usage` without an App, and the last one when no repository could be checked
+ */
+export async function driftAll(
+  sources: readonly Source[],
+  app: App | undefined,
+  telemetry: Telemetry,
+): Promise<DriftProposals> {
+  if (!app) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
+  const proposed: Record<string, { kind: string; url: string | undefined }> = {};
+  const look = async (source: Source): Promise<void> => {
+    const drifted = await handleDrift({ ...(await app.request(source)), source });
+    for (const _ of drifted.drift) telemetry.count('Drift');
+    for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
+      proposed[`${source.repository} ${catalog}`] = { kind, url };
+  };
+  await forEachSource(sources, look, ({ repository, branch }, { message }) => {
+    telemetry.log(`cannot check ${repository} ${branch} for drift: ${message}`);
+    telemetry.count('DriftFailed');
+  });
+  return proposed;
 }
 
 /** The source without git; with git where its server serves whole repositories only. */

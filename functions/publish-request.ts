@@ -25,7 +25,16 @@ export interface AskPorts {
   readonly clock: Clock;
   /** How long an end is waited for, in ms. */
   readonly patience: number;
+  readonly room: AnswerRoom;
   readonly log: (line: string) => void;
+}
+
+/** How much of its documents a host's answer has room for. */
+export interface AnswerRoom {
+  /** Bytes of all files, as they are sent. */
+  readonly bytes: number;
+  /** Bytes of a text as the host sends it. */
+  readonly sent: (text: string) => number;
 }
 
 export interface Asking extends Delivery {
@@ -54,8 +63,6 @@ const LARGEST = 16 * 1024;
 const PAUSE = 500;
 /** Bytes of a file that goes into the answer. */
 const LARGEST_FILE = 1024 * 1024;
-/** Bytes of all files in the answer, as they are sent: Lambda's answer may have 6 MB. */
-const LARGEST_ANSWER = 5_000_000;
 /** The file without which an answer says nothing. */
 const RECEIPT = 'receipt.json';
 
@@ -136,14 +143,14 @@ function digestOf(text: string): string {
 }
 
 /** Waits for the end of a publish. A try that failed is not one: the message comes again. */
-async function ended(work: CatalogMessage, { records, clock, patience }: AskPorts): Promise<AskAnswer> {
+async function ended(work: CatalogMessage, { records, clock, patience, room }: AskPorts): Promise<AskAnswer> {
   const until = clock.now() + patience;
   for (;;) {
     const outcome = await outcomeAt(records, work);
     if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
     if (outcome?.state === 'retired') return unpublished(outcome.detail);
     if (outcome && isDone(outcome) && outcome.documents !== undefined) {
-      return { status: 200, body: await answerOf(outcome.documents, records) };
+      return { status: 200, body: await answerOf(outcome.documents, { records, room }) };
     }
     if (clock.now() >= until) {
       const why = outcome?.state === 'failed' ? outcome.detail : 'it is waiting for its turn';
@@ -158,14 +165,17 @@ function unpublished(why: string): AskAnswer {
 }
 
 /** @param own prefix of the keys of the documents of what a commit ended with */
-async function answerOf(own: string, records: RecordStore): Promise<Answered> {
+async function answerOf(
+  own: string,
+  { records, room: { bytes, sent: sentBytes } }: Pick<AskPorts, 'records' | 'room'>,
+): Promise<Answered> {
   // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
   const current = await currentBeside(records, own);
   // A catalog that was retired since has no documents of its end.
   const documents = current && current.retired === undefined ? current.documents : own;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];
-  let room = LARGEST_ANSWER;
+  let room = bytes;
   const receipt = `${documents}${RECEIPT}`;
   const others = (await records.list(documents)).filter((key) => key !== receipt);
   for (const key of [receipt, ...others]) {
@@ -181,9 +191,4 @@ async function answerOf(own: string, records: RecordStore): Promise<Answered> {
     files[key.slice(documents.length)] = text;
   }
   return { published: true, receipt: JSON.parse(files[RECEIPT] ?? 'null'), files, tooLarge };
-}
-
-/** Bytes of a text as it is sent: in the body's JSON, which is a text in the JSON of the function's answer. */
-function sentBytes(text: string): number {
-  return Buffer.byteLength(JSON.stringify(JSON.stringify(text)));
 }

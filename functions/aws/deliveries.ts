@@ -1,6 +1,6 @@
 /** Messages of a queue, one after the other; what fails comes again soon. */
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
-import type { Telemetry } from './log.ts';
+import type { LambdaTelemetry } from './log.ts';
 import { comesAgain } from './queue.ts';
 
 export interface SqsRecord {
@@ -17,7 +17,7 @@ export interface SqsEvent {
 export interface Deliveries {
   /** URL of the queue. */
   readonly queue: string;
-  readonly telemetry: Telemetry;
+  readonly telemetry: LambdaTelemetry;
   /** Counts each try that failed. */
   readonly failed: string;
   readonly handle: (record: SqsRecord) => Promise<void>;
@@ -52,7 +52,7 @@ export async function handleDeliveries(event: SqsEvent, deliveries: Deliveries):
 }
 
 /** Asks when a message comes again. Without it the message comes again as well, only later. */
-export async function attempted({ log }: Telemetry, ask: () => Promise<void>): Promise<void> {
+export async function attempted({ log }: LambdaTelemetry, ask: () => Promise<void>): Promise<void> {
   try {
     await ask();
   } catch (error) {

@@ -1,4 +1,5 @@
 /** What comes to a function over HTTP, as an HTTP API and a function's own address hand it over (format 2.0). */
+import type { AnswerRoom } from '../publish-request.ts';
 import type { Delivery } from '../receive.ts';
 
 export interface HttpEvent {
@@ -18,3 +19,9 @@ export function deliveryOf({ headers, body, isBase64Encoded }: HttpEvent): Deliv
     body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
   };
 }
+
+/** An answer of Lambda may have 6 MB; a text is in the body's JSON, which is a text in the JSON of the function's answer. */
+export const ROOM: AnswerRoom = {
+  bytes: 5_000_000,
+  sent: (text) => Buffer.byteLength(JSON.stringify(JSON.stringify(text))),
+};

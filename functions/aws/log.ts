@@ -2,17 +2,15 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { plain } from '../../pipeline/text.ts';
+import type { Telemetry } from '../telemetry.ts';
 
-export interface Telemetry {
-  readonly log: (line: string) => void;
-  readonly count: (name: string) => void;
-  /** In ms. */
-  readonly time: (name: string, duration: number) => void;
+/** Metrics are gathered, and written at the end of a call. */
+export interface LambdaTelemetry extends Telemetry {
   /** Writes the metrics that were gathered. */
   readonly flush: () => void;
 }
 
-export function telemetryOf(service: string): Telemetry {
+export function telemetryOf(service: string): LambdaTelemetry {
   const logger = new Logger({ serviceName: service });
   const metrics = new Metrics({ namespace: 'Portolan', serviceName: service });
   return {

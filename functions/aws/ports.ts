@@ -1,22 +1,17 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
-import { PipelineError } from '../../pipeline/error.ts';
-import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
-import type { CommitStatus, CredentialSource, Forge, RecordStore } from '../../pipeline/ports.ts';
-import type { GateMessage } from '../../pipeline/publish/delivery/message.ts';
+import type { CredentialSource, RecordStore } from '../../pipeline/ports.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
-import { type GateRequest, handleGate } from '../gate.ts';
-import { appForge, type GitHubForge, readAppSecret } from '../github.ts';
-import type { Source } from '../receive.ts';
-import { branchOpener } from './branch.ts';
+import { type App, logForge, openApp, pullChecker } from '../app.ts';
+import { branchOpener } from '../branch.ts';
+import type { Telemetry } from '../telemetry.ts';
 import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
 import { kmsSigner } from './kms.ts';
-import type { Telemetry } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
 import { secretCredentials } from './registry-secrets.ts';
@@ -42,7 +37,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     reports: fifoQueue(reports),
     isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
-    gate: app && ((message) => checkPull(settings, app, message)),
+    gate: app && pullChecker(settings.sources, app),
     now: () => new Date(),
     log: telemetry.log,
   };
@@ -65,34 +60,11 @@ function recordsOf({ bucket, endpoint }: Settings): RecordStore {
   return bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
 }
 
-/** The App, and what it checks and proposes with. */
-export interface App {
-  readonly forge: GitHubForge;
-  /** All that a handler needs for a repository but what it does. */
-  request(source: Source): Promise<GateRequest>;
-}
-
 /** @returns undefined where no App is set up */
-export function appOf(settings: Settings, { log }: Telemetry): App | undefined {
-  const { secrets, api, environment, plainHttp, git } = settings;
-  if (secrets.app === undefined) return undefined;
-  const secret = neededSecret(secrets.app);
-  const forge = appForge(async () => readAppSecret(await secret()), { api, log });
-  const registries = { credentials: credentialsOf(settings), plainHttp, environment };
-  const cache = memoryStore();
-  return {
-    forge,
-    request: async (source) => ({
-      github: await forge.client(),
-      source,
-      token: await forge.token(),
-      git,
-      registries,
-      cache,
-      now: new Date(),
-      log,
-    }),
-  };
+export function appOf(settings: Settings, telemetry: Telemetry): App | undefined {
+  const { app } = settings.secrets;
+  if (app === undefined) return undefined;
+  return openApp(settings, { secret: neededSecret(app), credentials: credentialsOf(settings), telemetry });
 }
 
 function credentialsOf({ authfile, environment, secrets }: Settings): CredentialSource {
@@ -117,22 +89,4 @@ function linksTo({ pages, bucket, environment }: Settings): (documents: string) 
   const region = environment['AWS_REGION'] ?? '';
   const shown = `https://${region}.${consoleOf(region)}/s3/object/${bucket}?region=${region}&prefix=`;
   return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
-}
-
-async function checkPull(
-  { sources }: Settings,
-  app: App,
-  { repository: name, number }: GateMessage,
-): Promise<void> {
-  const source = sources.find((one) => one.repository === name);
-  if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
-  await handleGate(number, await app.request(source));
-}
-
-/** Statuses as lines of the log, where no App reports them. */
-function logForge({ log }: Telemetry): Forge {
-  return {
-    report: async ({ repository, commit, context, state, description }: CommitStatus) =>
-      log(`${repository} ${commit} ${context}: ${state}: ${description}`),
-  };
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { ask } from '../publish-request.ts';
 import { tokenReader } from '../token.ts';
 import { settings } from './env.ts';
-import { deliveryOf, type HttpEvent } from './http.ts';
+import { deliveryOf, type HttpEvent, ROOM } from './http.ts';
 import { telemetryOf } from './log.ts';
 import { fifoQueue } from './queue.ts';
 import { bucketRecords } from './records.ts';
@@ -21,6 +21,7 @@ const ports = {
   records: bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined }),
   clock: systemClock,
   patience: PATIENCE,
+  room: ROOM,
   log: telemetry.log,
 };
 

@@ -1,6 +1,7 @@
 /** The Action's publish job asks the functions, by the token that its runner gives it: both as they are, over HTTP. */
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ROOM } from '../../functions/aws/http.ts';
 import { ask } from '../../functions/publish-request.ts';
 import { tokenReader } from '../../functions/token.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
@@ -78,6 +79,7 @@ async function functions(): Promise<string> {
         records,
         clock: systemClock,
         patience: 1000,
+        room: ROOM,
         log: (line) => hub.log.push(line),
       },
     );

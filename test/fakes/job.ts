@@ -1,4 +1,5 @@
 /** A job of the sample's repository that asks for a publish: what it sends, and what the address knows of it. */
+import { ROOM } from '../../functions/aws/http.ts';
 import type { Asking, AskPorts } from '../../functions/publish-request.ts';
 
 export interface Job {
@@ -10,7 +11,7 @@ export interface Job {
 
 export function jobThatAsks({ branch, commit, run }: Job): {
   readonly asking: Asking;
-  readonly known: Pick<AskPorts, 'sources' | 'issuer' | 'readToken' | 'log'>;
+  readonly known: Pick<AskPorts, 'sources' | 'issuer' | 'readToken' | 'room' | 'log'>;
 } {
   const workflow = `sea/catalogs/w.yml@refs/heads/${branch}`;
   const audience = 'https://ask.example';
@@ -29,6 +30,7 @@ export function jobThatAsks({ branch, commit, run }: Job): {
       sources: [{ repository: 'sea/catalogs', id: 1, branch, url, job }],
       issuer,
       readToken: async () => claims,
+      room: ROOM,
       log: () => undefined,
     },
   };

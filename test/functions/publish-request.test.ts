@@ -1,6 +1,7 @@
 /** Jobs that ask for a publish, by real tokens: the publishing job is answered, everybody else is refused. */
 import { generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { ROOM } from '../../functions/aws/http.ts';
 import { type Asking, type AskPorts, ask } from '../../functions/publish-request.ts';
 import { tokenReader } from '../../functions/token.ts';
 import type { Message } from '../../pipeline/ports.ts';
@@ -75,6 +76,7 @@ async function address(): Promise<Address> {
         },
       },
       patience: 10_000,
+      room: ROOM,
       log: (line) => logged.push(line),
     },
   };

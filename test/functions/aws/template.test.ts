@@ -83,8 +83,11 @@ test("the App's secret is readable, and none whose name begins with its name", (
 test('each metric that functions count is told of, and each alarm is about one that there is', () => {
   const counted = new Set<string>();
   const services = new Set<string>();
-  for (const file of readdirSync('functions/aws').filter((name) => name.endsWith('.ts'))) {
-    const text = readFileSync(`functions/aws/${file}`, 'utf8');
+  const files = ['functions', 'functions/aws'].flatMap((folder) =>
+    readdirSync(folder).map((name) => `${folder}/${name}`),
+  );
+  for (const file of files.filter((name) => name.endsWith('.ts'))) {
+    const text = readFileSync(file, 'utf8');
     for (const [, words = ''] of text.matchAll(/telemetry\.(?:count|time)\(([^)]*)\)/g))
       for (const [, name = ''] of words.matchAll(/'(\w+)'/g)) counted.add(name);
     for (const [, name = ''] of text.matchAll(/telemetryOf\('(\w+)'\)/g)) services.add(name);

@@ -1,20 +1,20 @@
 /** A branch as a delivery reads it: over HTTP without git, and with git where the server serves whole repositories only. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { PipelineError } from '../../pipeline/error.ts';
-import { fetchBranch } from '../../pipeline/git/fetch.ts';
-import { type GitClient, openGitClient } from '../../pipeline/git/http/client.ts';
-import { openHttpRepository } from '../../pipeline/git/http/repository.ts';
-import type { GitObject } from '../../pipeline/git/objects.ts';
-import { authorization, authorizationValue } from '../../pipeline/git/process.ts';
-import { openRepository } from '../../pipeline/git/repository.ts';
-import { LruCache } from '../../pipeline/lru-cache.ts';
-import { openTransport } from '../../pipeline/oci/registry/client.ts';
-import type { DeliveryPorts, OpenBranch } from '../../pipeline/publish/delivery/ports.ts';
-import type { Source } from '../receive.ts';
-import type { Settings } from './env.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import { fetchBranch } from '../pipeline/git/fetch.ts';
+import { type GitClient, openGitClient } from '../pipeline/git/http/client.ts';
+import { openHttpRepository } from '../pipeline/git/http/repository.ts';
+import type { GitObject } from '../pipeline/git/objects.ts';
+import { authorization, authorizationValue } from '../pipeline/git/process.ts';
+import { openRepository } from '../pipeline/git/repository.ts';
+import { LruCache } from '../pipeline/lru-cache.ts';
+import { openTransport } from '../pipeline/oci/registry/client.ts';
+import type { DeliveryPorts, OpenBranch } from '../pipeline/publish/delivery/ports.ts';
+import type { Source } from './receive.ts';
+import type { HostSettings } from './settings.ts';
 
-/** Bytes of git objects that a sandbox keeps from one message to the next. */
+/** Bytes of git objects that a process keeps from one message to the next. */
 const KEPT = 64 * 1024 * 1024;
 
 export interface BranchOptions {
@@ -23,8 +23,8 @@ export interface BranchOptions {
   readonly log: (line: string) => void;
 }
 
-/** Opens branches of the settings' sources. What one message fetched, the next one in the same sandbox has. */
-export function branchOpener(settings: Settings, { token, log }: BranchOptions): DeliveryPorts['open'] {
+/** Opens branches of the settings' sources. What one message fetched, the next one in the same process has. */
+export function branchOpener(settings: HostSettings, { token, log }: BranchOptions): DeliveryPorts['open'] {
   const cache = new LruCache<GitObject>(KEPT);
   const clients = new Map<string, GitClient>();
   const clientOf = (url: string): GitClient => {
@@ -54,7 +54,7 @@ export function branchOpener(settings: Settings, { token, log }: BranchOptions):
 }
 
 function newClient(
-  { plainHttp, environment }: Settings,
+  { plainHttp, environment }: HostSettings,
   url: string,
   token: BranchOptions['token'],
 ): GitClient {
@@ -63,7 +63,7 @@ function newClient(
 }
 
 async function cloned(
-  { clones, git }: Settings,
+  { clones, git }: HostSettings,
   { url, branch }: Source,
   token: BranchOptions['token'],
 ): Promise<OpenBranch> {

@@ -2,12 +2,12 @@
 import { request as ask, createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { branchOpener } from '../../../functions/aws/branch.ts';
-import { settingsFrom } from '../../../functions/aws/env.ts';
-import { entryAt, listFiles } from '../../../pipeline/git/tree.ts';
-import { gitServer } from '../../fakes/git-server.ts';
-import { listen } from '../../fakes/host.ts';
-import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
+import { branchOpener } from '../../functions/branch.ts';
+import { hostSettings } from '../../functions/settings.ts';
+import { entryAt, listFiles } from '../../pipeline/git/tree.ts';
+import { gitServer } from '../fakes/git-server.ts';
+import { listen } from '../fakes/host.ts';
+import { makeRepository, type TestRepository } from '../fakes/repository.ts';
 
 let source: TestRepository;
 let tip: string;
@@ -51,15 +51,12 @@ function opener(
   url: string,
   { plain = true, path = '/nowhere', token = undefined as string | undefined } = {},
 ) {
-  const settings = settingsFrom({
+  const environment = {
     PATH: path,
-    PORTOLAN_QUEUE: 'queue',
-    PORTOLAN_REPORTS: 'queue',
-    PORTOLAN_TABLE: 'table',
-    PORTOLAN_BUCKET: 'bucket',
     PORTOLAN_PLAIN_HTTP: plain ? new URL(url).host : '',
     PORTOLAN_SOURCES: JSON.stringify([{ repository: 'sea/catalogs', id: 1, branch: 'main', url }]),
-  });
+  };
+  const settings = hostSettings(environment, 'set it');
   const options = {
     token: token === undefined ? undefined : async () => token,
     log: (line: string) => log.push(line),
@@ -69,7 +66,7 @@ function opener(
 
 const MAIN = { repository: 'sea/catalogs', branch: 'main' };
 
-test('a branch is read without git, as far as it is asked for, and once in a sandbox', async () => {
+test('a branch is read without git, as far as it is asked for, and once in a process', async () => {
   const { url, seen } = await front();
   const open = opener(url, { token: 'ghs_token' });
   const readCatalog = async (): Promise<string> => {

@@ -1,0 +1,87 @@
+/** The part of a host's environment that is the same on every host. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isObject } from '../catalog/go/shape.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import { type GitSettings, partsOf } from '../pipeline/git/process.ts';
+import { ISSUER } from '../pipeline/github/claims.ts';
+import { parsedJson } from '../pipeline/json.ts';
+import { isBranch } from '../pipeline/publish/delivery/message.ts';
+import type { Source } from './receive.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface HostSettings {
+  readonly sources: readonly Source[];
+  /** Who gives jobs their identity tokens. */
+  readonly issuer: string;
+  /** Whom those tokens are for; the host's own address when undefined. */
+  readonly audience: string | undefined;
+  /** Where people read documents, without a slash at its end. */
+  readonly pages: string | undefined;
+  /** GitHub's API. */
+  readonly api: string;
+  /** Hosts, with their ports, that speak plain HTTP. */
+  readonly plainHttp: readonly string[];
+  readonly authfile: string | undefined;
+  /** Where clones are kept from one message to the next. */
+  readonly clones: string;
+  /** Where git is: its programs and libraries may not be where git was built for. */
+  readonly git: GitSettings;
+  /** Proxies, and what the host reads itself. */
+  readonly environment: Environment;
+}
+
+/**
+ * @param hint where the variables are set
+ * @returns the value of a variable. @throws PipelineError `usage` that names the variable
+ */
+export function neededVariable(environment: Environment, hint: string): (name: string) => string {
+  return (name) => {
+    const value = environment[name];
+    if (value !== undefined && value !== '') return value;
+    throw new PipelineError('usage', `${name} is not set`, { hint });
+  };
+}
+
+/** @throws PipelineError `usage` that names the variable */
+export function hostSettings(environment: Environment, hint: string): HostSettings {
+  return {
+    sources: sourcesFrom(neededVariable(environment, hint)('PORTOLAN_SOURCES')),
+    issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
+    audience: environment['PORTOLAN_AUDIENCE'] || undefined,
+    pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
+    api: environment['PORTOLAN_API'] || 'https://api.github.com',
+    plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
+    authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
+    clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
+    git: { searchPath: environment['PATH'], parts: partsOf(environment) },
+    environment,
+  };
+}
+
+function sourcesFrom(text: string): Source[] {
+  const value: unknown = parsedJson(text);
+  const sources = Array.isArray(value) ? value.filter(isSource) : [];
+  if (Array.isArray(value) && value.length > 0 && sources.length === value.length) return sources;
+  throw new PipelineError('usage', 'PORTOLAN_SOURCES is not a list of repositories', {
+    hint: '[{"repository": "owner/name", "id": 123, "branch": "main", "url": "https://github.com/owner/name.git"}]',
+  });
+}
+
+function isSource(value: unknown): value is Source {
+  if (!isObject(value)) return false;
+  const { repository, id, branch, url, job } = value;
+  const texts = typeof repository === 'string' && typeof branch === 'string' && typeof url === 'string';
+  if (!texts || typeof id !== 'number' || !isBranch(branch) || !/^https?:\/\//.test(url)) return false;
+  return job === undefined || isJob(job);
+}
+
+function isJob(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { ownerId, workflow, environment } = value;
+  if (typeof ownerId !== 'number' || typeof workflow !== 'string') return false;
+  const isWorkflow = /^\.github\/workflows\/[\w.-]+\.ya?ml$/.test(workflow);
+  return isWorkflow && (environment === undefined || typeof environment === 'string');
+}

@@ -1,0 +1,7 @@
+/** What a host writes about its work: lines for people, numbers for alarms. */
+export interface Telemetry {
+  readonly log: (line: string) => void;
+  readonly count: (name: string) => void;
+  /** In ms. */
+  readonly time: (name: string, duration: number) => void;
+}
