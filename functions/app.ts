@@ -1,11 +1,13 @@
 /** The GitHub App of a host, and what it checks and proposes with. */
 import { PipelineError } from '../pipeline/error.ts';
 import { memoryStore } from '../pipeline/oci/image/memory-store.ts';
-import type { CommitStatus, CredentialSource, Forge } from '../pipeline/ports.ts';
+import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipeline/ports.ts';
 import type { GateMessage } from '../pipeline/publish/delivery/message.ts';
+import type { DeliveryPorts, Releaser } from '../pipeline/publish/delivery/ports.ts';
 import { type GateRequest, handleGate } from './gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from './github.ts';
 import type { Source } from './receive.ts';
+import { releaserFor } from './release.ts';
 import type { HostSettings } from './settings.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -13,6 +15,8 @@ export interface App {
   readonly forge: GitHubForge;
   /** All that a handler needs for a repository but what it does. */
   request(source: Source): Promise<GateRequest>;
+  /** @param registry where bundles are pushed */
+  releaser(source: Source, registry: Registry): Releaser;
 }
 
 export interface AppOptions {
@@ -41,6 +45,20 @@ export function openApp(
       now: new Date(),
       log,
     }),
+    releaser: (source, registry) =>
+      releaserFor({ github: forge.client, source, registry, registries, now: () => new Date(), log }),
+  };
+}
+
+/** Releases bundles as the App; undefined for a branch whose job does that. */
+export function bundleReleaser(
+  sources: readonly Source[],
+  app: App,
+  registry: Registry,
+): NonNullable<DeliveryPorts['releaserOf']> {
+  return ({ repository, branch }) => {
+    const source = sources.find((one) => one.repository === repository && one.branch === branch);
+    return source && !source.job ? app.releaser(source, registry) : undefined;
   };
 }
 

@@ -104,7 +104,8 @@ function workOf(event: Event, sources: readonly Source[], digest: string): Work 
   const source = sources.find(({ branch }) => event.ref === `refs/heads/${branch}`);
   if (!source || event.deleted) return undefined;
   const { repository, branch } = source;
-  return { v: 1, kind: 'push', repository, branch, commit: event.after };
+  const { after: commit, before } = event;
+  return { v: 1, kind: 'push', repository, branch, commit, ...(before === undefined ? {} : { before }) };
 }
 
 /** The text whose bytes these are; other bytes could pass for it if they were only replaced. */
@@ -134,6 +135,8 @@ interface Push {
   readonly at: number;
   readonly ref: string;
   readonly after: string;
+  /** Undefined for a branch that is new. */
+  readonly before: string | undefined;
   readonly deleted: boolean;
 }
 
@@ -159,14 +162,17 @@ function eventOf(name: string | undefined, text: string): Event | 'other' | unde
   return name === 'push' ? pushOf(value, id) : pullOf(value['pull_request'], id);
 }
 
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
 function pushOf(value: Readonly<Record<string, unknown>>, id: number): Push | undefined {
-  const { ref, after, deleted, repository } = value;
+  const { ref, after, before, deleted, repository } = value;
   if (typeof ref !== 'string' || !isBranch(ref) || typeof after !== 'string') return undefined;
-  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(after)) return undefined;
+  if (!COMMIT.test(after)) return undefined;
   // Seconds in pushes, a date in every other event.
   const pushedAt = isObject(repository) ? repository['pushed_at'] : undefined;
   if (typeof pushedAt !== 'number') return undefined;
-  return { kind: 'push', id, at: pushedAt * 1000, ref, after, deleted: deleted === true };
+  const from = typeof before === 'string' && COMMIT.test(before) && !/^0+$/.test(before) ? before : undefined;
+  return { kind: 'push', id, at: pushedAt * 1000, ref, after, before: from, deleted: deleted === true };
 }
 
 function pullOf(value: unknown, id: number): Pull | undefined {

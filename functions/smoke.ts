@@ -63,7 +63,7 @@ export async function smoke(sources: readonly Source[], ports: DeliveryPorts): P
     const { repository, branch } = source;
     const places = new Map<string, () => Promise<unknown>>();
     await check(`${repository} ${branch} is fetched, and its policy can be used`, () =>
-      withBranch(source, ports, (open) => readPlaces(open, ports, places)),
+      withBranch(source, ports, (open) => readPlaces({ ...open, source }, ports, places)),
     );
     for (const [name, push] of places) await check(`a blob is pushed to ${name}`, push);
     await check(`the queue takes a push of ${repository} ${branch}`, () =>
@@ -101,12 +101,16 @@ async function withBranch(
 
 /** @param places filled with what pushes to each registry's repository */
 async function readPlaces(
-  { repository, tip }: OpenBranch,
-  { registry, signer: key, isAnonymous }: DeliveryPorts,
+  { repository, tip, source }: OpenBranch & { readonly source: Source },
+  { registry, signer: key, isAnonymous, releaserOf }: DeliveryPorts,
   places: Map<string, () => Promise<unknown>>,
 ): Promise<void> {
   const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
   if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+  if (policy.release && !source.job && !releaserOf?.(source))
+    throw new PipelineError('usage', 'nobody releases bundles, which the policy asks for (release)', {
+      hint: "set AppSecret, or job in Sources, so that the repository's job does it",
+    });
   for (const catalog of await publishedCatalogs(repository.objects, tip, policy)) {
     const target = targetOf(policy, catalog, {});
     const unsigned = whyUnsigned(target.attest, { key, isAnonymous });

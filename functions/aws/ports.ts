@@ -4,7 +4,7 @@ import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts'
 import type { CredentialSource, RecordStore } from '../../pipeline/ports.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
-import { type App, logForge, openApp, pullChecker } from '../app.ts';
+import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
 import { branchOpener } from '../branch.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { ecrCredentials } from './ecr.ts';
@@ -25,11 +25,12 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   const { environment, plainHttp, table, queue, reports, signing } = settings;
   const app = appOf(settings, telemetry);
   const credentials = credentialsOf(settings);
+  const registry = makingRepositories(
+    createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
+  );
   return {
     open: branchOpener(settings, { token: app?.forge.token, log: telemetry.log }),
-    registry: makingRepositories(
-      createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
-    ),
+    registry,
     fence: tableFence(table),
     lease: { patience: PATIENCE },
     records: recordsOf(settings),
@@ -37,6 +38,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     reports: fifoQueue(reports),
     isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
+    releaserOf: app && bundleReleaser(settings.sources, app, registry),
     gate: app && pullChecker(settings.sources, app),
     now: () => new Date(),
     log: telemetry.log,

@@ -1,6 +1,7 @@
-/** One catalog published or retired, called by the state machine. */
+/** One catalog published or retired, or a branch's bundles released, called by the state machine. */
 
 import { PipelineError } from '../../pipeline/error.ts';
+import { handleBundles } from '../../pipeline/publish/delivery/bundles.ts';
 import { handleCatalog } from '../../pipeline/publish/delivery/catalog.ts';
 import { readWork } from '../../pipeline/publish/delivery/message.ts';
 import { handleRetire } from '../../pipeline/publish/delivery/retire.ts';
@@ -14,14 +15,18 @@ const ports = portsOf(settings(), telemetry);
 const store = bucketMemory(ports.records);
 
 /**
- * @param event a message for one catalog
- * @returns what became of it: `published`, `superseded`, `refused`, `retired`, or `done` when it was before
+ * @param event a message for one catalog, or for bundles
+ * @returns what became of it: `published`, `superseded`, `refused`, `retired`, `released`, or `done` when it was before
  */
 export async function handler(event: unknown): Promise<{ catalog: string; state: string }> {
   const work = readWork(JSON.stringify(event));
   if (work.kind === 'retire') {
     const isRetired = await handleRetire(work, ports);
     return { catalog: work.catalog, state: isRetired ? 'retired' : 'done' };
+  }
+  if (work.kind === 'bundles') {
+    await handleBundles(work, ports);
+    return { catalog: '', state: 'released' };
   }
   if (work.kind !== 'catalog') throw new PipelineError('usage', 'the message does not name a catalog');
   const published = await handleCatalog(work, ports, { store });

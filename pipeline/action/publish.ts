@@ -3,8 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
-import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
-import { wholeCatalog } from '../change/whole-catalog.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
@@ -19,6 +17,7 @@ import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import { fenceName } from '../publish/fence.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
+import { heldBackBy, namedMissing } from '../publish/held-back.ts';
 import { publish } from '../publish/publish.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { placesOf, targetIn } from '../publish/target.ts';
@@ -96,12 +95,15 @@ async function toPublish(
 }
 
 async function publishAll(publishing: Publishing, missing: ReadonlySet<string>): Promise<void> {
-  const { commit, inputs } = publishing;
+  const { repository, commit, policy, inputs } = publishing;
   const { catalogs, changed } = await toPublish(publishing);
   const ended: Ended[] = [];
   for (const catalog of catalogs) {
-    const why = changed.has(catalog) ? await whyHeldBack(publishing, catalog, missing) : undefined;
-    if (why !== undefined) {
+    const named = changed.has(catalog)
+      ? await namedMissing({ objects: repository.objects, commit, policy, name: catalog }, missing)
+      : undefined;
+    if (named !== undefined) {
+      const why = heldBackBy(named);
       info(plain(`${catalog} is held back: ${why}`));
       ended.push({ catalog, kind: 'refused', why });
     } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
@@ -116,20 +118,6 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   await summary.addRaw(summaryOf(commit, ended)).write();
   const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
   if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
-}
-
-/** Why a catalog waits: it names a bundle that was refused, and clusters would look for an image that is not there. */
-async function whyHeldBack(
-  { repository, commit, policy }: Publishing,
-  name: string,
-  missing: ReadonlySet<string>,
-): Promise<string | undefined> {
-  if (missing.size === 0) return undefined;
-  await bringCatalog(repository.objects, commit, { policy, name });
-  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name });
-  const { sites } = await referenceSites(source, { limits: policy.limits });
-  const found = sites.map(({ reference }) => lookupKey(reference)).find((key) => missing.has(key));
-  return found && `it references ${found}, a refused bundle without an image`;
 }
 
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {

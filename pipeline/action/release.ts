@@ -1,17 +1,15 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { info, setFailed, setOutput, summary, warning } from '@actions/core';
-import { tryParseReference } from '../../catalog/reference.ts';
 import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
 import { readDefaultBranch } from '../github/pull-request.ts';
-import { type BundleRelease, type ReleaseBundlesRequest, releaseBundles } from '../github/release-bundles.ts';
+import { releaseArrivals } from '../github/release-arrived.ts';
+import type { BundleRelease, ReleaseBundlesRequest } from '../github/release-bundles.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
-import { eachOf } from '../parallel.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Registry } from '../ports.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../text.ts';
 import type { Forge } from './forge.ts';
@@ -55,35 +53,16 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
     const { github, repository: name } = forge;
     const ports = { github, name, repository, registry, registryFor: references.under };
     const today = inputs.now.toISOString().slice(0, 10);
-    const released = await releaseBundles(ports, { ...since, branch, commit, policy, today });
+    const { released, missing } = await releaseArrivals(ports, { ...since, branch, commit, policy, today });
     await say(released);
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
-    const missing = new Set([...since.missing, ...released.flatMap((one) => one.missing)]);
-    // Pushed by this run, by an earlier one under a waiver, or by hand.
-    await eachOf([...missing], REQUESTS, async (reference) => {
-      if (await isThere(registry, reference)) missing.delete(reference);
-    });
     if (released.length > 0 || missing.size < since.missing.length)
       await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
     return { commit: last, missing };
   } finally {
     registry.close();
     references.close();
-  }
-}
-
-/** Questions to registries at a time. */
-const REQUESTS = 4;
-
-/** Whether a registry has an image; what it does not answer is taken for no. */
-async function isThere(registry: Registry, text: string): Promise<boolean> {
-  const reference = tryParseReference(text);
-  try {
-    return reference !== undefined && (await registry.resolve(reference)) !== undefined;
-  } catch (error) {
-    if (!(error instanceof PipelineError)) throw error;
-    return false;
   }
 }
 

@@ -63,6 +63,19 @@ test('a push is queued, in the group of its repository', async () => {
   ]);
 });
 
+test.each([
+  ['b'.repeat(40), { before: 'b'.repeat(40) }],
+  // A branch that is new.
+  ['0'.repeat(40), {}],
+  ['../x', {}],
+  [7, {}],
+])('the commit before a push is passed on, if it is one: %j', async (before, expected) => {
+  const { send, queued } = address();
+  await send(signed(payload({ before })));
+  const push = { v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit: COMMIT };
+  expect(queued.map(({ body }) => JSON.parse(body))).toEqual([{ ...push, ...expected }]);
+});
+
 test('of a repository with two branches that are published, each is heard', async () => {
   const source = { repository: 'sea/catalogs', id: 1, url: 'https://github.com/sea/catalogs.git' };
   const sources = [

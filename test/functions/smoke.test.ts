@@ -1,5 +1,6 @@
 /** A deployment that cannot publish is told so: each thing that fails is named, and what it leaves is no publish. */
 import { expect, test } from 'vitest';
+import type { PublishingJob } from '../../functions/receive.ts';
 import { type SmokeReport, smoke } from '../../functions/smoke.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -18,11 +19,14 @@ interface Smoked {
 async function smoked(
   change: (ports: DeliveryPorts) => Partial<DeliveryPorts>,
   policy: (text: string) => string = (text) => text,
+  job?: PublishingJob,
 ): Promise<Smoked> {
   const sample = harbourRepository();
   const text = policy(`${sample.git('show', `main:${POLICY_PATH}`)}\n`);
   sample.commit({ [POLICY_PATH]: text }, { parents: [sample.base], branch: 'trunk' });
-  const sources = [{ repository: 'sea/catalogs', id: 1, branch: 'trunk', url: 'https://example.com/x.git' }];
+  const sources = [
+    { repository: 'sea/catalogs', id: 1, branch: 'trunk', url: 'https://example.com/x.git', job },
+  ];
   const sent: Message[] = [];
   let report: SmokeReport | undefined;
   await deliver({
@@ -95,4 +99,17 @@ test('a policy that publishes nothing, is not valid, or asks for a signature tha
   const keyless = (text: string): string => text.replace('platforms:', 'attest: [keyless]\n      platforms:');
   const unsigned = await smoked(() => ({ isAnonymous: true }), keyless);
   expect(failed(unsigned)[0]).toContain('attest: [keyless] needs the OIDC identity of a job');
+});
+
+test('a policy that releases bundles needs an App, or a job that does it', async () => {
+  const releases = (text: string): string =>
+    `${text}release: {bundles: 'quay.io/org/{package}-bundle:v{version}', mode: 'off'}\n`;
+  const nobody = await smoked(() => ({}), releases);
+  expect(failed(nobody)[0]).toContain(
+    'nobody releases bundles, which the policy asks for (release): set AppSecret',
+  );
+  const app = await smoked(() => ({ releaserOf: () => ({}) as never }), releases);
+  expect(failed(app)).toEqual([]);
+  const job = { ownerId: 1, workflow: '.github/workflows/publish.yml' };
+  expect(failed(await smoked(() => ({}), releases, job))).toEqual([]);
 });

@@ -2,13 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { Published } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
+import { whyHeldBack } from './bundles.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import { isOn } from './on-branch.ts';
 import {
@@ -172,6 +176,9 @@ async function publishCommit(
 ): Promise<Published> {
   const { registry, fence, lease, records, signer, isAnonymous, log, now } = ports;
   const { repository } = branch;
+  const from = { repository: name, branch: of };
+  const missing = await missingBundle({ repository, from, commit }, catalog, ports);
+  if (missing) return { kind: 'refused', findings: [missing] };
   const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
   try {
     const request = {
@@ -182,7 +189,7 @@ async function publishCommit(
       today: now().toISOString().slice(0, 10),
       ...options,
       page: true,
-      from: { repository: name, branch: of },
+      from,
     };
     const around = { fence, lease, records, signer, isAnonymous };
     const published = await publish({ repository, registry, ...around, progress: log }, request);
@@ -194,6 +201,20 @@ async function publishCommit(
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
+}
+
+/** A bundle that a catalog names and that was refused. @throws PipelineError, retryable, for one that is not released yet */
+async function missingBundle(
+  at: Omit<Parameters<typeof whyHeldBack>[0], 'policy'>,
+  catalog: string,
+  ports: DeliveryPorts,
+): Promise<Finding | undefined> {
+  if (!ports.releaserOf) return undefined;
+  const { policy } = await policyAt(at.repository.objects, at.commit, RULE_IDS);
+  const why = policy && (await whyHeldBack({ ...at, policy }, catalog, ports));
+  return why === undefined
+    ? undefined
+    : { rule: 'release/image', severity: 'error', message: why, location: { file: '', line: 1, column: 1 } };
 }
 
 function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {

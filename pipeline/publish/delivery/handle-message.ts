@@ -1,6 +1,7 @@
 /** A message of the queue handled, whatever it asks for. */
 import { PipelineError } from '../../error.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
+import { handleBundles } from './bundles.ts';
 import { handleCatalog } from './catalog.ts';
 import { readWork } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
@@ -17,6 +18,7 @@ export async function handleMessage(
 ): Promise<void> {
   const work = readWork(body);
   if (work.kind === 'push') await handlePush(work, ports);
+  else if (work.kind === 'bundles') await handleBundles(work, ports);
   else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
   else if (work.kind === 'retire') await handleRetire(work, ports);
   else if (ports.gate) await ports.gate(work);

@@ -15,6 +15,18 @@ export interface PushMessage {
   readonly branch: string;
   /** Id of the commit that it was moved to. */
   readonly commit: string;
+  /** Id of the commit that it was moved from, where whoever sent it knows. */
+  readonly before?: string;
+}
+
+/** Bundles that have arrived on the branch are to be released, when nobody could with the push. */
+export interface BundlesMessage {
+  readonly v: 1;
+  readonly kind: 'bundles';
+  readonly repository: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly before?: string;
 }
 
 /** A catalog of a commit is to be published, unless a newer commit is. */
@@ -56,7 +68,7 @@ export interface GateMessage {
   readonly event: string;
 }
 
-export type Work = PushMessage | CatalogMessage | RetireMessage | GateMessage;
+export type Work = PushMessage | BundlesMessage | CatalogMessage | RetireMessage | GateMessage;
 
 interface Reporting {
   readonly v: 1;
@@ -65,9 +77,9 @@ interface Reporting {
   readonly commit: string;
 }
 
-/** A commit's status is to be set. */
+/** A commit's status is to be set: that of its publish, or of its bundles. */
 export interface CommitReport extends Reporting, Pick<CommitStatus, 'state' | 'description'> {
-  readonly what: 'commit';
+  readonly what: 'commit' | 'bundles';
 }
 
 /** The status of one catalog of a commit is to be set, as its record says when the message is read. */
@@ -101,16 +113,16 @@ export function messageOf(work: Work | ReportMessage): Message {
 
 function groupOf(work: Work | ReportMessage): string {
   if (work.kind === 'push') return work.repository;
+  if (work.kind === 'bundles') return `${work.repository} bundles`;
   if (work.kind === 'report') return reportGroupOf(work);
   return `${work.repository}${work.kind === 'gate' ? `#${work.number}` : `:${work.catalog}`}`;
 }
 
 function reportGroupOf(report: ReportMessage): string {
   const { repository, what, commit } = report;
-  if (what === 'commit') return `${repository} ${commit}`;
-  return what === 'catalog'
-    ? `${repository} ${commit}:${report.catalog}`
-    : `${repository} ${what}:${report.catalog}`;
+  if (!('catalog' in report)) return `${repository} ${commit}`;
+  const { catalog } = report;
+  return what === 'catalog' ? `${repository} ${commit}:${catalog}` : `${repository} ${what}:${catalog}`;
 }
 
 function digestOf(text: string): string {
@@ -130,7 +142,7 @@ export function readReport(body: string): ReportMessage {
   if (kind !== 'report') throw unreadable(`its kind is ${JSON.stringify(kind)}`);
   const { what, state, description, version, documents } = value;
   const of = { v: 1, kind, repository, commit: commitIn(value) } as const;
-  if (what === 'commit') {
+  if (what === 'commit' || what === 'bundles') {
     if (!isState(state)) throw unreadable(`its state is ${JSON.stringify(state)}`);
     return { ...of, what, state, description: String(description) };
   }
@@ -156,7 +168,7 @@ export function readWork(body: string): Work {
   const value = fieldsOf(body);
   const { kind, repository } = value;
   if (kind === 'gate') return readGate(value, repository);
-  if (kind === 'push' || kind === 'catalog' || kind === 'retire')
+  if (kind === 'push' || kind === 'bundles' || kind === 'catalog' || kind === 'retire')
     return readMove(value, { kind, repository });
   throw unreadable(`its kind is ${JSON.stringify(kind)}`);
 }
@@ -181,16 +193,19 @@ function readGate({ number, event }: Fields, repository: string): GateMessage {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+type MoveKind = Exclude<Work['kind'], 'gate'>;
+
 function readMove(
   value: Fields,
-  { kind, repository }: { readonly kind: 'push' | 'catalog' | 'retire'; readonly repository: string },
-): PushMessage | CatalogMessage | RetireMessage {
+  { kind, repository }: { readonly kind: MoveKind; readonly repository: string },
+): Exclude<Work, GateMessage> {
   const { branch } = value;
   if (typeof branch !== 'string' || !isBranch(branch)) {
     throw unreadable(`its branch is ${JSON.stringify(branch)}`);
   }
   const commit = commitIn(value);
-  if (kind === 'push') return { v: 1, kind, repository, branch, commit };
+  if (kind === 'push' || kind === 'bundles')
+    return { v: 1, kind, repository, branch, commit, ...beforeOf(value['before']) };
   const catalog = catalogIn(value);
   if (kind === 'retire') {
     const { place } = value;
@@ -211,6 +226,12 @@ function catalogIn({ catalog }: Fields): string {
   // Half of a pair of UTF-16 stands in no key of a record.
   if (typeof catalog === 'string' && catalog !== '' && !/\p{Surrogate}/u.test(catalog)) return catalog;
   throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
+}
+
+function beforeOf(before: unknown): { readonly before?: string } {
+  if (before === undefined) return {};
+  if (typeof before === 'string' && COMMIT.test(before)) return { before };
+  throw unreadable(`it is after ${JSON.stringify(before)}, expected a commit ID`);
 }
 
 function behindOf(behind: unknown): { readonly behind?: string } {

@@ -52,6 +52,8 @@ type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'>;
 
 /** Of a commit's status; that of a catalog has its name behind. */
 export const CONTEXT = 'portolan/publish';
+/** Of the status that says what became of a commit's bundles. */
+export const BUNDLES_CONTEXT = 'portolan/release';
 
 /** Bytes of a commit status's description at most. */
 const DESCRIPTION = 140;
@@ -117,6 +119,16 @@ export async function recordRefused(
 ): Promise<void> {
   const words = wordsOf('refused', detail);
   await reports.send(messageOf({ v: 1, kind: 'report', what: 'commit', ...of, ...words }));
+}
+
+/** Reports what became of the bundles that had arrived at a commit. */
+export async function reportBundles(
+  { reports }: Pick<DeliveryPorts, 'reports'>,
+  of: Pick<Outcome, 'repository' | 'commit'>,
+  { state, text }: { readonly state: CommitStatus['state']; readonly text: string },
+): Promise<void> {
+  const description = text.slice(0, DESCRIPTION);
+  await reports.send(messageOf({ v: 1, kind: 'report', what: 'bundles', ...of, state, description }));
 }
 
 /** As {@link recordOutcome}, of a commit behind the newest one, which has the last word. */

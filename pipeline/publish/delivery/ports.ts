@@ -1,7 +1,10 @@
 /** What the steps of a delivery need from their host. */
+import type { BundleName } from '../../catalogs/release/bundle-image.ts';
 import type { Repository } from '../../git/repository.ts';
+import type { Policy } from '../../policy/policy.ts';
 import type { Fence, Forge, Queue, RecordStore, Registry } from '../../ports.ts';
 import type { Signer } from '../attest/signer.ts';
+import type { PublishedFrom } from '../documents.ts';
 import type { LeaseOptions } from '../fence-lease.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { GateMessage } from './message.ts';
@@ -35,6 +38,41 @@ export interface Deployment {
   readonly link: string | undefined;
 }
 
+/** How far the bundles of a branch were released. */
+export interface ReleasedUpTo {
+  /** Id of the commit up to which all that arrived was looked at. */
+  readonly commit: string;
+  /** Those that were refused there. */
+  readonly refused: readonly BundleName[];
+  /** References of what was ever refused and has not been seen in a registry since. */
+  readonly missing: readonly string[];
+}
+
+/** Bundles of a commit are to be released: what has arrived since another one, and what was refused there. */
+export interface Arrival {
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly commit: string;
+  readonly since: ReleasedUpTo;
+  readonly policy: Policy;
+}
+
+/** What became of them. */
+export interface Arrived extends ReleasedUpTo {
+  /** The bundles that were pushed. */
+  readonly released: readonly BundleName[];
+  /** Why the first of them was refused, in one line; undefined when none was. */
+  readonly why: string | undefined;
+}
+
+/** Turns a branch's bundle directories into images, and adds them to its catalogs. */
+export interface Releaser {
+  /** How far a job of the repository has released them before; undefined when none has. */
+  readonly earlier: () => Promise<ReleasedUpTo | undefined>;
+  /** It may be done over, to the same end. @throws PipelineError as GitHub, git and the registries */
+  readonly release: (arrival: Arrival) => Promise<Arrived>;
+}
+
 /** What reports are read from, and told to. */
 export interface ReportPorts {
   readonly records: RecordStore;
@@ -63,6 +101,8 @@ export interface DeliveryPorts {
   readonly signer?: Signer | undefined;
   /** Whether no service vouches for this process, as for a job: it cannot sign without a key. */
   readonly isAnonymous?: boolean | undefined;
+  /** Undefined for a branch whose bundles a job releases, and where there is nobody to propose anything as. */
+  readonly releaserOf?: ((of: PublishedFrom) => Releaser | undefined) | undefined;
   /** Checks a pull request and says so; undefined where none are checked. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;

@@ -4,6 +4,7 @@ import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { releaseOrQueue } from './bundles.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
 import { isOn } from './on-branch.ts';
@@ -26,6 +27,9 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     }
     const { v, repository: name, branch } = push;
     const { at, refused } = await newestUsable(repository, push, tip);
+    // Before anything that names them is sent.
+    const from = { repository: name, branch };
+    if (at) await releaseOrQueue({ repository, from, commit: at.tip, policy: at.policy }, push.before, ports);
     const all = at ? await catalogsAt(repository, { ...at, name }, ports) : [];
     const changed = all.filter(({ isChanged }) => isChanged);
     for (const { catalog } of changed) {

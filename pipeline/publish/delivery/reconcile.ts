@@ -11,8 +11,9 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { followingRecord } from '../documents.ts';
 import { converge } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
+import { awaitsRelease, bundlesMessage } from './bundles.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
-import type { CatalogMessage, RetireMessage } from './message.ts';
+import type { BundlesMessage, CatalogMessage, RetireMessage } from './message.ts';
 import { isOn } from './on-branch.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
@@ -28,7 +29,7 @@ export interface Reconciled {
   /** Catalogs that could not be looked at; why stands in the log. */
   readonly failed: readonly string[];
   /** What is to be published. */
-  readonly messages: readonly (CatalogMessage | RetireMessage)[];
+  readonly messages: readonly (BundlesMessage | CatalogMessage | RetireMessage)[];
 }
 
 /** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
@@ -39,7 +40,10 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const healed: string[] = [];
     const failed: string[] = [];
-    const messages: (CatalogMessage | RetireMessage)[] = [];
+    const messages: (BundlesMessage | CatalogMessage | RetireMessage)[] = [];
+    const bundles = { repository, from: request, commit: tip, policy };
+    // No push told of it, or nobody could do it then.
+    if (await awaitsRelease(bundles, ports)) messages.push(bundlesMessage(request, tip));
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
     for (const { catalog, at, isChanged } of all) {
       try {

@@ -8,7 +8,7 @@ import { parsedJson } from '../../json.ts';
 import type { CommitStatus, RecordStore } from '../../ports.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type CatalogReport, type PublishReport, type ReportMessage, readReport } from './message.ts';
-import { CONTEXT, outcomeAt, statusFor } from './outcome.ts';
+import { BUNDLES_CONTEXT, CONTEXT, outcomeAt, statusFor } from './outcome.ts';
 import type { ReportPorts } from './ports.ts';
 
 /** Where the last status of each context stands that GitHub took. */
@@ -32,6 +32,7 @@ export async function handleReport(body: string, ports: ReportPorts): Promise<vo
 
 const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
   commit: 'status',
+  bundles: 'status',
   catalog: 'status',
   deployment: 'deployment',
   event: 'event',
@@ -39,9 +40,11 @@ const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
 
 async function report(message: ReportMessage, ports: ReportPorts): Promise<void> {
   switch (message.what) {
-    case 'commit': {
+    case 'commit':
+    case 'bundles': {
       const { repository, commit, state, description } = message;
-      return reportStatus({ repository, commit, context: CONTEXT, state, description }, ports);
+      const context = message.what === 'commit' ? CONTEXT : BUNDLES_CONTEXT;
+      return reportStatus({ repository, commit, context, state, description }, ports);
     }
     case 'catalog': {
       const status = await statusOf(message, ports);

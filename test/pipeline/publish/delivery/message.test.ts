@@ -8,7 +8,10 @@ const catalog = { ...push, kind: 'catalog', catalog: 'v4.20' } as const;
 test('what is sent is what is read', () => {
   const gate = { v: 1, kind: 'gate', repository: 'sea/catalogs', number: 7, event: 'e' } as const;
   const behind = { ...catalog, behind: 'b'.repeat(40) } as const;
-  for (const work of [push, catalog, behind, { ...catalog, again: true, epoch: 2 } as const, gate]) {
+  const pushed = { ...push, before: 'b'.repeat(40) } as const;
+  const bundles = { ...pushed, kind: 'bundles' } as const;
+  const again = { ...catalog, again: true, epoch: 2 } as const;
+  for (const work of [push, pushed, bundles, catalog, behind, again, gate]) {
     const { id, group, body } = messageOf(work);
     expect(readWork(body)).toEqual(work);
     // What SQS takes for an id and a group.
@@ -32,6 +35,7 @@ test.each([
   ['half a character', JSON.stringify({ ...catalog, catalog: '\ud800' }), 'its catalog is "\\ud800"'],
   ['no catalog', JSON.stringify({ ...catalog, catalog: undefined }), 'its catalog'],
   ['a newer commit that is a path', JSON.stringify({ ...catalog, behind: '../x' }), 'it is behind "../x"'],
+  ['an older commit that is a path', JSON.stringify({ ...push, before: '../x' }), 'it is after "../x"'],
   ['an epoch that is none', JSON.stringify({ ...catalog, epoch: -1 }), 'its epoch is -1'],
   ['a number that is none', JSON.stringify({ ...push, kind: 'gate', number: '7' }), 'its number is "7"'],
 ])('a message with %s is never handled', (_, body, why) => {

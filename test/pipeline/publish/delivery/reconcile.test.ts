@@ -159,7 +159,7 @@ test('a table that is lost: the newest commits are claimed anew, though they wer
   await afterFirst(async (ports) => {
     const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
     const { messages } = await reconcile(SOURCE, anew);
-    expect(messages.map(({ catalog }) => catalog)).toEqual(['v4.20']);
+    expect(messages).toMatchObject([{ kind: 'catalog', catalog: 'v4.20' }]);
     for (const message of messages) await handleMessage(JSON.stringify(message), anew);
     expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
   });

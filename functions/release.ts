@@ -1,0 +1,72 @@
+/** Bundles released as the App, for a branch that has no job which does it. */
+import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
+import { PipelineError } from '../pipeline/error.ts';
+import type { GitHub } from '../pipeline/github/client.ts';
+import { bundlesEnvironment, lastReleased, noteReleased } from '../pipeline/github/deployments.ts';
+import { repositoryName } from '../pipeline/github/gate.ts';
+import { readDefaultBranch } from '../pipeline/github/pull-request.ts';
+import { releaseArrivals } from '../pipeline/github/release-arrived.ts';
+import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
+import type { Registry } from '../pipeline/ports.ts';
+import type { Arrival, Arrived, Releaser } from '../pipeline/publish/delivery/ports.ts';
+import type { Source } from './receive.ts';
+
+export interface ReleaseHost {
+  /** The client of the App. */
+  readonly github: () => Promise<GitHub>;
+  readonly source: Pick<Source, 'repository' | 'branch'>;
+  /** Where bundles are pushed. */
+  readonly registry: Registry;
+  /** How other bundles are looked up, that no catalog holds yet; which registries may be asked, the policy says. */
+  readonly registries: ClientOptions;
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+}
+
+export function releaserFor(host: ReleaseHost): Releaser {
+  const name = repositoryName(host.source.repository);
+  const environmentIn = async (github: GitHub): Promise<string> =>
+    bundlesEnvironment(host.source.branch, await readDefaultBranch(github, name));
+  return {
+    earlier: async () => {
+      const github = await host.github();
+      return lastReleased(github, name, await environmentIn(github));
+    },
+    release: (arrival) => release(host, arrival, environmentIn),
+  };
+}
+
+async function release(
+  { github: enter, source, registry, registries, now, log }: ReleaseHost,
+  { repository, branch, commit, since, policy }: Arrival,
+  environmentIn: (github: GitHub) => Promise<string>,
+): Promise<Arrived> {
+  const github = await enter();
+  const name = repositoryName(source.repository);
+  const references = clientsUnder(registries);
+  try {
+    const ports = { github, name, repository, registry, registryFor: references.under };
+    const today = now().toISOString().slice(0, 10);
+    const { refused: before, missing: known } = since;
+    const request = { before: since.commit, refused: before, missing: known, branch, commit, policy, today };
+    const { released: all, missing: left } = await releaseArrivals(ports, request);
+    const refused = all.filter(({ findings }) => findings.length > 0);
+    const released = all.filter(({ findings, image }) => findings.length === 0 && image !== undefined);
+    const missing = [...left];
+    if (all.length > 0) {
+      try {
+        // For people, and for a job that may do it later.
+        const environment = await environmentIn(github);
+        const note = { environment, commit, bundles: released, refused, missing, link: undefined };
+        await noteReleased(github, name, note);
+      } catch (error) {
+        if (!(error instanceof PipelineError)) throw error;
+        log(`cannot note the release: ${error.message}`);
+      }
+    }
+    const names = refused.map(({ package: of, version }) => ({ package: of, version }));
+    return { commit, refused: names, missing, released, why: refused[0]?.findings[0]?.message };
+  } finally {
+    references.close();
+  }
+}

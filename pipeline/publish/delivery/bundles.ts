@@ -1,0 +1,197 @@
+/**
+ * Bundles that have arrived on a branch are released before its catalogs are published. How far that went is a record of
+ * the branch; a catalog that names a bundle beyond it waits.
+ */
+import { formatReference } from '../../../catalog/reference.ts';
+import { addedBundles, bundlesIn } from '../../catalogs/release/added-bundles.ts';
+import { type BundleName, builtBundle, bundleTag, folderOf } from '../../catalogs/release/bundle-image.ts';
+import { treeRepository } from '../../catalogs/release/release-repository.ts';
+import { PipelineError } from '../../error.ts';
+import { hasCommit } from '../../git/fetch-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import { parsedJson } from '../../json.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import type { StoredRecord } from '../../ports.ts';
+import { amount } from '../../text.ts';
+import type { PublishedFrom } from '../documents.ts';
+import { heldBackBy, namedMissing } from '../held-back.ts';
+import { type BundlesMessage, messageOf } from './message.ts';
+import { isOn } from './on-branch.ts';
+import { reportBundles } from './outcome.ts';
+import type { Arrived, DeliveryPorts, ReleasedUpTo } from './ports.ts';
+
+/** A commit of a branch, with its policy. */
+interface BundlesAt {
+  readonly repository: Repository;
+  readonly from: PublishedFrom;
+  readonly commit: string;
+  readonly policy: Policy;
+}
+
+type NotePorts = Pick<DeliveryPorts, 'records' | 'releaserOf'>;
+
+/** Where it is recorded how far bundles were released. */
+function keyOf({ repository, branch }: PublishedFrom): string {
+  return `bundles/${repository}/${encodeURIComponent(branch)}`;
+}
+
+/**
+ * Releases what has arrived at a commit; what is known to be released is not looked at again.
+ *
+ * @param before the commit that the branch was moved from, where nothing was ever released
+ * @throws PipelineError as {@link DeliveryPorts.releaserOf}
+ */
+export async function releaseAt(
+  { repository, from, commit, policy }: BundlesAt,
+  before: string | undefined,
+  ports: DeliveryPorts,
+): Promise<void> {
+  const releaser = policy.release && ports.releaserOf?.(from);
+  if (!releaser) return;
+  const stored = await ports.records.get(keyOf(from));
+  const noted = notedIn(stored);
+  if (noted && (await isOn(repository, commit, noted.commit))) return;
+  const since = await firstThere(repository, [
+    noted ?? (await releaser.earlier()),
+    before === undefined ? undefined : { commit: before, refused: [], missing: [] },
+  ]);
+  const arrived: Arrived = since
+    ? await releaser.release({ repository, branch: from.branch, commit, since, policy })
+    : // Nobody knows what is new: what comes from now on is.
+      { commit, refused: [], missing: [], released: [], why: undefined };
+  // Before it is recorded: after that nobody comes back to it.
+  await tell(arrived, { repository: from.repository, commit }, ports);
+  const { refused, missing } = arrived;
+  const bytes = new TextEncoder().encode(`${JSON.stringify({ commit, refused, missing })}\n`);
+  if (await ports.records.replace(keyOf(from), bytes, stored?.version)) return;
+  throw new PipelineError('conflict', 'somebody else released bundles meanwhile', { retryable: true });
+}
+
+/** As {@link releaseAt}; what fails is tried again by itself, and keeps back no catalog that does not need it. */
+export async function releaseOrQueue(
+  at: BundlesAt,
+  before: string | undefined,
+  ports: DeliveryPorts,
+): Promise<void> {
+  try {
+    await releaseAt(at, before, ports);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    ports.log(`bundles of ${at.commit} are not released yet: ${error.message}`);
+    const message = bundlesMessage(at.from, at.commit);
+    await ports.queue.send(messageOf(before === undefined ? message : { ...message, before }));
+  }
+}
+
+export function bundlesMessage({ repository, branch }: PublishedFrom, commit: string): BundlesMessage {
+  return { v: 1, kind: 'bundles', repository, branch, commit };
+}
+
+/** @throws PipelineError as {@link releaseAt} */
+export async function handleBundles(message: BundlesMessage, ports: DeliveryPorts): Promise<void> {
+  const { commit, before, repository: name, branch } = message;
+  const { repository, tip, close } = await ports.open(message);
+  try {
+    if (!(await isOn(repository, commit, tip))) return;
+    const { policy } = await policyAt(repository.objects, commit, RULE_IDS);
+    const from = { repository: name, branch };
+    if (policy) await releaseAt({ repository, from, commit, policy }, before, ports);
+  } finally {
+    await close();
+  }
+}
+
+/** Whether bundles of a commit are still to be released, as far as a job does not do it. */
+export async function awaitsRelease(
+  { repository, from, commit, policy }: BundlesAt,
+  { records, releaserOf }: NotePorts,
+): Promise<boolean> {
+  if (!policy.release || !releaserOf?.(from)) return false;
+  const noted = notedIn(await records.get(keyOf(from)));
+  return !noted || !(await isOn(repository, commit, noted.commit));
+}
+
+/**
+ * Why a catalog is not to be published: it names a bundle that was refused.
+ *
+ * @throws PipelineError `not-found`, retryable, for a bundle that is still to be released
+ */
+export async function whyHeldBack(
+  { repository, from, commit, policy }: BundlesAt,
+  name: string,
+  { records, releaserOf }: NotePorts,
+): Promise<string | undefined> {
+  const { release } = policy;
+  if (!release || !releaserOf?.(from)) return undefined;
+  const { objects } = repository;
+  const noted = notedIn(await records.get(keyOf(from)));
+  if (!noted || !(await hasCommit(repository, noted.commit)))
+    throw waiting('bundles of the branch are not released yet');
+  const catalog = { objects, commit, policy, name };
+  const refused = await namedMissing(catalog, new Set(noted.missing));
+  if (await isOn(repository, commit, noted.commit))
+    return refused === undefined ? undefined : heldBackBy(refused);
+  const added = await addedBundles(objects, { before: noted.commit, after: commit }, policy);
+  const again = await bundlesIn(objects, commit, noted.refused);
+  const references = await referencesOf({ repository, commit, bundles: release.bundles }, [
+    ...again,
+    ...added,
+  ]);
+  const named = refused ?? (await namedMissing(catalog, references));
+  if (named !== undefined) throw waiting(`${named} is not released yet`);
+  return undefined;
+}
+
+function waiting(why: string): PipelineError {
+  return new PipelineError('not-found', why, { retryable: true });
+}
+
+/** How catalogs may name bundles of a commit. */
+async function referencesOf(
+  { repository, commit, bundles }: Pick<BundlesAt, 'repository' | 'commit'> & { readonly bundles: string },
+  names: readonly BundleName[],
+): Promise<Set<string>> {
+  const references = new Set<string>();
+  for (const bundle of names) {
+    references.add(formatReference(bundleTag(bundles, bundle)));
+    const source = await treeRepository(repository.objects, commit).folder(folderOf(bundle));
+    try {
+      if (source) references.add((await builtBundle(bundles, bundle, source)).reference);
+    } catch (error) {
+      // Of what is not a bundle there is no digest.
+      if (!(error instanceof PipelineError) || error.retryable) throw error;
+    }
+  }
+  return references;
+}
+
+/** The first whose commit is in the repository: a history may have been rewritten. */
+async function firstThere(
+  repository: Repository,
+  all: readonly (ReleasedUpTo | undefined)[],
+): Promise<ReleasedUpTo | undefined> {
+  for (const one of all) if (one && (await hasCommit(repository, one.commit))) return one;
+  return undefined;
+}
+
+function notedIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
+  return stored && (parsedJson(new TextDecoder().decode(stored.bytes)) as ReleasedUpTo | undefined);
+}
+
+async function tell(
+  { released, refused, why }: Arrived,
+  of: { readonly repository: string; readonly commit: string },
+  ports: DeliveryPorts,
+): Promise<void> {
+  for (const { package: name, version } of released) ports.log(`released ${name} ${version}`);
+  if (why !== undefined)
+    return reportBundles(ports, of, {
+      state: 'failure',
+      text: `${amount(refused.length, 'bundle')} not released: ${why}`,
+    });
+  if (released.length === 0) return;
+  const names = released.map(({ package: name, version }) => `${name} ${version}`).join(', ');
+  await reportBundles(ports, of, { state: 'success', text: `released ${names}` });
+}

@@ -1,0 +1,31 @@
+/** A catalog waits while it names a bundle that no registry has: clusters would look for an image that is not there. */
+import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
+import { wholeCatalog } from '../change/whole-catalog.ts';
+import { bringCatalog } from '../check/published-catalogs.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import type { Policy } from '../policy/policy.ts';
+
+/** A catalog of a commit. */
+export interface CatalogIn {
+  readonly objects: ObjectReader;
+  readonly commit: string;
+  readonly policy: Policy;
+  readonly name: string;
+}
+
+/** @returns the first of some references that a catalog names */
+export async function namedMissing(
+  { objects, commit, policy, name }: CatalogIn,
+  missing: ReadonlySet<string>,
+): Promise<string | undefined> {
+  if (missing.size === 0) return undefined;
+  await bringCatalog(objects, commit, { policy, name });
+  const source = await wholeCatalog(objects, commit, { layout: policy.layout, name });
+  const { sites } = await referenceSites(source, { limits: policy.limits });
+  return sites.map(({ reference }) => lookupKey(reference)).find((key) => missing.has(key));
+}
+
+/** Why it waits, for people. */
+export function heldBackBy(reference: string): string {
+  return `it references ${reference}, a refused bundle without an image`;
+}
