@@ -55,7 +55,9 @@ export function planFiles({ plan, documents, report, options }: PlanFilesRequest
   if (plan.home.transport === 'registry') {
     for (const [kind, name] of Object.entries(NAMES)) {
       const objects = objectsOf(documents, kind as keyof MirrorDocuments);
-      if (objects.length > 0) files.set(name, objectsText(objects));
+      // Without a catalog in the mirror, clusters keep their default sources.
+      const isNeeded = kind !== 'operatorHub' || plan.catalogs.length > 0;
+      if (isNeeded && objects.length > 0) files.set(name, objectsText(objects));
     }
     const { signers = [], platform } = options;
     if (signers.length > 0) files.set(REGISTRIES, registriesDirectoryText(plan, signers));

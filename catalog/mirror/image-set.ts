@@ -24,6 +24,7 @@ import { fieldOf } from '../yaml/as-text.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
+import { type ChartSelection, helmShape, readCharts } from './helm/chart-selection.ts';
 import type { AdditionalImage } from './plan-request.ts';
 import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
 import { parseBound } from './version-bound.ts';
@@ -34,6 +35,8 @@ export interface ImageSet {
   readonly deletes?: boolean;
   readonly catalogs: readonly CatalogSelection[];
   readonly additional: readonly AdditionalImage[];
+  /** Helm charts whose images belong to the mirror. */
+  readonly charts?: readonly ChartSelection[];
   /** GiB of each file of an archive. */
   readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
@@ -103,7 +106,9 @@ const ADDITIONAL_IMAGES = listOf(
   struct('AdditionalImage', { name: text, targetRepo: text, targetTag: text, platforms: PLATFORM_FILTER }),
 );
 const BLOCKED_IMAGES = listOf(struct('BlockedImage', { name: text }));
-const OTHERS = { platform: any, helm: any, samples: any };
+const HELM = helmShape(PLATFORM_FILTER);
+/** What Portolan does not mirror. */
+const OTHERS = { platform: any, samples: any };
 const TYPE = { kind: text, apiVersion: text };
 /** oc-mirror v1 knew fewer fields, and some that v2 has dropped. */
 const OPERATORS_V1 = listOf(
@@ -133,6 +138,7 @@ const IMAGE_SET = struct(KIND, {
     operators: OPERATORS,
     additionalImages: ADDITIONAL_IMAGES,
     blockedImages: BLOCKED_IMAGES,
+    helm: HELM,
     ...OTHERS,
   }),
 });
@@ -144,12 +150,18 @@ const IMAGE_SET_V1 = struct(KIND, {
     operators: OPERATORS_V1,
     additionalImages: listOf(struct('Image', { name: text })),
     blockedImages: BLOCKED_IMAGES,
+    helm: HELM,
     ...OTHERS,
   }),
 });
 const DELETE_IMAGE_SET = struct(DELETE_KIND, {
   ...TYPE,
-  delete: struct('Delete', { operators: OPERATORS, additionalImages: ADDITIONAL_IMAGES, ...OTHERS }),
+  delete: struct('Delete', {
+    operators: OPERATORS,
+    additionalImages: ADDITIONAL_IMAGES,
+    helm: HELM,
+    ...OTHERS,
+  }),
 });
 
 const DEPTH = 100;
@@ -277,8 +289,8 @@ class Reader {
       if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
     }
     const all = this.#selected(mirror, section);
-    if (all.catalogs.length + all.additional.length === 0)
-      this.report('no catalog and no additional image is selected', [section]);
+    if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0)
+      this.report('no catalog, no chart and no additional image is selected', [section]);
     return all;
   }
 
@@ -287,8 +299,14 @@ class Reader {
       this.#catalog(operator, [section, 'operators', i]),
     );
     this.#twice(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
+    const charts = readCharts(mirror['helm'], [section, 'helm'], {
+      report: (message, at) => this.report(message, at),
+      locate: (path) => this.#document.locate(path),
+      platforms: (fields, path) => this.#platforms(fields, path),
+    });
     return {
       catalogs,
+      ...(charts.length > 0 && { charts }),
       additional: objects(mirror['additionalImages']).map((image, i) =>
         this.#additional(image, [section, 'additionalImages', i]),
       ),

@@ -95,10 +95,10 @@ export class Placer {
     }
   }
 
-  additional({ reference, tag, platforms }: AdditionalImage): void {
+  additional({ reference, tag, platforms, location }: AdditionalImage): void {
     if (this.#isPlaced(reference, platforms)) return;
     const wanted = tryParseReference(reference);
-    const placed = this.#place({ written: reference, role: 'additional', wanted, location: undefined });
+    const placed = this.#place({ written: reference, role: 'additional', wanted, location });
     // A node asks for the tag that it was told, whatever the copy is called.
     if (!placed || tag === undefined || placed.wanted.kind === 'digest' || placed.wanted.tag === tag) return;
     this.placements.push({ ...placed, destination: { ...placed.destination, tag: placed.wanted.tag } });

@@ -1,4 +1,5 @@
 /** What is asked of a mirror plan. */
+import type { Location } from '../finding.ts';
 import type { CatalogImages } from './images.ts';
 import type { Target } from './oc-mirror.ts';
 import type { Destination } from './placement.ts';
@@ -47,6 +48,8 @@ export interface AdditionalImage extends Target {
   readonly reference: string;
   /** Absent: all. */
   readonly platforms?: Platforms;
+  /** Where it is written, for an image of a chart. */
+  readonly location?: Location;
 }
 
 export interface PlannedCatalog {

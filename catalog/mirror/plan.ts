@@ -1,4 +1,5 @@
 import { fnvHex } from './fnv.ts';
+import { groupImages, type ImageGroup } from './image-group.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { takesAll } from './image-set-filter.ts';
 import type { Mapping } from './mapping.ts';
@@ -66,10 +67,12 @@ export function planMirror(request: PlanRequest): MirrorPlan {
  * The request for what an ImageSetConfiguration selects.
  *
  * @param images of each of its catalogs, in its order, as far as they are selected
+ * @param groups the images of its charts
  */
 export function imageSetRequest(
   { catalogs, additional, blocked }: ImageSet,
   images: readonly SelectedImages[],
+  groups: readonly ImageGroup[] = [],
 ): Pick<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
   const requests = catalogs.flatMap((selection, i): CatalogRequest[] => {
     const { catalog, targetCatalog, targetTag } = selection;
@@ -87,7 +90,7 @@ export function imageSetRequest(
       { reference: catalog, ...chosen, target, selected: isToBuild, ...withPlatforms(selection.platforms) },
     ];
   });
-  return { catalogs: requests, additional, blocked };
+  return { catalogs: requests, additional: [...additional, ...groupImages(groups)], blocked };
 }
 
 /** A tag for what was selected of a catalog, the same for the same selection. */

@@ -6,13 +6,21 @@ import type { Finding, Location } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { appliedTo, hasNoClusterCatalog, type MirrorDocuments, mirrorDocuments } from './documents.ts';
+import {
+  type GroupReadiness,
+  groupLines,
+  groupReadiness,
+  groupsAsCatalog,
+  type ImageGroup,
+} from './image-group.ts';
 import type { CatalogImages } from './images.ts';
-import { nodeConfig } from './node.ts';
+import { type NodeConfig, nodeConfig } from './node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
 import { type MirrorPlan, planMirror } from './plan.ts';
 import { withPlatforms } from './platforms.ts';
 import { rulesOf } from './read.ts';
 import {
+  type MirrorContents,
   type MissingReason,
   type MissingReference,
   placedContents,
@@ -33,6 +41,8 @@ export interface MirrorReport {
   readonly collisions: readonly Collision[];
   readonly blocked: readonly string[];
   readonly ready: ReadinessReport;
+  /** Absent where no chart is selected. */
+  readonly charts?: GroupReadiness;
 }
 
 export interface ReportedCatalog {
@@ -87,10 +97,11 @@ export interface ReportedMissing {
 export function mirrorReport(
   plan: MirrorPlan,
   documents: MirrorDocuments,
-  { images, platform }: { images: readonly CatalogImages[]; platform?: string | undefined },
+  { images, groups = [], platform }: ReportedNeeds,
 ): MirrorReport {
-  const applied = appliedTo(platform).flatMap((name) => documents[name]);
-  const ready = readiness(images, nodeConfig(rulesOf(applied)), placedContents(plan.placements));
+  const node = nodeConfig(rulesOf(appliedTo(platform).flatMap((name) => documents[name])));
+  const contents = placedContents(plan.placements);
+  const ready = readiness(images, node, contents);
   return {
     style: plan.style,
     scope: plan.scope,
@@ -114,7 +125,25 @@ export function mirrorReport(
     collisions: plan.collisions,
     blocked: plan.blocked,
     ready: readinessReport(ready),
+    ...chartsReady(groups, node, contents),
   };
+}
+
+/** What is to be installed from a mirror. */
+interface ReportedNeeds {
+  /** Of each catalog of the plan. */
+  readonly images: readonly CatalogImages[];
+  readonly groups?: readonly ImageGroup[];
+  readonly platform?: string | undefined;
+}
+
+function chartsReady(
+  groups: readonly ImageGroup[],
+  node: NodeConfig,
+  contents: MirrorContents,
+): { readonly charts?: GroupReadiness } {
+  if (groups.length === 0) return {};
+  return { charts: groupReadiness(groups, readiness([groupsAsCatalog(groups)], node, contents)) };
 }
 
 /**
@@ -123,11 +152,11 @@ export function mirrorReport(
  * @param there destinations whose images are in the mirror
  */
 export function reachedReadiness(
-  { plan, documents, images }: ReachedPlan,
+  { plan, documents, images, groups = [] }: ReachedPlan,
   platform: string | undefined,
   there: ReadonlySet<string>,
-): ReadinessReport {
-  const applied = appliedTo(platform).flatMap((name) => documents[name]);
+): Pick<MirrorReport, 'ready' | 'charts'> {
+  const node = nodeConfig(rulesOf(appliedTo(platform).flatMap((name) => documents[name])));
   const arrived = plan.placements.filter(({ destination }) => there.has(formatDestination(destination)));
   const absent = new Map(
     plan.catalogs.flatMap(({ destination }, i): [CatalogImages, MissingReference][] => {
@@ -142,7 +171,10 @@ export function reachedReadiness(
     due: placedContents(plan.placements).places,
     missingIndex: (catalog: CatalogImages) => absent.get(catalog),
   };
-  return readinessReport(readiness(images, nodeConfig(rulesOf(applied)), contents));
+  return {
+    ready: readinessReport(readiness(images, node, contents)),
+    ...chartsReady(groups, node, contents),
+  };
 }
 
 interface ReachedPlan {
@@ -150,6 +182,7 @@ interface ReachedPlan {
   readonly documents: MirrorDocuments;
   /** Of each catalog of the plan. */
   readonly images: readonly CatalogImages[];
+  readonly groups?: readonly ImageGroup[];
 }
 
 /** A registry that no catalog names. */
@@ -199,6 +232,17 @@ export function readinessLines(report: ReadinessReport, most: number = NAMED): s
   }
   if (missing.length > most) lines.push(`  and ${missing.length - most} more references`);
   return lines;
+}
+
+/** What disconnected clusters can install: bundles, and charts where some are selected. */
+export function installableLines({ ready, charts }: Pick<MirrorReport, 'ready' | 'charts'>): string[] {
+  const ofCharts = charts ? groupLines(charts) : [];
+  return ready.bundles === 0 && charts ? ofCharts : [...readinessLines(ready), ...ofCharts];
+}
+
+/** Whether disconnected clusters can install everything. */
+export function isInstallable({ ready, charts }: Pick<MirrorReport, 'ready' | 'charts'>): boolean {
+  return ready.ready === ready.bundles && (!charts || charts.ready === charts.charts);
 }
 
 /** What is wrong with a plan, for those who show findings. */

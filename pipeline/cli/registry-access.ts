@@ -35,14 +35,31 @@ export interface ClientScope {
  */
 export function registryClientFor(
   invocation: Invocation,
-  { directory, environment }: Terminal,
-  { policy, named = [], hosts = [], concurrency, farthest = concurrency }: ClientScope = {},
+  terminal: Terminal,
+  scope: ClientScope = {},
 ): RegistryClient {
+  const { policy } = scope;
+  const options = clientOptions(invocation, terminal, scope);
+  const client = policy ? clientUnder(policy, options) : createRegistryClient(options);
+  const mirrors = mirrorsFor(invocation, terminal.directory);
+  return mirrors ? throughMirrors(client, mirrors, { options, policy }) : client;
+}
+
+/**
+ * How hosts are reached, as the options of a command say.
+ *
+ * @throws PipelineError `not-found` or `io` for a file of certificates
+ */
+export function clientOptions(
+  invocation: Invocation,
+  { directory, environment }: Terminal,
+  { named = [], hosts = [], concurrency, farthest = concurrency }: ClientScope = {},
+): ClientOptions {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
   const credentials = authfileCredentials({ authfile: file, environment });
   const plainHttp = invocation.list('insecure');
-  const options: ClientOptions = {
+  return {
     credentials,
     plainHttp,
     internal: [...plainHttp, ...hosts, ...named.flatMap(hostOf), ...invocation.list('internal')],
@@ -51,9 +68,6 @@ export function registryClientFor(
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(farthest === undefined ? {} : { farthest }),
   };
-  const client = policy ? clientUnder(policy, options) : createRegistryClient(options);
-  const mirrors = mirrorsFor(invocation, directory);
-  return mirrors ? throughMirrors(client, mirrors, { options, policy }) : client;
 }
 
 interface Sources {

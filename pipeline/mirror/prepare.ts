@@ -12,6 +12,7 @@ import {
   mirrorDocuments,
 } from '../../catalog/mirror/documents.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
+import type { ImageGroup } from '../../catalog/mirror/image-group.ts';
 import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
 import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
@@ -50,6 +51,8 @@ export interface MirrorOutcome {
   readonly images: readonly CatalogImages[];
   /** The selected parts of catalogs, for building their images; undefined for whole ones. */
   readonly selections: readonly (Blobs | undefined)[];
+  /** The images of charts. */
+  readonly groups?: readonly ImageGroup[];
 }
 
 /**
@@ -75,7 +78,15 @@ export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'add
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly SelectedCatalog[];
+  /** Its charts, with what is wrong with them. */
+  readonly charts?: ReadCharts | undefined;
   readonly documents: DocumentOptions;
+}
+
+/** The charts of a configuration. */
+export interface ReadCharts {
+  readonly groups: readonly ImageGroup[];
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -84,7 +95,7 @@ export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'add
  * @throws PipelineError `usage` for options that cannot be followed
  */
 export async function prepareImageSet(request: ImageSetPlanRequest): Promise<MirrorOutcome> {
-  const { imageSet, documents } = request;
+  const { imageSet, documents, charts = NO_CHARTS } = request;
   const read = await Promise.all(
     imageSet.catalogs.map(async (selection, i) => readSelection(selection, request.catalogs[i])),
   );
@@ -93,9 +104,11 @@ export async function prepareImageSet(request: ImageSetPlanRequest): Promise<Mir
     digest: request.catalogs[i]?.digest,
     from: request.catalogs[i]?.from,
   }));
-  const { catalogs, ...others } = imageSetRequest(imageSet, images);
-  return outcomeOf({ ...request, ...others, catalogs }, documents, read);
+  const asked = imageSetRequest(imageSet, images, charts.groups);
+  return outcomeOf({ ...request, ...asked }, documents, read, charts);
 }
+
+const NO_CHARTS: ReadCharts = { groups: [], findings: [] };
 
 async function readSelection(
   selection: CatalogSelection,
@@ -153,6 +166,7 @@ function outcomeOf(
   request: PlanRequest,
   options: DocumentOptions,
   read: readonly ReadCatalog[],
+  charts: ReadCharts = NO_CHARTS,
 ): MirrorOutcome {
   return asUsage(() => {
     const plan = planMirror(request);
@@ -161,8 +175,9 @@ function outcomeOf(
     return {
       plan,
       documents,
-      report: mirrorReport(plan, documents, { images, platform: options.platform }),
-      findings: [...read.flatMap(({ findings }) => findings), ...planFindings(plan)],
+      report: mirrorReport(plan, documents, { images, groups: charts.groups, platform: options.platform }),
+      findings: [...read.flatMap(({ findings }) => findings), ...charts.findings, ...planFindings(plan)],
+      groups: charts.groups,
       images,
       kept: read.flatMap(({ kept }) => kept),
       selections: read.map(({ selection }) => selection),

@@ -1,5 +1,6 @@
 /** An ImageSetConfiguration as a command line names it: read, and its catalogs opened. */
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents.ts';
@@ -9,6 +10,7 @@ import { readObjects } from '../../../catalog/mirror/read.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import type { ChartsOutcome } from '../../mirror/charts/read-charts.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import type { Invocation } from '../command.ts';
@@ -18,6 +20,8 @@ export interface OpenImageSet {
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly OpenCatalog[];
+  /** Absent where it selects no chart. */
+  readonly charts?: ChartsOutcome;
   close(): Promise<void>;
 }
 
@@ -43,12 +47,50 @@ export async function openImageSet(
     for (const { catalog } of imageSet.catalogs) {
       catalogs.push(await openOperand(catalog.replace(/^oci:\/\//, 'oci:'), invocation, terminal));
     }
-    return { imageSet, catalogs, close };
+    const charts = await chartsOf(imageSet, invocation, terminal);
+    return { imageSet, catalogs, ...(charts && { charts }), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+/** Fetches and renders the charts of a configuration. */
+async function chartsOf(
+  { charts = [] }: ImageSet,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<ChartsOutcome | undefined> {
+  if (charts.length === 0) return undefined;
+  const { readCharts } = await import('../../mirror/charts/read-charts.ts');
+  const { clientOptions, registryClientFor } = await import('../registry-access.ts');
+  const { openDownloads } = await import('../../mirror/charts/download.ts');
+  // Who writes a repository into the configuration means its host.
+  const hosts = charts.flatMap(({ repository }) => (repository ? [new URL(repository.url).host] : []));
+  const client = registryClientFor(invocation, terminal, { hosts });
+  const { download, close } = openDownloads(clientOptions(invocation, terminal, { hosts }));
+  try {
+    return await readCharts(charts, {
+      download,
+      registry: client,
+      directory: terminal.directory,
+      environment: terminal.environment,
+      unseen: invocation.flag('skip-unsupported') ? 'warning' : 'error',
+    });
+  } finally {
+    close();
+    client.close();
+  }
+}
+
+/** Writes the charts of repositories below `charts/`: clusters install them from there. */
+export function writeCharts(folder: string, { fetched }: ChartsOutcome): void {
+  if (fetched.length === 0) return;
+  mkdirSync(join(folder, CHARTS), { recursive: true });
+  for (const { file, bytes } of fetched) writeFileSync(join(folder, CHARTS, file), bytes);
+}
+
+const CHARTS = 'charts';
 
 /**
  * The CatalogSources to begin from that a configuration names, by the reference of the catalog.

@@ -34,14 +34,12 @@ export async function checkOnline(
       return { rule: 'mirror/source', severity: 'error', message, location, ...(hint && { hint }) };
     });
     // An index image that is built later is not in the plan, and not missing either.
-    const ready =
-      bad.length === 0
-        ? outcome.report.ready
-        : reachedReadiness(outcome, platform, withSelected(outcome, there));
+    const installable =
+      bad.length === 0 ? outcome.report : reachedReadiness(outcome, platform, withSelected(outcome, there));
     return {
       ...outcome,
       findings: [...outcome.findings, ...findings],
-      report: { ...outcome.report, ready },
+      report: { ...outcome.report, ...installable },
     };
   } finally {
     client.close();

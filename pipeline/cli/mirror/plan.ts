@@ -4,7 +4,7 @@ import { compareFindings } from '../../../catalog/finding.ts';
 import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
 import type { DocumentOptions } from '../../../catalog/mirror/documents.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
-import { type ReportedCatalog, readinessLines } from '../../../catalog/mirror/report.ts';
+import { installableLines, isInstallable, type ReportedCatalog } from '../../../catalog/mirror/report.ts';
 import { parseChoice } from '../../../catalog/mirror/select.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
@@ -24,7 +24,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { catalogSourceTemplates, openImageSet } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 
@@ -59,8 +59,7 @@ export const command: Command = {
         'plan the mirror for an ImageSetConfiguration or DeleteImageSetConfiguration of oc-mirror instead of a catalog',
     },
     'skip-unsupported': {
-      description:
-        'skip parts of an ImageSetConfiguration that Portolan does not support, such as helm and platform',
+      description: 'skip parts of an ImageSetConfiguration that Portolan does not support, such as platform',
     },
     only: {
       value: 'PACKAGE[@CHANNEL|RANGE]',
@@ -115,11 +114,12 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
   if (invocation.list('image-platform').length > 0)
     throw usageError(command, '--image-set names the platforms itself: omit --image-platform');
-  const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
+  const { imageSet, catalogs, charts, close } = await openImageSet(file, invocation, terminal);
   try {
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      charts,
       ...namingOptions(command, invocation),
       documents: {
         ...documentsAsked(invocation, terminal),
@@ -128,6 +128,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     };
     const outcome = await prepareImageSet(request);
     if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);
+    if (charts) writeCharts(resolve(terminal.directory, invocation.text('out') ?? 'mirror'), charts);
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
     const chosen = request.catalogs.map((catalog, i) =>
@@ -198,7 +199,7 @@ async function write(planned: MirrorOutcome, invocation: Invocation, terminal: T
   for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
   const errors = outcome.findings.filter(({ severity }) => severity === 'error');
   // A catalog that cannot be read whole has images that nobody knows of: no plan at all.
-  if (errors.some(({ rule }) => rule !== 'mirror/reference' && rule !== 'mirror/source')) return 1;
+  if (errors.some(({ rule }) => !OF_SINGLE_IMAGES.has(rule))) return 1;
   const out = resolve(terminal.directory, invocation.text('out') ?? 'mirror');
   const { written, removed } = writePlan(out, outcome, options);
   writeSelections(out, outcome);
@@ -212,11 +213,14 @@ async function write(planned: MirrorOutcome, invocation: Invocation, terminal: T
   }
   if (invocation.text('format') === 'json')
     await terminal.out(`${JSON.stringify(outcome.report, null, 2)}\n`);
-  else await terminal.out(linesText(readinessLines(outcome.report.ready)));
+  else await terminal.out(linesText(installableLines(outcome.report)));
   const changed = [...written, ...removed.map((name) => `-${name}`)];
   terminal.err(`${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}\n`);
-  return errors.length > 0 || outcome.report.ready.ready < outcome.report.ready.bundles ? 1 : 0;
+  return errors.length > 0 || !isInstallable(outcome.report) ? 1 : 0;
 }
+
+/** Errors after which everything else can be mirrored. */
+const OF_SINGLE_IMAGES: ReadonlySet<string> = new Set(['mirror/reference', 'mirror/source', 'mirror/chart']);
 
 /** Whether a catalog is a selection of which no image was built: the documents name one that nothing brings. */
 function isToBuild({ selected, destination }: ReportedCatalog, { report }: MirrorOutcome): boolean {

@@ -1,10 +1,16 @@
 import { resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../../catalog/mirror/files.ts';
+import type { GroupReadiness } from '../../../catalog/mirror/image-group.ts';
 import { takesAll } from '../../../catalog/mirror/image-set-filter.ts';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { mappingsOf } from '../../../catalog/mirror/plan.ts';
-import { type ReadinessReport, reachedReadiness, readinessLines } from '../../../catalog/mirror/report.ts';
+import {
+  installableLines,
+  isInstallable,
+  type MirrorReport,
+  reachedReadiness,
+} from '../../../catalog/mirror/report.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
@@ -27,7 +33,7 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
-import { catalogSourceTemplates, openImageSet } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, rememberPlan } from './sync-steps.ts';
@@ -48,7 +54,7 @@ export const command: Command = {
     },
     ...DOCUMENT_OPTIONS,
     'skip-unsupported': {
-      description: 'skip parts of CONFIG that Portolan does not support, such as helm and platform',
+      description: 'skip parts of CONFIG that Portolan does not support, such as platform',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
     ...PACE_OPTIONS,
@@ -73,17 +79,20 @@ export const command: Command = {
     const { outcome, errors } = planned;
     for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
     // A catalog that cannot be read whole has images that nobody knows of: nothing is copied.
-    if (errors.some(({ rule }) => rule !== 'mirror/reference')) return 1;
+    if (errors.some(isOfWhole)) return 1;
     const report = await carryOut(planned, invocation, terminal);
     if (invocation.text('format') === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(linesText(reportLines(report)));
-    const { copy, verified, ready, pruned } = report;
+    const { copy, verified, pruned } = report;
     const isWhole = copy.failed.length + (verified?.missing.length ?? 0) + (pruned?.failed.length ?? 0) === 0;
-    return isWhole && errors.length === 0 && ready.ready === ready.bundles && report.documents !== undefined
-      ? 0
-      : 1;
+    return isWhole && errors.length === 0 && isInstallable(report) && report.documents !== undefined ? 0 : 1;
   },
 };
+
+/** Whether an error is about more than single images or charts. */
+function isOfWhole({ rule }: Finding): boolean {
+  return rule !== 'mirror/reference' && rule !== 'mirror/chart';
+}
 
 interface Planned {
   readonly outcome: MirrorOutcome;
@@ -96,7 +105,7 @@ interface Planned {
 /** Plans what the configuration selects, with an index image built for each catalog that is selected in part. */
 async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned> {
   const [file = ''] = invocation.operands;
-  const { imageSet, catalogs, close } = await openImageSet(file, invocation, terminal);
+  const { imageSet, catalogs, charts, close } = await openImageSet(file, invocation, terminal);
   try {
     if (imageSet.deletes)
       throw usageError(command, 'a DeleteImageSetConfiguration is for mirror plan and mirror prune');
@@ -109,13 +118,15 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      charts,
       ...namingOptions(command, invocation),
       documents: options,
     };
     const first = await prepareImageSet(request);
     const errors = first.findings.filter(({ severity }) => severity === 'error');
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
-    const isLost = errors.some(({ rule }) => rule !== 'mirror/reference');
+    const isLost = errors.some(isOfWhole);
+    if (charts && !isLost) writeCharts(resolve(directory, folderOf(invocation)), charts);
     if (!builds || isLost) return { outcome: first, errors, options, part };
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
@@ -144,14 +155,15 @@ interface SyncReport {
   readonly copy: CopyReport & { readonly requests: number; readonly archive?: number };
   /** What was looked for in the mirror; absent for an archive. */
   readonly verified?: Arrived;
-  readonly ready: ReadinessReport;
+  readonly ready: MirrorReport['ready'];
+  readonly charts?: GroupReadiness;
   /** The directory with the manifests; absent when they were not written, as an index image is missing. */
   readonly documents?: string;
   readonly pruned?: Pruned;
 }
 
 async function carryOut(
-  { outcome, options, part }: Planned,
+  { outcome, errors, options, part }: Planned,
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<SyncReport> {
@@ -191,17 +203,18 @@ async function carryOut(
           complete: async (some) =>
             void (await copyImages(ports, { ...request, jobs: some, checksLists: true })),
         });
-    const ready = verified
+    const installable = verified
       ? reachedReadiness(outcome, options.platform, new Set(verified.there))
-      : outcome.report.ready;
+      : { ready: outcome.report.ready, ...(outcome.report.charts && { charts: outcome.report.charts }) };
     const hasIndexes = outcome.plan.catalogs.every(
       (_, i) => verified === undefined || isIndexThere(outcome, i, verified),
     );
     if (hasIndexes) {
-      const report = { ...outcome.report, ready };
+      const report = { ...outcome.report, ...installable };
       writeFiles(folder, planFiles({ ...outcome, report, options }), PLAN_FILES);
     }
-    const isWhole = copy.failed.length + (verified?.missing.length ?? 0) === 0;
+    // A chart that cannot be read may need images that an earlier sync copied.
+    const isWhole = errors.length + copy.failed.length + (verified?.missing.length ?? 0) === 0;
     const pruned = await pruneSuperseded(history, mappingsOf(outcome.plan), {
       client,
       folder,
@@ -211,7 +224,7 @@ async function carryOut(
       catalogs: outcome.report.catalogs,
       copy: { ...copy, ...archive, requests: requestsOf(client) },
       ...(verified && { verified }),
-      ready,
+      ...installable,
       ...(hasIndexes && { documents: folderOf(invocation) }),
       ...(pruned && { pruned }),
     };
@@ -224,7 +237,7 @@ function isIndexThere({ report }: MirrorOutcome, i: number, { there }: Arrived):
   return there.includes(report.catalogs[i]?.destination ?? '');
 }
 
-function reportLines({ catalogs, copy, verified, ready, documents, pruned }: SyncReport): string[] {
+function reportLines({ catalogs, copy, verified, ready, charts, documents, pruned }: SyncReport): string[] {
   const missing = verified?.missing ?? [];
   return [
     ...copyLines(copy, copy.requests),
@@ -233,7 +246,7 @@ function reportLines({ catalogs, copy, verified, ready, documents, pruned }: Syn
       : []),
     ...missing.map(({ destination, why }) => `  ${plain(destination)}: ${plain(why)}`),
     ...prunedLines(pruned),
-    ...readinessLines(ready),
+    ...installableLines({ ready, ...(charts && { charts }) }),
     ...(documents === undefined
       ? [
           `the manifests are not written: ${amount(catalogs.length, 'index image')} must be in the mirror first`,

@@ -15,7 +15,6 @@ function read(text: string, skipUnsupported = false) {
 
 describe.each([
   ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform', 4],
-  ['helm', '  helm:\n    local: [{name: podinfo, path: /charts}]\n', 'mirror.helm', 4],
   ['samples', '  samples: [{name: x}]\n', 'mirror.samples', 4],
 ])('%s', (_name, text, what, line) => {
   const whole = `${HEAD}mirror:\n${text}${OPERATORS}`;
@@ -39,9 +38,9 @@ test('sections without content are no reason to refuse', () => {
 });
 
 test.each([true, false])('a configuration that selects no image is refused (skip: %s)', (skip) => {
-  const { imageSet, lines } = read(`${HEAD}mirror:\n  helm: {local: [{name: a, path: b}]}\n`, skip);
+  const { imageSet, lines } = read(`${HEAD}mirror:\n  platform: {channels: [{name: a}]}\n`, skip);
   expect(imageSet).toBeUndefined();
-  expect(lines.at(-1)).toBe('3: error: no catalog and no additional image is selected');
+  expect(lines.at(-1)).toBe('3: error: no catalog, no chart and no additional image is selected');
 });
 
 test('images may be written with docker://', () => {
@@ -110,4 +109,50 @@ test('a DeleteImageSetConfiguration has its own section', () => {
   // Nothing is deleted by a section that says what to mirror.
   expect(read(`${head}mirror:\n${OPERATORS}`).imageSet).toBeUndefined();
   expect(read(`${HEAD}delete:\n${OPERATORS}`).imageSet).toBeUndefined();
+});
+
+describe('helm', () => {
+  const helm = (text: string) => read(`${HEAD}mirror:\n  helm:\n${text}`);
+
+  test('charts on disk, charts of a repository, and all charts of one', () => {
+    const { imageSet, lines } = helm(`    local:
+    - {name: a, path: charts/a, imagePaths: ['{.spec.image}'], platforms: [{os: linux, architecture: amd64}]}
+    repositories:
+    - {name: r, url: 'https://charts.example.com/', charts: [{name: b, version: ~1.2}]}
+    - {name: all, url: 'https://other.example.com'}
+    - {name: o, url: 'oci://quay.io/charts', charts: [{name: c}]}
+`);
+    expect(lines).toEqual([]);
+    const at = (url: string, name: string) => ({ name, url });
+    expect(imageSet?.charts).toMatchObject([
+      { name: '', path: 'charts/a', imagePaths: [{ text: '{.spec.image}' }], platforms: ['linux/amd64'] },
+      {
+        name: 'b',
+        version: '~1.2',
+        repository: at('https://charts.example.com/', 'r'),
+        location: { line: 8 },
+      },
+      { name: '', repository: at('https://other.example.com', 'all') },
+      { name: 'c', repository: at('oci://quay.io/charts', 'o') },
+    ]);
+  });
+
+  test.each([
+    ['    local: [{name: a}]\n', '5: error: a local chart has no path'],
+    ["    local: [{path: a, imagePaths: ['.spec']}]\n", '5: error: the path ".spec" has no path in braces'],
+    ['    local: [{path: a, values: {}}]\n', '5: error: unknown field "values"'],
+    [
+      '    repositories: [{name: r, url: ftp://x}]\n',
+      '5: error: the url of a chart repository must begin with',
+    ],
+    ['    repositories: [{name: r, url: oci://x.io/c}]\n', '5: error: a registry does not list its charts'],
+    [
+      "    repositories: [{url: 'https://x.io', charts: [{version: '1'}]}]\n",
+      '5: error: a chart has no name',
+    ],
+  ])('%s is refused', (text, line) => {
+    const { imageSet, lines } = helm(text);
+    expect(imageSet).toBeUndefined();
+    expect(lines).toEqual([expect.stringContaining(line)]);
+  });
 });

@@ -122,10 +122,10 @@ test('without its index image nothing of a catalog is ready', async () => {
     documents: {},
   });
   const all = new Set(outcome.report.images.map(({ destination }) => destination));
-  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({ ready: 1, missing: [] });
+  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({ ready: { ready: 1, missing: [] } });
   const index = outcome.report.catalogs[0]?.destination ?? '';
   expect(all.delete(index)).toBe(true);
-  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({
+  expect(reachedReadiness(outcome, undefined, all).ready).toMatchObject({
     ready: 0,
     missing: [{ reference: index, why: 'the index image is not in the mirror', bundles: ['a/a.v1.0.0'] }],
   });

@@ -165,10 +165,13 @@ test("oc-mirror's configuration is followed, and written for those who go on wit
   expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
   writeFileSync(
     join(directory, 'isc.yaml'),
-    `${configuration('    full: true\n')}  helm: {local: [{name: a, path: b}]}\n`,
+    `${configuration('    full: true\n')}  platform: {channels: [{name: a}]}\n`,
   );
   const refused = await run('plan', '--image-set', 'isc.yaml', ...words, '--out', 'refused');
-  expect(refused).toMatchObject({ exit: 2, err: expect.stringContaining('does not support mirror.helm') });
+  expect(refused).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('does not support mirror.platform'),
+  });
   expect(existsSync(join(directory, 'refused'))).toBe(false);
   expect(
     await run('plan', '--image-set', 'isc.yaml', '--skip-unsupported', ...words, '--out', 'skipped'),

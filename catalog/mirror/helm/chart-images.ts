@@ -1,0 +1,153 @@
+/**
+ * The images that the manifests of a Helm chart name: what pods run, fields called `image`, and what the `imagePaths` of
+ * an ImageSetConfiguration select. oc-mirror looks into four places of each manifest, and not into hooks.
+ *
+ * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/helm/local_stored_collector.go
+ */
+import type { Finding, Location } from '../../finding.ts';
+import type { Path } from '../../go/path.ts';
+import { isObject } from '../../go/shape.ts';
+import { tryParseReference } from '../../reference.ts';
+import { type ReadObject, readObjects } from '../read.ts';
+import { type JsonPath, textsAt } from './json-path.ts';
+
+export interface ChartImages {
+  /** References as written, each once, in the order of the manifests. */
+  readonly references: readonly string[];
+  /** Where each reference was found first. */
+  readonly locations: ReadonlyMap<string, Location>;
+  /** Manifests that cannot be read, and texts that look like images and are not mirrored. */
+  readonly findings: readonly Finding[];
+}
+
+/** What `helm template` puts before each manifest. */
+const SOURCE = /^---\n# Source: (.*)\n/gm;
+
+/**
+ * Finds the images of rendered manifests.
+ *
+ * @param text the output of `helm template`
+ */
+export function imagesInManifests(
+  text: string,
+  chart: string,
+  imagePaths: readonly JsonPath[] = [],
+): ChartImages {
+  const collector = new Collector(imagePaths);
+  const findings: Finding[] = [];
+  for (const { file, body } of manifestsIn(text, chart)) {
+    const read = readObjects(body, file);
+    findings.push(...read.findings.map((finding): Finding => ({ ...finding, rule: RULE })));
+    for (const object of read.objects) collector.add(object);
+  }
+  const { references } = collector;
+  return {
+    references: [...references.keys()],
+    locations: references,
+    findings: [...findings, ...collector.unselected()],
+  };
+}
+
+const RULE = 'mirror/chart';
+
+interface Manifest {
+  /** Path of its template, with the name of the chart before it. */
+  readonly file: string;
+  readonly body: string;
+}
+
+function manifestsIn(text: string, chart: string): Manifest[] {
+  const marks = [...text.matchAll(SOURCE)];
+  if (marks.length === 0) return [{ file: chart, body: text }];
+  return marks.map((mark, i) => ({
+    file: mark[1] ?? chart,
+    body: text.slice(mark.index + mark[0].length, marks[i + 1]?.index ?? text.length),
+  }));
+}
+
+const CONTAINERS: ReadonlySet<string> = new Set(['containers', 'initContainers', 'ephemeralContainers']);
+
+/** A reference with a host, a path, and a tag or digest: hardly any other text looks like it. */
+const QUALIFIED =
+  /(?<![\w./:@-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+(?::[\w][\w.-]{0,127}(?:@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})(?![\w/:@])/g;
+
+/** Characters of a text in which images are looked for: longer ones are content, such as dashboards. */
+const LONGEST = 4_096;
+
+class Collector {
+  readonly references = new Map<string, Location>();
+  readonly #imagePaths: readonly JsonPath[];
+  /** Texts that look like images, with where they are. */
+  readonly #alike = new Map<string, Location>();
+
+  constructor(imagePaths: readonly JsonPath[]) {
+    this.#imagePaths = imagePaths;
+  }
+
+  add(object: ReadObject): void {
+    const { value, document, path } = object;
+    const here = (at: Path): Location => document.locate([...path, ...at]);
+    // What describes a kind of object holds examples at most.
+    if (object.kind !== 'CustomResourceDefinition') this.#walk(value, [], here);
+    for (const selected of this.#imagePaths)
+      for (const written of textsAt(value, selected).flatMap((text) => text.split(' ')))
+        if (tryParseReference(written)) this.#note(written, here([]));
+  }
+
+  #walk(value: unknown, path: Path, here: (path: Path) => Location): void {
+    if (typeof value === 'string') this.#look(value, path, here);
+    else if (Array.isArray(value)) {
+      for (const [i, item] of value.entries()) this.#walk(item, [...path, i], here);
+    } else if (isObject(value)) {
+      for (const [key, member] of Object.entries(value)) this.#walk(member, [...path, key], here);
+    }
+  }
+
+  #look(text: string, path: Path, here: (path: Path) => Location): void {
+    if (text === '' || text.length > LONGEST) return;
+    if (isOfContainer(path) || isOfVolume(path) || (path.at(-1) === 'image' && isWhole(text))) {
+      this.#note(text, here(path));
+      return;
+    }
+    for (const [found] of text.matchAll(QUALIFIED))
+      if (!this.#alike.has(found)) this.#alike.set(found, here(path));
+  }
+
+  #note(written: string, location: Location): void {
+    if (!this.references.has(written)) this.references.set(written, location);
+  }
+
+  /** Texts that look like images which nothing selects: a cluster may need them, or not. */
+  unselected(): Finding[] {
+    return [...this.#alike].flatMap(([text, location]): Finding[] =>
+      this.references.has(text)
+        ? []
+        : [
+            {
+              rule: RULE,
+              severity: 'warning',
+              message: `${text} looks like an image, but is not in a field for images: it is not mirrored`,
+              location,
+              hint: 'add it to additionalImages, or select its field with imagePaths',
+            },
+          ],
+    );
+  }
+}
+
+/** `containers[*].image`, wherever pods are described. */
+function isOfContainer(path: Path): boolean {
+  const [list, at, key] = path.slice(-3);
+  return key === 'image' && typeof at === 'number' && typeof list === 'string' && CONTAINERS.has(list);
+}
+
+/** `volumes[*].image.reference`: an image as a volume. */
+function isOfVolume(path: Path): boolean {
+  const [list, at, image, key] = path.slice(-4);
+  return list === 'volumes' && typeof at === 'number' && image === 'image' && key === 'reference';
+}
+
+function isWhole(text: string): boolean {
+  const [found] = text.match(QUALIFIED) ?? [];
+  return found === text;
+}

@@ -1,0 +1,127 @@
+/** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
+import type { Location } from '../../finding.ts';
+import type { Path } from '../../go/path.ts';
+import { isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
+import { type Platforms, withPlatforms } from '../platforms.ts';
+import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
+
+/** A chart to mirror, or all charts of a repository. */
+export interface ChartSelection {
+  /** Empty for a chart on disk, and for all charts of a repository in all versions. */
+  readonly name: string;
+  /** A version or a range; absent: the newest. */
+  readonly version?: string;
+  /** A directory or an archive on disk. */
+  readonly path?: string;
+  readonly repository?: ChartRepository;
+  /** Where else images are in the manifests. */
+  readonly imagePaths: readonly JsonPath[];
+  /** Platforms of the chart's images; absent: all. */
+  readonly platforms?: readonly string[];
+  /** Where the configuration selects it. */
+  readonly location: Location;
+}
+
+export interface ChartRepository {
+  readonly name: string;
+  /** `https://…`, or `oci://REGISTRY/PATH`. */
+  readonly url: string;
+}
+
+/** The shape of the part, as oc-mirror declares it. */
+export function helmShape(platformFilter: Shape): Shape {
+  const charts = listOf(
+    struct('Chart', {
+      name: text,
+      version: text,
+      path: text,
+      imagePaths: listOf(text),
+      platforms: platformFilter,
+    }),
+  );
+  return struct('Helm', {
+    repositories: listOf(struct('Repository', { url: text, name: text, charts })),
+    local: charts,
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How the reader of a configuration reports defects and finds places. */
+export interface SelectionReader {
+  report(message: string, at: Path): void;
+  locate(path: Path): Location;
+  platforms(fields: Fields, path: Path): { readonly platforms?: Platforms };
+}
+
+/** Reads the charts of the part `helm`, whose shape fits; every defect is reported. */
+export function readCharts(helm: unknown, path: Path, reader: SelectionReader): ChartSelection[] {
+  if (!isObject(helm)) return [];
+  const local = objects(helm['local']).map((chart, i) => localChart(chart, [...path, 'local', i], reader));
+  const remote = objects(helm['repositories']).flatMap((repository, i) =>
+    chartsOf(repository, [...path, 'repositories', i], reader),
+  );
+  return [...local, ...remote];
+}
+
+function localChart(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
+  const written = string(chart['path']);
+  if (written === '') reader.report('a local chart has no path', path);
+  return { ...selection(chart, path, reader), name: '', path: written };
+}
+
+function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSelection[] {
+  const repository = { name: string(fields['name']), url: string(fields['url']) };
+  if (!isRepositoryUrl(repository.url))
+    reader.report(
+      `the url of a chart repository must begin with https://, http:// or oci://, found ${JSON.stringify(repository.url)}`,
+      [...path, 'url'],
+    );
+  const charts = objects(fields['charts']);
+  if (charts.length > 0) {
+    return charts.map((chart, i) => {
+      const at = [...path, 'charts', i];
+      if (string(chart['name']) === '') reader.report('a chart has no name', at);
+      return { ...selection(chart, at, reader), repository };
+    });
+  }
+  if (repository.url.startsWith('oci://'))
+    reader.report('a registry does not list its charts: name them in charts', path);
+  return [{ name: '', repository, imagePaths: [], location: reader.locate(path) }];
+}
+
+function isRepositoryUrl(url: string): boolean {
+  return /^(?:https?|oci):\/\/[^/]/.test(url) && URL.canParse(url);
+}
+
+function selection(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
+  const version = string(chart['version']);
+  return {
+    name: string(chart['name']),
+    ...(version === '' ? {} : { version }),
+    imagePaths: imagePathsOf(chart, path, reader),
+    ...withPlatforms(reader.platforms(chart, path).platforms),
+    location: reader.locate(path),
+  };
+}
+
+function imagePathsOf(chart: Fields, path: Path, reader: SelectionReader): JsonPath[] {
+  const texts = Array.isArray(chart['imagePaths']) ? chart['imagePaths'] : [];
+  return texts.flatMap((written: unknown, i) => {
+    try {
+      return [parseJsonPath(string(written))];
+    } catch (error) {
+      if (!(error instanceof JsonPathError)) throw error;
+      reader.report(`the path ${JSON.stringify(written)} ${error.message}`, [...path, 'imagePaths', i]);
+      return [];
+    }
+  });
+}
+
+function string(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function objects(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

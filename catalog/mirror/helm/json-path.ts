@@ -1,0 +1,232 @@
+/**
+ * JSONPath templates as kubectl reads them, for the `imagePaths` of an ImageSetConfiguration: fields, indexes,
+ * slices, unions, wildcards, recursive descent and filters. A field that is missing gives nothing.
+ *
+ * @see https://github.com/kubernetes/client-go/blob/master/util/jsonpath/jsonpath.go
+ */
+import { isObject } from '../../go/shape.ts';
+
+/** A template: each path in braces gives values. */
+export interface JsonPath {
+  readonly text: string;
+  readonly paths: readonly (readonly Step[])[];
+}
+
+type Step =
+  | { readonly kind: 'fields'; readonly names: readonly string[] }
+  | { readonly kind: 'wildcard' }
+  | { readonly kind: 'descend' }
+  | { readonly kind: 'indexes'; readonly at: readonly number[] }
+  | {
+      readonly kind: 'slice';
+      readonly from: number | undefined;
+      readonly to: number | undefined;
+      readonly by: number;
+    }
+  | { readonly kind: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand };
+
+type Operand = { readonly steps: readonly Step[] } | { readonly value: string | number | boolean };
+
+/** A template that cannot be read; the message follows the template. */
+export class JsonPathError extends Error {}
+
+/** Characters of a template at most: each step walks the values of the step before. */
+const LONGEST = 1_000;
+
+/**
+ * Reads a template such as `{.spec.containers[*].image}`.
+ *
+ * @throws JsonPathError
+ */
+export function parseJsonPath(text: string): JsonPath {
+  if (text.length > LONGEST) throw new JsonPathError(`is longer than ${LONGEST} characters`);
+  const paths: Step[][] = [];
+  let rest = text;
+  while (rest !== '') {
+    const open = rest.indexOf('{');
+    if (open < 0) break;
+    const { inner, after } = braced(rest.slice(open + 1));
+    if (/^\s*(?:range|end)\b/.test(inner)) throw new JsonPathError('uses range, which is not supported here');
+    const reader = new PathReader(inner.trim());
+    paths.push(reader.path());
+    rest = after;
+  }
+  if (paths.length === 0) throw new JsonPathError('has no path in braces, for example {.spec.image}');
+  return { text, paths };
+}
+
+/** What stands before the closing brace, quotes respected, and what after it. */
+function braced(text: string): { inner: string; after: string } {
+  const found = /^((?:[^}'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\}/.exec(text);
+  if (!found) throw new JsonPathError('has a brace that is not closed');
+  return { inner: found[1] ?? '', after: text.slice(found[0].length) };
+}
+
+const NAME = /^(?:[^\s.[\](){}'",=<>!?@$*:\\]|\\.)+/;
+
+class PathReader {
+  #rest: string;
+
+  constructor(text: string) {
+    this.#rest = text;
+  }
+
+  /** The whole text as one path. */
+  path(): Step[] {
+    const steps = this.#steps();
+    if (this.#rest !== '')
+      throw new JsonPathError(`cannot be read at ${JSON.stringify(this.#rest.slice(0, 20))}`);
+    return steps;
+  }
+
+  #take(pattern: RegExp): RegExpExecArray | undefined {
+    const found = pattern.exec(this.#rest);
+    if (found?.index !== 0) return undefined;
+    this.#rest = this.#rest.slice(found[0].length);
+    return found;
+  }
+
+  #steps(): Step[] {
+    const steps: Step[] = [];
+    this.#take(/^[$@]/);
+    // The first field may lack its dot: `{items}`.
+    const first = this.#take(NAME);
+    if (first) steps.push(field(first[0]));
+    for (;;) {
+      if (this.#take(/^\.\.\*?/)) {
+        steps.push({ kind: 'descend' });
+        const name = this.#take(NAME);
+        if (name) steps.push(field(name[0]));
+      } else if (this.#take(/^\.\*/)) steps.push({ kind: 'wildcard' });
+      else if (this.#take(/^\.(?=\[)/)) continue;
+      else if (this.#take(/^\./)) {
+        const name = this.#take(NAME);
+        if (name) steps.push(field(name[0]));
+      } else if (this.#take(/^\[\s*/)) steps.push(this.#bracket());
+      else return steps;
+    }
+  }
+
+  #bracket(): Step {
+    if (this.#take(/^\?\(\s*/)) return this.#filter();
+    const found = this.#take(/^((?:[^\]'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\]/);
+    if (!found) throw new JsonPathError('has a bracket that is not closed');
+    return bracketStep((found[1] ?? '').trim());
+  }
+
+  #filter(): Step {
+    const left = this.#operand();
+    const operator = this.#take(/^\s*(==|!=|<=|>=|<|>)\s*/)?.[1] ?? 'exists';
+    const right = operator === 'exists' ? { value: true } : this.#operand();
+    if (!this.#take(/^\s*\)\s*\]/)) throw new JsonPathError('has a filter that cannot be read');
+    return { kind: 'filter', left, operator, right };
+  }
+
+  #operand(): Operand {
+    if (/^[@$]/.test(this.#rest)) return { steps: this.#steps() };
+    const quoted = this.#take(/^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/);
+    if (quoted) return { value: unescaped(quoted[1] ?? quoted[2] ?? '') };
+    const number = this.#take(/^-?\d+(?:\.\d+)?/);
+    if (number) return { value: Number(number[0]) };
+    const word = this.#take(/^(?:true|false)\b/);
+    if (word) return { value: word[0] === 'true' };
+    throw new JsonPathError('has a filter that cannot be read');
+  }
+}
+
+function field(name: string): Step {
+  return { kind: 'fields', names: [unescaped(name)] };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, '$1');
+}
+
+const QUOTED = /^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,\s*|$)/;
+
+function bracketStep(inner: string): Step {
+  if (inner === '*') return { kind: 'wildcard' };
+  if (/^['"]/.test(inner)) {
+    const names: string[] = [];
+    let rest = inner;
+    for (let found = QUOTED.exec(rest); found; found = QUOTED.exec(rest)) {
+      names.push(unescaped(found[1] ?? found[2] ?? ''));
+      rest = rest.slice(found[0].length);
+    }
+    if (rest === '') return { kind: 'fields', names };
+  }
+  if (/^-?\d+(?:\s*,\s*-?\d+)*$/.test(inner)) return { kind: 'indexes', at: inner.split(',').map(Number) };
+  const slice = /^(-?\d*):(-?\d*)(?::(\d+))?$/.exec(inner);
+  const by = Number(slice?.[3] ?? 1);
+  if (slice && by > 0) return { kind: 'slice', from: bound(slice[1]), to: bound(slice[2]), by };
+  throw new JsonPathError(`cannot be read at ${JSON.stringify(`[${inner.slice(0, 20)}]`)}`);
+}
+
+function bound(text = ''): number | undefined {
+  return text === '' ? undefined : Number(text);
+}
+
+/** The texts that a template finds in a value, in order; what is not text is left out. */
+export function textsAt(value: unknown, { paths }: JsonPath): string[] {
+  return paths
+    .flatMap((steps) => valuesAt([value], steps, value))
+    .filter((one): one is string => typeof one === 'string');
+}
+
+function valuesAt(values: readonly unknown[], steps: readonly Step[], root: unknown): readonly unknown[] {
+  return steps.reduce<readonly unknown[]>(
+    (found, step) => found.flatMap((value) => stepInto(value, step, root)),
+    values,
+  );
+}
+
+function stepInto(value: unknown, step: Step, root: unknown): readonly unknown[] {
+  switch (step.kind) {
+    case 'fields':
+      return isObject(value)
+        ? step.names.flatMap((name) => (Object.hasOwn(value, name) ? [value[name]] : []))
+        : [];
+    case 'wildcard':
+      return members(value);
+    case 'descend':
+      return [value, ...descendants(value)];
+    case 'indexes':
+      return Array.isArray(value) ? step.at.flatMap((at) => pick(value, at)) : [];
+    case 'slice':
+      return Array.isArray(value) ? value.slice(step.from, step.to).filter((_, i) => i % step.by === 0) : [];
+    case 'filter':
+      return Array.isArray(value) ? value.filter((item) => passes(item, step, root)) : [];
+  }
+}
+
+function pick(list: readonly unknown[], at: number): readonly unknown[] {
+  const i = at < 0 ? list.length + at : at;
+  return i >= 0 && i < list.length ? [list[i]] : [];
+}
+
+function members(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return isObject(value) ? Object.values(value) : [];
+}
+
+function descendants(value: unknown): readonly unknown[] {
+  return members(value).flatMap((member) => [member, ...descendants(member)]);
+}
+
+function passes(
+  item: unknown,
+  { left, operator, right }: Extract<Step, { kind: 'filter' }>,
+  root: unknown,
+): boolean {
+  const [a, b] = [left, right].map((operand) =>
+    'value' in operand ? operand.value : valuesAt([item], operand.steps, root)[0],
+  );
+  if (operator === 'exists') return a !== undefined;
+  if (operator === '==') return a === b;
+  if (operator === '!=') return a !== undefined && a !== b;
+  if ((typeof a !== 'number' || typeof b !== 'number') && (typeof a !== 'string' || typeof b !== 'string'))
+    return false;
+  if (operator === '<') return a < b;
+  if (operator === '>') return a > b;
+  return operator === '<=' ? a <= b : a >= b;
+}

@@ -1,0 +1,102 @@
+/** Images that are installed together and that no catalog names: those of a Helm chart. */
+import type { Location } from '../finding.ts';
+import { tryParseReference } from '../reference.ts';
+import type { CatalogImages } from './images.ts';
+import type { AdditionalImage } from './plan-request.ts';
+import { withPlatforms } from './platforms.ts';
+import type { MissingReason, Readiness } from './readiness.ts';
+
+export interface ImageGroup {
+  readonly name: string;
+  readonly version: string;
+  /** Where it was read: a path or a URL. */
+  readonly origin: string;
+  /** As written, each once. */
+  readonly references: readonly string[];
+  /** Where a reference is written, as far as that is known. */
+  readonly locations: ReadonlyMap<string, Location>;
+  /** Platforms of its images; absent: all. */
+  readonly platforms?: readonly string[];
+  /** Set where not all of its images are known: it is not ready then. */
+  readonly isPartial?: true;
+}
+
+/** Which groups disconnected clusters can install. */
+export interface GroupReadiness {
+  readonly charts: number;
+  readonly ready: number;
+  /** Charts that lack images, in the order of the configuration. */
+  readonly lacking: readonly {
+    readonly chart: string;
+    readonly missing: readonly {
+      readonly reference: string;
+      readonly reason: MissingReason;
+      readonly why: string;
+    }[];
+  }[];
+}
+
+/** `podinfo 6.7.1`. */
+export function groupName({ name, version }: Pick<ImageGroup, 'name' | 'version'>): string {
+  return version === '' ? name : `${name} ${version}`;
+}
+
+/** The images of groups, to be mirrored like images that are named one by one. */
+export function groupImages(groups: readonly ImageGroup[]): AdditionalImage[] {
+  return groups.flatMap(({ references, locations, platforms }) =>
+    references.map((reference) => {
+      const location = locations.get(reference);
+      return { reference, ...withPlatforms(platforms), ...(location && { location }) };
+    }),
+  );
+}
+
+/** The groups as a catalog of bundles, so that what nodes can pull of them is found in the same way. */
+export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
+  const references = groups.flatMap((group) => group.references);
+  return {
+    bundles: groups.map((group) => ({
+      package: group.name,
+      name: groupName(group),
+      image: '',
+      references: group.references,
+      location: { file: group.origin, line: 1, column: 1 },
+    })),
+    others: [],
+    readable: new Map(
+      references.flatMap((written) => {
+        const reference = tryParseReference(written);
+        return reference ? [[written, reference] as const] : [];
+      }),
+    ),
+    doubtful: new Map(),
+    empty: [],
+    findings: [],
+  };
+}
+
+/** @param found what nodes can pull of the groups, in their order */
+export function groupReadiness(groups: readonly ImageGroup[], { bundles }: Readiness): GroupReadiness {
+  return {
+    charts: groups.length,
+    ready: bundles.filter(({ missing }, i) => missing.length === 0 && !groups[i]?.isPartial).length,
+    lacking: bundles
+      .filter(({ missing }) => missing.length > 0)
+      .map(({ name, missing }) => ({ chart: name, missing })),
+  };
+}
+
+/** How many of the missing references are named. */
+const NAMED = 20;
+
+/** `Charts for disconnected clusters: 1 of 2 ready`, and the images that are missing. */
+export function groupLines({ charts, ready, lacking }: GroupReadiness): string[] {
+  const missing = lacking.flatMap(({ chart, missing: some }) =>
+    some.map(({ reference, why }) => `  ${reference}: ${why} (needed by chart ${chart})`),
+  );
+  return [
+    `Ready for disconnected clusters: ${ready} of ${charts} ${charts === 1 ? 'chart' : 'charts'}`,
+    ...missing.slice(0, NAMED),
+    ...(missing.length > NAMED ? [`  and ${missing.length - NAMED} more references`] : []),
+  ];
+}

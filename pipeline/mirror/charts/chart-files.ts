@@ -1,0 +1,117 @@
+/** The files of a Helm chart, from a directory or an archive; archives are somebody else's bytes and stay packed. */
+import { statSync } from 'node:fs';
+import { FAILSAFE_SCHEMA, load } from 'js-yaml';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { directorySource, fileError, isDirectory, readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { readTree } from '../../oci/image/tree.ts';
+
+export interface ChartFiles {
+  readonly name: string;
+  readonly version: string;
+  /** Whether it only holds helpers for other charts, and no manifests of its own. */
+  readonly isLibrary: boolean;
+  /** Texts of `templates/` and of the subcharts' templates, by path within the chart. */
+  readonly templates: ReadonlyMap<string, string>;
+  /** Subcharts that are archives within the chart. */
+  readonly packed: readonly string[];
+}
+
+/** As helm limits archives. */
+const LIMITS = { bytes: 100 * 2 ** 20, layerBytes: 100 * 2 ** 20, fileBytes: 5 * 2 ** 20, entries: 20_000 };
+
+/**
+ * @param scratch an existing directory
+ * @throws PipelineError `not-found`, `usage` for what is not a chart, `too-large`, `corrupt`
+ */
+export async function readChartFiles(path: string, scratch: string): Promise<ChartFiles> {
+  const files = isDirectory(path) ? await filesIn(path) : await filesOf(path, scratch);
+  const text = files.get('Chart.yaml');
+  if (text === undefined)
+    throw new PipelineError('usage', `${path} is not a Helm chart: it has no Chart.yaml`);
+  const chart = yamlIn(text, path);
+  const { name, version, type } = isObject(chart) ? chart : {};
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string')
+    throw new PipelineError('usage', `Chart.yaml in ${path} has no name or no version`);
+  return {
+    name,
+    version,
+    isLibrary: type === 'library',
+    templates: new Map([...files].filter(([file]) => TEMPLATE.test(file))),
+    packed: [...files.keys()].filter((file) => PACKED.test(file)),
+  };
+}
+
+const TEMPLATE = /^(?:charts\/[^/]+\/)*templates\/.*(?<!\.txt)$/;
+const PACKED = /^charts\/[^/]+\.tgz$/;
+
+function isWanted(path: string): boolean {
+  return path === 'Chart.yaml' || TEMPLATE.test(path) || PACKED.test(path);
+}
+
+function yamlIn(text: string, path: string): unknown {
+  try {
+    // A version such as 1.10 is text.
+    return load(text, { schema: FAILSAFE_SCHEMA });
+  } catch (cause) {
+    throw new PipelineError('usage', `Chart.yaml in ${path} is not valid YAML`, { cause });
+  }
+}
+
+async function filesIn(path: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  let bytes = 0;
+  for (const file of await directorySource(path).files()) {
+    if (!isWanted(file.path)) continue;
+    if (file.unreadable !== undefined)
+      throw new PipelineError('usage', `${path}/${file.path}: ${file.unreadable}`);
+    const content = PACKED.test(file.path) ? new Uint8Array(0) : await file.read();
+    bytes += content.length;
+    if (bytes > LIMITS.bytes)
+      throw new PipelineError('too-large', `the chart ${path} is larger than 100 MiB`);
+    files.set(file.path, new TextDecoder().decode(content));
+  }
+  return files;
+}
+
+async function filesOf(path: string, scratch: string): Promise<Map<string, string>> {
+  const inner = (name: string): string => name.slice(name.indexOf('/') + 1);
+  const tree = await readTree([archive(path)], {
+    scratch,
+    limits: LIMITS,
+    wanted: (name) => isWanted(inner(name)),
+  });
+  try {
+    return new Map(
+      [...tree.entries].flatMap(([name, entry]) =>
+        entry.kind === 'file' && isWanted(inner(name))
+          ? [
+              [
+                inner(name),
+                PACKED.test(inner(name)) ? '' : new TextDecoder().decode(tree.read(entry)),
+              ] as const,
+            ]
+          : [],
+      ),
+    );
+  } finally {
+    tree.close();
+  }
+}
+
+/** Bytes of a packed chart. */
+export const LARGEST_ARCHIVE: number = 32 * 2 ** 20;
+
+async function* archive(path: string): AsyncGenerator<Uint8Array> {
+  const { size } = sizeOf(path);
+  if (size > LARGEST_ARCHIVE) throw new PipelineError('too-large', `the chart ${path} is larger than 32 MiB`);
+  yield readFileBytes(path);
+}
+
+function sizeOf(path: string): { readonly size: number } {
+  try {
+    return statSync(path);
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,35 @@
+/** Files of web servers, such as chart repositories: over HTTPS, paced, tried again, and of limited size. */
+import { PipelineError } from '../../error.ts';
+import { type ClientOptions, openTransport } from '../../oci/registry/client.ts';
+import { failure, readAll } from '../../oci/registry/response.ts';
+import type { RepositoryPorts } from './repository.ts';
+
+export interface Downloads extends Pick<RepositoryPorts, 'download'> {
+  close(): void;
+}
+
+/** @param options how hosts are reached, with whose credentials */
+export function openDownloads(options: ClientOptions): Downloads {
+  const transport = openTransport(options);
+  return {
+    download: async (url, what, limit) => {
+      const authorization = await authorizationFor(url, options);
+      transport.checkUrl(url);
+      return transport.attempt(url.host, async (budget) => {
+        const answer = await transport.send({ method: 'GET', url, what, authorization }, budget);
+        if (answer.status !== 200) throw await failure(answer, what);
+        return readAll(answer, limit, what);
+      });
+    },
+    close: () => transport.close(),
+  };
+}
+
+async function authorizationFor({ host }: URL, { credentials }: ClientOptions): Promise<string | undefined> {
+  const credential = await credentials?.credential({ registry: host, repository: '' });
+  if (!credential) return undefined;
+  if (credential.kind === 'bearer') return `Bearer ${credential.token}`;
+  if (credential.kind === 'basic')
+    return `Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString('base64')}`;
+  throw new PipelineError('denied', `${host} is not a registry: it cannot use an identity token`);
+}

@@ -1,0 +1,163 @@
+/** The charts of an ImageSetConfiguration: fetched, rendered, and their images found. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Finding } from '../../../catalog/finding.ts';
+import { type ChartImages, imagesInManifests } from '../../../catalog/mirror/helm/chart-images.ts';
+import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selection.ts';
+import { imagesInTemplates } from '../../../catalog/mirror/helm/unrendered.ts';
+import { groupName, type ImageGroup } from '../../../catalog/mirror/image-group.ts';
+import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
+import { PipelineError } from '../../error.ts';
+import { eachOf } from '../../parallel.ts';
+import type { ReadCharts } from '../prepare.ts';
+import { readChartFiles } from './chart-files.ts';
+import { renderChart } from './render.ts';
+import { chartsIn, type RemoteChart, type RepositoryPorts } from './repository.ts';
+
+export interface ChartPorts extends RepositoryPorts {
+  /** Where paths of the configuration begin. */
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Severity of what is unknown without the program helm. */
+  readonly unseen: 'error' | 'warning';
+}
+
+/** A chart of a repository as it was fetched, for the other side of an air gap. */
+export interface FetchedChart {
+  /** `NAME-VERSION.tgz`. */
+  readonly file: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface ChartsOutcome extends ReadCharts {
+  readonly fetched: readonly FetchedChart[];
+}
+
+/** Charts at a time: each renders in a process of its own. */
+const PARALLEL = 2;
+
+/** Reads charts; what is wrong with one is a finding, and does not stop the others. */
+export async function readCharts(
+  selections: readonly ChartSelection[],
+  ports: ChartPorts,
+): Promise<ChartsOutcome> {
+  const findings: Finding[] = [];
+  const fetched: FetchedChart[] = [];
+  const scratch = mkdtempSync(join(tmpdir(), 'portolan-charts-'));
+  /** Tries something for a selection. */
+  const attempt = async <T>(selection: ChartSelection, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      findings.push(failed(selection, error));
+      return undefined;
+    }
+  };
+  try {
+    const { wanted, unread } = await wantedCharts(selections, ports, attempt);
+    const groups: (ImageGroup | undefined)[] = wanted.map(() => undefined);
+    await eachOf([...wanted.entries()], PARALLEL, async ([i, { selection, remote }]) => {
+      const read = await attempt(selection, async () => {
+        const own = join(scratch, String(i));
+        mkdirSync(own);
+        const path = remote
+          ? await put(remote, own, fetched)
+          : resolve(ports.directory, selection.path ?? '');
+        return groupOf(path, selection, { remote, scratch: own, ports });
+      });
+      groups[i] = read?.group ?? unreadGroup(selection);
+      findings.push(...(read?.findings ?? []));
+    });
+    return { groups: [...groups.filter((group) => group !== undefined), ...unread], findings, fetched };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+interface WantedChart {
+  readonly selection: ChartSelection;
+  /** Absent for a chart on disk. */
+  readonly remote?: RemoteChart;
+}
+
+async function wantedCharts(
+  selections: readonly ChartSelection[],
+  ports: ChartPorts,
+  attempt: <T>(selection: ChartSelection, work: () => Promise<T>) => Promise<T | undefined>,
+): Promise<{ readonly wanted: readonly WantedChart[]; readonly unread: readonly ImageGroup[] }> {
+  const wanted: WantedChart[] = [];
+  const unread: ImageGroup[] = [];
+  for (const selection of selections) {
+    const { repository } = selection;
+    if (!repository) wanted.push({ selection });
+    else {
+      const charts = await attempt(selection, async () => chartsIn(repository, selection, ports));
+      if (charts) wanted.push(...charts.map((remote) => ({ selection, remote })));
+      else unread.push(unreadGroup(selection));
+    }
+  }
+  return { wanted, unread };
+}
+
+/** What stands for a chart that could not be read. */
+function unreadGroup({ name, path, repository }: ChartSelection): ImageGroup {
+  const origin = path ?? repository?.url ?? '';
+  return { name: name || origin, version: '', origin, references: [], locations: new Map(), isPartial: true };
+}
+
+function failed({ name, path, location }: ChartSelection, error: PipelineError): Finding {
+  const chart = name === '' ? (path ?? 'the repository') : `chart ${name}`;
+  return {
+    rule: 'mirror/chart',
+    severity: 'error',
+    message: `${chart}: ${error.message}`,
+    location,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
+}
+
+async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
+  const bytes = await remote.fetch();
+  // The name is the repository's: it is no part of a path here.
+  const path = join(folder, 'chart.tgz');
+  writeFileSync(path, bytes);
+  const file = `${remote.name}-${remote.version}.tgz`;
+  if (/^[\w.+-]+$/.test(file) && !file.startsWith('.')) fetched.push({ file, bytes });
+  return path;
+}
+
+async function groupOf(
+  path: string,
+  selection: ChartSelection,
+  { remote, scratch, ports }: { remote: RemoteChart | undefined; scratch: string; ports: ChartPorts },
+): Promise<{ group: ImageGroup; findings: readonly Finding[] }> {
+  const files = await readChartFiles(path, scratch);
+  const { name, version } = files;
+  const home = join(scratch, 'helm');
+  mkdirSync(home);
+  const text = files.isLibrary
+    ? ''
+    : await renderChart(path, { environment: ports.environment, scratch: home });
+  const found: ChartImages =
+    text === undefined
+      ? imagesInTemplates(name, files.templates, files.packed)
+      : imagesInManifests(text, groupName({ name, version }), selection.imagePaths);
+  const findings = found.findings.map((one) =>
+    text === undefined ? { ...one, severity: ports.unseen } : one,
+  );
+  const artifact = remote?.artifact === undefined ? [] : [remote.artifact];
+  return {
+    group: {
+      name,
+      version,
+      origin: remote?.url ?? selection.path ?? '',
+      references: [...new Set([...found.references, ...artifact])],
+      locations: found.locations,
+      ...withPlatforms(selection.platforms),
+      ...(findings.some(({ severity }) => severity === 'error') && { isPartial: true as const }),
+    },
+    findings,
+  };
+}

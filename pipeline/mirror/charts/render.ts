@@ -1,0 +1,131 @@
+/**
+ * Rendering a Helm chart with its own values through the program `helm`. Charts are somebody else's templates: helm runs
+ * without a shell, with empty directories for its settings and plugins, without access to a cluster, and within limits of
+ * time, memory and output.
+ *
+ * @see https://helm.sh/docs/helm/helm_template/
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { PipelineError } from '../../error.ts';
+import { printable } from '../../oci/registry/response.ts';
+
+export interface RenderLimits {
+  readonly milliseconds: number;
+  /** Bytes of manifests. */
+  readonly output: number;
+  /** Bytes that helm may use; checked where the system tells (Linux). */
+  readonly memory: number;
+}
+
+export const RENDER_LIMITS: RenderLimits = { milliseconds: 60_000, output: 64 * 2 ** 20, memory: 2 ** 30 };
+
+export interface RenderOptions {
+  /** Where programs are looked for: `PATH`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** An existing, empty directory. */
+  readonly scratch: string;
+  readonly limits?: RenderLimits;
+}
+
+/**
+ * The manifests of a chart, hooks included, as text.
+ *
+ * @param path absolute path of the chart's directory or archive
+ * @returns undefined where there is no program `helm`
+ * @throws PipelineError `usage` when helm cannot render the chart, `too-large` beyond a limit
+ */
+export async function renderChart(
+  path: string,
+  { environment, scratch, limits = RENDER_LIMITS }: RenderOptions,
+): Promise<string | undefined> {
+  // helm would take a relative path for the name of a chart in a repository.
+  if (!isAbsolute(path)) throw new TypeError('internal error: the path of a chart is not absolute');
+  const child = spawn('helm', ['template', 'release', path], {
+    cwd: scratch,
+    env: {
+      PATH: environment['PATH'] ?? '',
+      HOME: scratch,
+      HELM_CACHE_HOME: scratch,
+      HELM_CONFIG_HOME: scratch,
+      HELM_DATA_HOME: scratch,
+      HELM_PLUGINS: scratch,
+      KUBECONFIG: '/dev/null',
+      GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: false,
+  });
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let message = '';
+    let broken: string | undefined;
+    const stop = (limit: string): void => {
+      broken ??= limit;
+      child.kill('SIGKILL');
+    };
+    const timer = setTimeout(
+      () => stop(`takes longer than ${limits.milliseconds / 1000} s`),
+      limits.milliseconds,
+    );
+    const guard = setInterval(() => {
+      if (memoryOf(child.pid) > limits.memory)
+        stop(`needs more than ${limits.memory / 2 ** 20} MiB of memory`);
+    }, EVERY);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limits.output) stop(`gives more than ${limits.output / 2 ** 20} MiB of manifests`);
+      else chunks.push(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (message.length < MESSAGE) message += text;
+    });
+    const done = (): void => {
+      clearTimeout(timer);
+      clearInterval(guard);
+    };
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      done();
+      if (error.code === 'ENOENT') resolve(undefined);
+      else reject(new PipelineError('io', 'cannot run helm', { cause: error }));
+    });
+    child.once('close', (status) => {
+      done();
+      if (broken !== undefined) reject(new PipelineError('too-large', `rendering the chart ${broken}`));
+      else if (status !== 0) reject(refusal(message));
+      else resolve(Buffer.concat(chunks).toString('utf8'));
+    });
+  });
+}
+
+/** Milliseconds between two looks at the memory. */
+const EVERY = 50;
+/** Characters of what helm says that are kept. */
+const MESSAGE = 4_096;
+
+function refusal(message: string): PipelineError {
+  const [said = ''] = /(?<=Error: ).*/.exec(message) ?? [message.trim()];
+  const missing = /missing in charts\/ directory: (.*)/.exec(said)?.[1];
+  if (missing !== undefined) {
+    return new PipelineError(
+      'usage',
+      `the chart needs other charts that are not in it: ${printable(missing)}`,
+      {
+        hint: 'run helm dependency build in the directory of the chart',
+      },
+    );
+  }
+  return new PipelineError('usage', `helm cannot render the chart: ${printable(said)}`);
+}
+
+/** Bytes of memory that a process has; 0 where the system does not tell. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,105 @@
+/** Which images of rendered manifests are found, and which texts are only named. */
+import { expect, test } from 'vitest';
+import { imagesInManifests } from '../../../../catalog/mirror/helm/chart-images.ts';
+import { parseJsonPath } from '../../../../catalog/mirror/helm/json-path.ts';
+import { imagesInTemplates } from '../../../../catalog/mirror/helm/unrendered.ts';
+
+const RENDERED = `---
+# Source: demo/templates/deployment.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: demo}
+spec:
+  template:
+    spec:
+      initContainers: [{name: init, image: busybox}]
+      containers:
+      - {name: main, image: "quay.io/acme/demo:1.0", args: ["--reloader=quay.io/acme/reloader:2.0"]}
+      volumes: [{name: models, image: {reference: quay.io/acme/models:3}}]
+---
+# Source: demo/templates/cron.yaml
+apiVersion: batch/v1
+kind: CronJob
+spec: {jobTemplate: {spec: {template: {spec: {containers: [{image: quay.io/acme/cron:1}]}}}}}
+---
+# Source: demo/charts/sub/templates/prometheus.yaml
+apiVersion: monitoring.coreos.com/v1
+kind: Prometheus
+spec: {image: quay.io/acme/prometheus:v3, tool: {ref: quay.io/acme/tool:1}}
+---
+# Source: demo/templates/tests/hook.yaml
+apiVersion: v1
+kind: Pod
+metadata: {annotations: {helm.sh/hook: pre-install}}
+spec: {containers: [{image: quay.io/acme/hook:1}, {image: quay.io/acme/demo:1.0}]}
+`;
+
+test('images of pods everywhere, of hooks, of volumes, and of fields called image', () => {
+  const { references, locations } = imagesInManifests(RENDERED, 'demo 1.0.0');
+  expect(references).toEqual([
+    'busybox',
+    'quay.io/acme/demo:1.0',
+    'quay.io/acme/models:3',
+    'quay.io/acme/cron:1',
+    'quay.io/acme/prometheus:v3',
+    'quay.io/acme/hook:1',
+  ]);
+  expect(locations.get('quay.io/acme/prometheus:v3')?.file).toBe('demo/charts/sub/templates/prometheus.yaml');
+});
+
+test('a text elsewhere that looks like an image is named, and mirrored once imagePaths selects it', () => {
+  const { findings } = imagesInManifests(RENDERED, 'demo');
+  expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+    'warning: quay.io/acme/reloader:2.0 looks like an image, but is not in a field for images: it is not mirrored',
+    'warning: quay.io/acme/tool:1 looks like an image, but is not in a field for images: it is not mirrored',
+  ]);
+  const selected = imagesInManifests(RENDERED, 'demo', [parseJsonPath('{.spec.tool.ref}')]);
+  expect(selected.references).toContain('quay.io/acme/tool:1');
+  expect(selected.findings).toHaveLength(1);
+});
+
+test('addresses, versions and content are not taken for images', () => {
+  const config = `apiVersion: v1
+kind: ConfigMap
+data:
+  url: https://grafana.example.com/d/abc:8080
+  module: github.com/acme/tool
+  file: /etc/app.d/config.yaml:ro
+  image: latest
+  mail: someone@example.com:25
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec: {description: "such as quay.io/acme/demo:1.0"}
+`;
+  expect(imagesInManifests(config, 'demo')).toMatchObject({ references: [], findings: [] });
+});
+
+test('a manifest that is not YAML is an error', () => {
+  const { findings } = imagesInManifests('---\n# Source: demo/templates/a.yaml\na: [\n', 'demo');
+  expect(findings).toMatchObject([
+    { rule: 'mirror/chart', severity: 'error', location: { file: 'demo/templates/a.yaml' } },
+  ]);
+});
+
+test('without helm, images that are plain text are found, and expressions are an error', () => {
+  const plain = new Map([
+    ['templates/pod.yaml', 'spec:\n  containers:\n  - name: a\n    image: "quay.io/acme/a:1" # main\n'],
+  ]);
+  expect(imagesInTemplates('demo', plain)).toMatchObject({ references: ['quay.io/acme/a:1'], findings: [] });
+  const { references, locations, findings } = imagesInTemplates(
+    'demo',
+    new Map([...plain, ['templates/b.yaml', 'image: {{ .Values.image }}\n'], ['templates/c.yaml', 'a: 1\n']]),
+    ['charts/sub-1.tgz'],
+  );
+  expect(references).toEqual(['quay.io/acme/a:1']);
+  expect(locations.get('quay.io/acme/a:1')).toEqual({ file: 'demo/templates/pod.yaml', line: 4, column: 12 });
+  expect(findings).toMatchObject([
+    {
+      severity: 'error',
+      message:
+        'chart demo: the program helm is not installed, so images that come from 1 of 3 templates and the charts charts/sub-1.tgz are not known',
+      location: { file: 'demo/templates/b.yaml', line: 1, column: 8 },
+    },
+  ]);
+});
