@@ -43,6 +43,12 @@ export function formatMinor({ major, minor }: Minor): string {
   return `${major}.${minor}`;
 }
 
+/** The version of Kubernetes in a minor version of OpenShift 4 or later: 4.20 has 1.33. */
+export function kubernetesOf(platform: Minor): string {
+  const { major, minor } = normal(platform);
+  return `1.${major === 4 ? minor + 13 : minor + 36}`;
+}
+
 /** Negative, 0 or positive; 5.0 is the same release as 4.23. */
 export function compareMinors(a: Minor, b: Minor): number {
   const [x, y] = [normal(a), normal(b)];

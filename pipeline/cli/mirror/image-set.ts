@@ -75,6 +75,7 @@ async function chartsOf(
       registry: client,
       directory: terminal.directory,
       environment: terminal.environment,
+      platform: invocation.text('platform'),
       unseen: invocation.flag('skip-unsupported') ? 'warning' : 'error',
     });
   } finally {

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { kubernetesOf, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { type ChartImages, imagesInManifests } from '../../../catalog/mirror/helm/chart-images.ts';
 import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selection.ts';
@@ -19,6 +20,8 @@ export interface ChartPorts extends RepositoryPorts {
   /** Where paths of the configuration begin. */
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** OpenShift version of the clusters, such as `4.20`; absent: a current one. */
+  readonly platform?: string | undefined;
   /** Severity of what is unknown without the program helm. */
   readonly unseen: 'error' | 'warning';
 }
@@ -34,6 +37,8 @@ export interface ChartsOutcome extends ReadCharts {
   readonly fetched: readonly FetchedChart[];
 }
 
+/** The platform that charts are rendered for by default. */
+const CURRENT: Minor = { major: 4, minor: 20 };
 /** Charts at a time: each renders in a process of its own. */
 const PARALLEL = 2;
 
@@ -120,7 +125,7 @@ function failed({ name, path, location }: ChartSelection, error: PipelineError):
 
 async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
   const bytes = await remote.fetch();
-  // The name is the repository's: it is no part of a path here.
+  // The name is the repository's: it stays out of the path.
   const path = join(folder, 'chart.tgz');
   writeFileSync(path, bytes);
   const file = `${remote.name}-${remote.version}.tgz`;
@@ -139,7 +144,11 @@ async function groupOf(
   mkdirSync(home);
   const text = files.isLibrary
     ? ''
-    : await renderChart(path, { environment: ports.environment, scratch: home });
+    : await renderChart(path, {
+        environment: ports.environment,
+        scratch: home,
+        kubernetes: kubernetesOf(tryParseMinor(ports.platform ?? '') ?? CURRENT),
+      });
   const found: ChartImages =
     text === undefined
       ? imagesInTemplates(name, files.templates, files.packed)

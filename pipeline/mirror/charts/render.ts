@@ -26,6 +26,8 @@ export interface RenderOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** An existing, empty directory. */
   readonly scratch: string;
+  /** The version that the chart is told, such as `1.33`. */
+  readonly kubernetes: string;
   readonly limits?: RenderLimits;
 }
 
@@ -38,11 +40,11 @@ export interface RenderOptions {
  */
 export async function renderChart(
   path: string,
-  { environment, scratch, limits = RENDER_LIMITS }: RenderOptions,
+  { environment, scratch, kubernetes, limits = RENDER_LIMITS }: RenderOptions,
 ): Promise<string | undefined> {
   // helm would take a relative path for the name of a chart in a repository.
   if (!isAbsolute(path)) throw new TypeError('internal error: the path of a chart is not absolute');
-  const child = spawn('helm', ['template', 'release', path], {
+  const child = spawn('helm', ['template', 'release', path, '--kube-version', kubernetes], {
     cwd: scratch,
     env: {
       PATH: environment['PATH'] ?? '',

@@ -101,8 +101,12 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   expect(existsSync(join(directory, 'mirror/operatorHub.yaml'))).toBe(false);
   expect(file('kustomization.yaml')).not.toContain('operatorHub');
   expect(JSON.parse(file('report.json')).charts).toEqual({ charts: 1, ready: 1, lacking: [] });
-  // helm gets the chart, no shell, and none of the environment but the PATH.
-  expect(readFileSync(join(bin, 'words'), 'utf8')).toBe(`template release ${join(directory, 'chart')}\n`);
+  // helm gets the chart and a current version of Kubernetes, no shell, and none of the environment but the PATH.
+  expect(readFileSync(join(bin, 'words'), 'utf8')).toBe(
+    `template release ${join(directory, 'chart')} --kube-version 1.33\n`,
+  );
+  await run('plan', ['--platform', '4.18']);
+  expect(readFileSync(join(bin, 'words'), 'utf8')).toContain('--kube-version 1.31\n');
   expect(readFileSync(join(bin, 'env'), 'utf8')).toMatch(/^HELM_PLUGINS=.*portolan-charts-/m);
 });
 

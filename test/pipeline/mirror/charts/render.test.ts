@@ -16,6 +16,7 @@ async function rendered(script: string, limits: Partial<typeof RENDER_LIMITS>, m
   return renderChart('/charts/demo', {
     environment,
     scratch: folder(),
+    kubernetes: '1.33',
     limits: { ...RENDER_LIMITS, ...limits },
   });
 }
@@ -48,7 +49,7 @@ test('within the limits, the output is the result, and secrets of the environmen
     {},
     { AWS_SECRET_ACCESS_KEY: 'x', KUBECONFIG: '/home/me/.kube/config' },
   );
-  expect(text).toMatch(/^template release \/charts\/demo /);
+  expect(text).toMatch(/^template release \/charts\/demo --kube-version 1.33 /);
   expect(text).not.toContain('AWS_SECRET_ACCESS_KEY');
 });
 
