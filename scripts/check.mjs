@@ -10,6 +10,7 @@ const steps = [
     ['generated files', 'node', 'scripts/generate.mjs', '--check'],
     ['lint', 'node_modules/.bin/biome', 'check', '.'],
     ['types', 'node_modules/.bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', SEEN],
+    ['types of the playground', 'node_modules/.bin/tsc', '--project', 'playground'],
     ['build', 'node', 'scripts/build.mjs'],
   ],
   process.argv.includes('--without-tests')
