@@ -1,0 +1,66 @@
+/** PostgreSQL: connections that are kept, and what goes wrong with them as a PipelineError. */
+import { Pool } from 'pg';
+import { type ErrorCode, PipelineError } from '../../pipeline/error.ts';
+
+export interface Database {
+  /** Rows of one statement. @throws PipelineError */
+  query<T extends object>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** `postgres://USER:PASSWORD@HOST/DATABASE`. */
+  readonly url: string;
+  /** Connections at most. */
+  readonly connections: number;
+  readonly log: (line: string) => void;
+}
+
+/** Without them a connection that died is waited for until the operating system gives up. In ms. */
+const CONNECTING = 5000;
+const ANSWERING = 30_000;
+
+export function openDatabase({ url, connections, log }: DatabaseOptions): Database {
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECTING,
+    query_timeout: ANSWERING,
+    keepAlive: true,
+  });
+  // Of a connection that nobody uses: the next query opens another one.
+  pool.on('error', (error) => log(`a connection to the database ended: ${failureOf(error).message}`));
+  return {
+    query: async (text, values = []) => {
+      try {
+        return (await pool.query(text, [...values])).rows;
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** What PostgreSQL or the way to it says, with nothing of the query or the password. */
+function failureOf(error: unknown): PipelineError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const what = code === '' && error instanceof Error ? error.message : code;
+  return new PipelineError(codeOf(code), `the database: ${what}`, {
+    cause: error,
+    retryable: !DENIED.test(code),
+  });
+}
+
+/**
+ * Classes of SQLSTATE: wrong passwords and missing rights; then connections, resources, operators' stops.
+ *
+ * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const DENIED = /^(?:28...|42501)$/;
+const ELSEWHERE = /^(?:08|53|57)...$/;
+
+function codeOf(code: string): ErrorCode {
+  if (DENIED.test(code)) return 'denied';
+  return /^[0-9A-Z]{5}$/.test(code) && !ELSEWHERE.test(code) ? 'bad-answer' : 'unreachable';
+}

@@ -1,0 +1,175 @@
+/**
+ * Queues in PostgreSQL, as pg-boss keeps them: each group in order and one message of it at a time, one message of an
+ * id, delivery again when a worker dies or fails, and a queue for what never succeeds.
+ */
+import { createHash } from 'node:crypto';
+import { PgBoss } from 'pg-boss';
+import { PipelineError } from '../../pipeline/error.ts';
+import type { Queue } from '../../pipeline/ports.ts';
+import type { QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import type { Database } from './database.ts';
+
+/** What is to be done, and what is to be told of it. */
+export type QueueName = 'work' | 'reports';
+
+export interface QueuesOptions {
+  /** `postgres://USER:PASSWORD@HOST/DATABASE`. */
+  readonly url: string;
+  /** Connections of its own at most. */
+  readonly connections: number;
+  /** Asked how much is queued. */
+  readonly database: Database;
+  /** Whether this process looks after messages whose worker died. */
+  readonly supervises: boolean;
+  readonly times?: Partial<QueueTimes>;
+  /** Deliveries of a message before it is put aside; 12 of what is to be done, 300 of what is to be told. */
+  readonly deliveries?: number;
+  readonly log: (line: string) => void;
+}
+
+/** In s. */
+export interface QueueTimes {
+  /** After so long without a sign of life from its worker a message is delivered again; at least 10. */
+  readonly silence: number;
+  /** Between two looks for such messages. */
+  readonly look: number;
+  /** How long a message may be handled. */
+  readonly longest: number;
+  /** How long a message waits after its first failure; twice as long after each further one, up to five minutes. */
+  readonly wait: number;
+  /** How long a message that is done is known by its id. */
+  readonly known: number;
+}
+
+const TIMES: QueueTimes = { silence: 30, look: 15, longest: 3600, wait: 15, known: 300 };
+
+/** Deliveries of a message before it is put aside. GitHub may be away for a day. */
+const DELIVERIES: Readonly<Record<QueueName, number>> = { work: 12, reports: 300 };
+const LONGEST_WAIT = 300;
+/** How long messages wait and are kept aside at most, in s: 14 days. */
+const KEPT = 1_209_600;
+
+/** The schema of the queues, and of the messages that were put aside. */
+const SCHEMA = 'portolan_queue';
+const ASIDE = 'aside';
+
+export interface Consumer {
+  /** Messages at a time. */
+  readonly parallel: number;
+  readonly handle: (message: QueuedMessage) => Promise<void>;
+}
+
+export interface Queues {
+  readonly queue: (name: QueueName) => Queue;
+  consume(name: QueueName, consumer: Consumer): Promise<void>;
+  /** Messages that are not done, by queue, and those that were put aside. */
+  depths(): Promise<Readonly<Record<QueueName | 'aside', number>>>;
+  /** Puts messages that were put aside back into their queues. @returns how many */
+  redrive(): Promise<number>;
+  /** Takes no more messages, waits up to so many ms for those that are being handled, and ends. */
+  stop(patience: number): Promise<void>;
+}
+
+/** @throws PipelineError, retryable, while the database cannot be reached */
+export async function openQueues({
+  url,
+  connections,
+  database,
+  supervises,
+  times,
+  deliveries,
+  log,
+}: QueuesOptions): Promise<Queues> {
+  const { silence, look, longest, wait, known } = { ...TIMES, ...times };
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: SCHEMA,
+    max: connections,
+    supervise: supervises,
+    // Nothing is scheduled in it: Kubernetes starts what runs by the clock.
+    schedule: false,
+    superviseIntervalSeconds: look,
+    monitorIntervalSeconds: look,
+    maintenanceIntervalSeconds: 60,
+    queueCacheIntervalSeconds: look,
+    connectionTimeoutMillis: 5000,
+  });
+  boss.on('error', (error) => log(`the queue: ${error.message}`));
+  await failing(() => boss.start());
+  await failing(async () => {
+    await boss.createQueue(ASIDE, { retentionSeconds: KEPT });
+    for (const name of ['work', 'reports'] as const) {
+      const settings = {
+        retryLimit: (deliveries ?? DELIVERIES[name]) - 1,
+        retryDelay: wait,
+        retryBackoff: true,
+        retryDelayMax: LONGEST_WAIT,
+        heartbeatSeconds: silence,
+        expireInSeconds: longest,
+        retentionSeconds: KEPT,
+        deleteAfterSeconds: known,
+        deadLetter: ASIDE,
+      };
+      await boss.createQueue(name, { policy: 'key_strict_fifo', ...settings });
+      await boss.updateQueue(name, settings);
+    }
+  });
+  const clearing = supervises ? setInterval(() => void clearFailed(database, log), look * 1000) : undefined;
+  return {
+    queue: (name) => ({
+      send: async ({ group, id, body }) => {
+        await failing(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
+      },
+    }),
+    consume: async (name, { parallel, handle }) => {
+      await boss.work<{ group: string; body: string }>(
+        name,
+        { localConcurrency: parallel, pollingIntervalSeconds: 0.5, burstWhenReadyExceeds: 1 },
+        async ([job]) => {
+          if (!job) return;
+          const { id, data, retryCount } = job;
+          await handle({ id, group: String(data.group), body: String(data.body), tries: retryCount + 1 });
+        },
+      );
+    },
+    depths: async () => {
+      const rows = await database.query<{ name: string; open: string }>(
+        `select name, count(*) as open from ${SCHEMA}.job where state < 'completed' group by name`,
+      );
+      const open = (name: string): number => Number(rows.find((row) => row.name === name)?.open ?? 0);
+      return { work: open('work'), reports: open('reports'), aside: open(ASIDE) };
+    },
+    redrive: () => failing(async () => Number(await boss.redrive(ASIDE))),
+    stop: async (timeout) => {
+      clearInterval(clearing);
+      await boss.stop({ graceful: true, timeout });
+    },
+  };
+}
+
+/** What was put aside is kept there: the message that it was would keep its group waiting until it is forgotten. */
+async function clearFailed(database: Database, log: (line: string) => void): Promise<void> {
+  try {
+    await database.query(`delete from ${SCHEMA}.job where state = 'failed' and name <> $1`, [ASIDE]);
+  } catch (error) {
+    log(
+      `cannot clear messages that were put aside: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function failing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new PipelineError('unreachable', `the queue: ${why}`, { cause, retryable: true });
+  }
+}
+
+/** pg-boss names its jobs by UUIDs; the same id gives the same one (version 8 of RFC 9562: a digest). */
+function uuidOf(id: string): string {
+  const hex = createHash('sha256').update(id).digest('hex');
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
+  return [...parts, hex.slice(20, 32)].join('-');
+}
