@@ -2,24 +2,26 @@
  * The registry API of OLM v0 over gRPC, with health and reflection beside it, as `opm serve`
  * offers them.
  */
+import { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http2';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Server } from '@grpc/grpc-js';
 import {
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type ServerWritableStream,
-  status,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { fromJSON, loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
+  fromJSON,
+  loadSync,
+  type MethodDefinition,
+  type PackageDefinition,
+  type ServiceDefinition,
+} from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
 import { BadQuestion } from '../../../catalog/opm/serve/custom-schemas.ts';
-import { PipelineError } from '../../error.ts';
 import { EXPERIMENTAL, HEALTH, REGISTRY, servedApis } from './definition.ts';
+import { frame, KeptFrames } from './grpc-messages.ts';
+import { type GrpcMethod, type GrpcMethods, listenGrpc } from './grpc-server.ts';
+import { GrpcFailure, Status } from './grpc-status.ts';
 import type { Listening } from './listening.ts';
 
 /** What a request may hold; fields that are not sent are empty. */
@@ -32,41 +34,45 @@ const OPTIONS = { keepCase: true, defaults: true, longs: String, enums: String }
  *
  * @throws PipelineError `io` when the address cannot be listened on
  */
-export async function serveGrpc(
+export function serveGrpc(
   answers: Answers,
-  { host, port }: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const apis = fromJSON(servedApis(), OPTIONS);
-  const server = new Server();
-  server.addService(serviceIn(apis, REGISTRY), handlers(answers));
-  server.addService(serviceIn(apis, EXPERIMENTAL), {
-    ExperimentalListPackageCustomSchemas: stream(({ schema = '', packageName = '' }, isAcknowledged) =>
-      isAcknowledged ? answers.listPackageCustomSchemas(schema, packageName) : [],
-    ),
-  });
-  // Whoever is answered is answered by a catalog that was read. `Watch` is not offered, as in opm.
-  server.addService(serviceIn(apis, HEALTH), { Check: unary(() => ({ status: 'SERVING' })) });
-  new ReflectionService({ ...withImports(apis), ...reflectionApis() }).addToServer(server);
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (cause, at) =>
-      cause
-        ? reject(new PipelineError('io', `cannot listen on ${address}: ${cause.message}`, { cause }))
-        : resolve(at),
-    );
-  });
-  return {
-    port: bound,
-    close: () =>
-      new Promise((resolve) => {
-        // Calls that are under way may end by themselves, but not go on for ever.
-        const impatient = setTimeout(() => server.forceShutdown(), GRACE);
-        server.tryShutdown(() => {
-          clearTimeout(impatient);
-          resolve();
+  const methods = [
+    ...methodsOf(serviceIn(apis, REGISTRY), registry(answers)),
+    ...methodsOf(serviceIn(apis, EXPERIMENTAL), experimental(answers)),
+    // Whoever is answered is answered by a catalog that was read. `Watch` is not offered, as in opm.
+    ...methodsOf(serviceIn(apis, HEALTH), { Check: () => [{ status: 'SERVING' }] }),
+    ...reflection({ ...withImports(apis), ...reflectionApis() }),
+  ];
+  return listenGrpc(new Map(methods), address);
+}
+
+/** Methods that answer questions about the services themselves. */
+function reflection(described: PackageDefinition): GrpcMethods {
+  const methods = new Map<string, GrpcMethod>();
+  const collector: Pick<Server, 'addService'> = {
+    addService: (service, handlers) => {
+      for (const [name, definition] of Object.entries(service)) {
+        const handler = handlers[name] as (call: EventEmitter) => void;
+        methods.set(definition.path, {
+          takesMany: true,
+          answer: (message) => {
+            const frames: Uint8Array[] = [];
+            const write = (answer: object): void =>
+              void frames.push(frame(definition.responseSerialize(answer)));
+            const call = Object.assign(new EventEmitter(), { write });
+            handler(call);
+            call.emit('data', definition.requestDeserialize(Buffer.from(message)));
+            return frames;
+          },
         });
-      }),
+      }
+    },
   };
+  new ReflectionService(described).addToServer(collector);
+  return methods;
 }
 
 /** The reflection services themselves, which clients find listed where opm serves. */
@@ -112,29 +118,72 @@ function serviceIn(apis: PackageDefinition, name: string): ServiceDefinition {
   return service;
 }
 
-/** Milliseconds that calls have to end when the server is closed. */
-const GRACE = 2000;
+/** Gives the messages of an answer: one, or as many as a stream has. */
+type Handler = (request: Request, headers: IncomingHttpHeaders) => Iterable<object>;
 
-function handlers(answers: Answers): UntypedServiceImplementation {
+/** Methods of a service by path. An answer that depends on nothing is encoded once. */
+function methodsOf(service: ServiceDefinition, handlers: Readonly<Record<string, Handler>>): GrpcMethods {
+  const methods = new Map<string, GrpcMethod>();
+  for (const [name, handler] of Object.entries(handlers)) {
+    const definition = service[name];
+    if (!definition) throw new TypeError(`${name} is not a method`);
+    methods.set(definition.path, methodOf(definition, handler));
+  }
+  return methods;
+}
+
+function methodOf(definition: MethodDefinition<object, object>, handler: Handler): GrpcMethod {
+  const frames = function* (request: Request, headers: IncomingHttpHeaders): Generator<Uint8Array> {
+    try {
+      for (const message of handler(request, headers)) yield frame(definition.responseSerialize(message));
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+  if (handler.length === 0) {
+    const kept = new KeptFrames(() => frames({}, {}));
+    return { answer: () => kept };
+  }
+  return { answer: (message, headers) => frames(requestOf(definition, message), headers) };
+}
+
+function requestOf(definition: MethodDefinition<object, object>, message: Buffer): Request {
+  try {
+    return definition.requestDeserialize(message) as Request;
+  } catch {
+    throw new GrpcFailure(Status.internal, 'the request is not the message of this method');
+  }
+}
+
+function registry(answers: Answers): Record<string, Handler> {
   return {
-    ListPackages: stream(() => answers.listPackages()),
-    GetPackage: unary(({ name = '' }) => answers.getPackage(name)),
-    GetBundle: unary(({ pkgName = '', channelName = '', csvName = '' }) =>
+    ListPackages: () => answers.listPackages(),
+    GetPackage: ({ name = '' }) => [answers.getPackage(name)],
+    GetBundle: ({ pkgName = '', channelName = '', csvName = '' }) => [
       answers.getBundle(pkgName, channelName, csvName),
-    ),
-    GetBundleForChannel: unary(({ pkgName = '', channelName = '' }) =>
+    ],
+    GetBundleForChannel: ({ pkgName = '', channelName = '' }) => [
       answers.getBundleForChannel(pkgName, channelName),
-    ),
-    GetChannelEntriesThatReplace: stream(({ csvName = '' }) => answers.getChannelEntriesThatReplace(csvName)),
-    GetBundleThatReplaces: unary(({ csvName = '', pkgName = '', channelName = '' }) =>
+    ],
+    GetChannelEntriesThatReplace: ({ csvName = '' }) => answers.getChannelEntriesThatReplace(csvName),
+    GetBundleThatReplaces: ({ csvName = '', pkgName = '', channelName = '' }) => [
       answers.getBundleThatReplaces(csvName, pkgName, channelName),
-    ),
-    GetChannelEntriesThatProvide: stream((request) => answers.getChannelEntriesThatProvide(kindOf(request))),
-    GetLatestChannelEntriesThatProvide: stream((request) =>
+    ],
+    GetChannelEntriesThatProvide: (request) => answers.getChannelEntriesThatProvide(kindOf(request)),
+    GetLatestChannelEntriesThatProvide: (request) =>
       answers.getLatestChannelEntriesThatProvide(kindOf(request)),
-    ),
-    GetDefaultBundleThatProvides: unary((request) => answers.getDefaultBundleThatProvides(kindOf(request))),
-    ListBundles: stream(() => answers.listBundles()),
+    GetDefaultBundleThatProvides: (request) => [answers.getDefaultBundleThatProvides(kindOf(request))],
+    ListBundles: () => answers.listBundles(),
+  };
+}
+
+/** What a client sends that knows that a method may change; without it, opm answers with an empty stream. */
+const ACKNOWLEDGED = 'x-acknowledge-experimental';
+
+function experimental(answers: Answers): Record<string, Handler> {
+  return {
+    ExperimentalListPackageCustomSchemas: ({ schema = '', packageName = '' }, headers) =>
+      headers[ACKNOWLEDGED] === 'true' ? answers.listPackageCustomSchemas(schema, packageName) : [],
   };
 }
 
@@ -142,51 +191,8 @@ function kindOf({ group = '', version = '', kind = '' }: Request): ApiKind {
   return { group, version, kind };
 }
 
-function unary(answer: (request: Request) => object): handleUnaryCall<Request, object> {
-  return (call, done) => {
-    try {
-      done(null, answer(call.request));
-    } catch (error) {
-      done(failure(error));
-    }
-  };
-}
-
-/** What a client sends that knows that a method may change; without it, opm answers with an empty stream. */
-const ACKNOWLEDGED = 'x-acknowledge-experimental';
-
-type StreamedAnswers = (request: Request, isAcknowledged: boolean) => Iterable<object>;
-
-function stream(answers: StreamedAnswers): handleServerStreamingCall<Request, object> {
-  return (call) => {
-    send(call, answers).then(
-      () => call.end(),
-      (error: unknown) => call.emit('error', failure(error)),
-    );
-  };
-}
-
-/** Messages as fast as they are taken: a catalog may be larger than what a slow reader lets wait. */
-async function send(call: ServerWritableStream<Request, object>, answers: StreamedAnswers): Promise<void> {
-  const isAcknowledged = call.metadata.get(ACKNOWLEDGED)[0] === 'true';
-  for (const message of answers(call.request, isAcknowledged)) {
-    if (call.cancelled) return;
-    if (call.write(message)) continue;
-    await new Promise<void>((resolve) => {
-      const goOn = (): void => {
-        call.off('drain', goOn);
-        call.off('cancelled', goOn);
-        resolve();
-      };
-      call.on('drain', goOn);
-      call.on('cancelled', goOn);
-    });
-  }
-}
-
 /** opm gives nearly every failure the code that says nothing. */
-function failure(error: unknown): { code: number; details: string } {
-  if (error instanceof BadQuestion) return { code: status.INVALID_ARGUMENT, details: error.message };
-  const details = error instanceof NoAnswer ? error.message : 'cannot read the catalog';
-  return { code: error instanceof NoAnswer ? status.UNKNOWN : status.INTERNAL, details };
+function failure(error: unknown): unknown {
+  if (error instanceof BadQuestion) return new GrpcFailure(Status.invalidArgument, error.message);
+  return error instanceof NoAnswer ? new GrpcFailure(Status.unknown, error.message) : error;
 }

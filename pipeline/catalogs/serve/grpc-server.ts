@@ -1,0 +1,247 @@
+/**
+ * A gRPC server over HTTP/2 for answers that are bytes already: a method gives frames, and the server writes them as fast as
+ * they are taken. What it does not do: TLS, and compressed answers.
+ *
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ */
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { PipelineError } from '../../error.ts';
+import { MessageReader } from './grpc-messages.ts';
+import { GrpcFailure, Status } from './grpc-status.ts';
+import type { Listening } from './listening.ts';
+
+export interface GrpcMethod {
+  /**
+   * The answer to one message, as frames; a chunk may hold any number of them. What it throws ends the call: a GrpcFailure as
+   * it says, anything else as INTERNAL.
+   */
+  answer(message: Buffer, headers: IncomingHttpHeaders): Iterable<Uint8Array>;
+  /** Whether a call may send more than one message, each answered after the one before. */
+  readonly takesMany?: boolean;
+}
+
+/** Methods by path, such as `/api.Registry/ListBundles`. */
+export type GrpcMethods = ReadonlyMap<string, GrpcMethod>;
+
+/** Milliseconds that calls have to end when the server is closed. */
+const GRACE = 2000;
+
+/**
+ * Serves methods until it is closed.
+ *
+ * @throws PipelineError `io` when the address cannot be listened on
+ */
+export async function listenGrpc(
+  methods: GrpcMethods,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const server = createServer();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+  });
+  server.on('stream', (stream, headers) => {
+    // A reader that goes away in the middle is none of our defects.
+    stream.on('error', () => {});
+    takeCall(methods, stream, headers);
+  });
+  await bind(server, host, port);
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        // Calls that are under way may end by themselves, but not go on for ever.
+        const impatient = setTimeout(() => {
+          for (const session of sessions) session.destroy();
+        }, GRACE);
+        server.close(() => {
+          clearTimeout(impatient);
+          resolve();
+        });
+        for (const session of sessions) session.close();
+      }),
+  };
+}
+
+function bind(server: Http2Server, host: string, port: number): Promise<void> {
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new PipelineError('io', `cannot listen on ${address}: ${cause.message}`, { cause })),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+function takeCall(methods: GrpcMethods, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  const status = httpStatus(headers);
+  if (status !== 200) {
+    stream.respond({ ':status': status }, { endStream: true });
+    return;
+  }
+  const call = new Call(stream);
+  const { ':path': path = '', 'grpc-timeout': timeout } = headers;
+  const method = methods.get(path);
+  const milliseconds = timeoutOf(timeout);
+  if (milliseconds === undefined) call.end(Status.internal, 'malformed grpc-timeout');
+  else if (!method) call.end(Status.unimplemented, unknownText(methods, path));
+  else {
+    call.endBy(milliseconds);
+    answerMessages(call, method, headers);
+  }
+}
+
+/** What a request that is not gRPC is answered. */
+function httpStatus({ ':method': verb, 'content-type': type = '' }: IncomingHttpHeaders): 200 | 405 | 415 {
+  if (verb !== 'POST') return 405;
+  return /^application\/grpc([+;]|$)/.test(type) ? 200 : 415;
+}
+
+function unknownText(methods: GrpcMethods, path: string): string {
+  const [, service = '', name = ''] = /^\/(.*)\/([^/]*)$/.exec(path) ?? [];
+  const isKnown = [...methods.keys()].some((known) => known.startsWith(`/${service}/`));
+  return isKnown ? `unknown method ${name} for service ${service}` : `unknown service ${service}`;
+}
+
+/** Milliseconds in a unit of `grpc-timeout`. */
+const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** @returns milliseconds, Infinity when there is no limit, undefined for a text that is no timeout */
+function timeoutOf(header: string | string[] | undefined): number | undefined {
+  if (header === undefined) return Infinity;
+  const [, count, unit = ''] = /^([0-9]{1,8})([HMSmun])$/.exec(String(header)) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0);
+}
+
+function answerMessages(call: Call, method: GrpcMethod, headers: IncomingHttpHeaders): void {
+  const { stream } = call;
+  const reader = new MessageReader(String(headers['grpc-encoding'] ?? 'identity'));
+  const fail = (error: unknown): void => {
+    const isKnown = error instanceof GrpcFailure;
+    call.end(isKnown ? error.status : Status.internal, isKnown ? error.message : 'cannot read the catalog');
+  };
+  const answerAll = async (chunk: Buffer): Promise<void> => {
+    reader.add(chunk);
+    for (let message = reader.next(); message && !call.isOver; message = reader.next()) {
+      await call.send(method.answer(message, headers));
+      if (!method.takesMany) call.end(Status.ok);
+    }
+  };
+  let answering = Promise.resolve();
+  stream.on('data', (chunk: Buffer) => {
+    if (call.isOver) return;
+    stream.pause();
+    answering = answerAll(chunk).then(() => void stream.resume(), fail);
+  });
+  stream.on('end', async () => {
+    // The last message may still be on its way out.
+    await answering;
+    if (call.isOver) return;
+    if (method.takesMany && reader.isEmpty) call.end(Status.ok);
+    else call.end(Status.internal, 'the request ends in the middle of a message');
+  });
+}
+
+/** A timer cannot wait longer. */
+const LONGEST_WAIT = 2 ** 31 - 1;
+
+/** The answering side of a call. */
+class Call {
+  readonly stream: ServerHttp2Stream;
+  #isOver = false;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.stream = stream;
+  }
+
+  /** Whether its status is sent, or nobody waits for it. */
+  get isOver(): boolean {
+    return this.#isOver || this.stream.closed || this.stream.destroyed;
+  }
+
+  /** Ends the call when its time is over. */
+  endBy(milliseconds: number): void {
+    if (milliseconds > LONGEST_WAIT) return;
+    const timer = setTimeout(() => {
+      if (this.isOver) return;
+      this.end(Status.deadlineExceeded, 'context deadline exceeded');
+      // What the client did not take in time would keep the status from it.
+      if (this.stream.writableLength > 0) this.stream.close(constants.NGHTTP2_CANCEL);
+    }, milliseconds);
+    this.stream.on('close', () => clearTimeout(timer));
+  }
+
+  /** Writes frames as fast as they are taken: a catalog may be larger than what a slow reader lets wait. */
+  async send(frames: Iterable<Uint8Array>): Promise<void> {
+    for (const chunk of frames) {
+      if (this.isOver) return;
+      this.#begin();
+      if (!this.stream.write(chunk)) await this.#drained();
+    }
+  }
+
+  /** Ends the call, once. A call that has no answer is ended by its headers. */
+  end(status: Status, message = ''): void {
+    if (this.isOver) return;
+    this.#isOver = true;
+    const trailers = {
+      'grpc-status': String(status),
+      ...(message === '' ? {} : { 'grpc-message': percentEncoded(message) }),
+    };
+    if (!this.stream.headersSent && status !== Status.ok) {
+      this.stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
+      this.#dismiss();
+      return;
+    }
+    this.#begin();
+    this.stream.once('wantTrailers', () => {
+      this.stream.sendTrailers(trailers);
+      this.#dismiss();
+    });
+    this.stream.end();
+  }
+
+  /** Tells a client that would send more that nobody reads it. */
+  #dismiss(): void {
+    if (!this.stream.readableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+
+  #begin(): void {
+    if (!this.stream.headersSent) this.stream.respond(HEADERS, { waitForTrailers: true });
+  }
+
+  #drained(): Promise<void> {
+    const { stream } = this;
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        stream.off('drain', goOn);
+        stream.off('close', goOn);
+        resolve();
+      };
+      stream.on('drain', goOn);
+      stream.on('close', goOn);
+    });
+  }
+}
+
+const HEADERS = {
+  ':status': 200,
+  'content-type': 'application/grpc',
+  'grpc-accept-encoding': 'identity,gzip,deflate',
+};
+
+/** A status message as a header has it. */
+function percentEncoded(message: string): string {
+  return Buffer.from(message.toWellFormed())
+    .toString('latin1')
+    .replaceAll(/[^ -$&-~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+}

@@ -1,0 +1,256 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { frame, KeptFrames } from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
+import { type GrpcMethod, listenGrpc } from '../../../../pipeline/catalogs/serve/grpc-server.ts';
+import { GrpcFailure, Status } from '../../../../pipeline/catalogs/serve/grpc-status.ts';
+
+const MAX = 4 << 20;
+
+/** Gives back what it is sent. */
+const echo: GrpcMethod = { answer: (message) => [frame(message)] };
+
+async function clientOf(method: GrpcMethod): Promise<ClientHttp2Session> {
+  const methods = new Map([['/test.Echo/Say', method]]);
+  const listening = await listenGrpc(methods, { host: '127.0.0.1', port: 0 });
+  const session = connect(`http://127.0.0.1:${listening.port}`);
+  onTestFinished(async () => {
+    session.destroy();
+    await listening.close();
+  });
+  return session;
+}
+
+interface Answer {
+  readonly status: unknown;
+  readonly message: unknown;
+  readonly http: unknown;
+  readonly body: string;
+}
+
+function call(session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
+  return session.request({
+    ':method': 'POST',
+    ':path': '/test.Echo/Say',
+    'content-type': 'application/grpc+proto',
+    te: 'trailers',
+    ...headers,
+  });
+}
+
+function answerTo(stream: ClientHttp2Stream): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const heads: IncomingHttpHeaders = {};
+    const chunks: Buffer[] = [];
+    const note = (more: IncomingHttpHeaders): void => void Object.assign(heads, more);
+    stream.on('response', note).on('trailers', note);
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+    stream.on('close', () =>
+      resolve({
+        status: heads['grpc-status'],
+        message: heads['grpc-message'],
+        http: heads[':status'],
+        body: Buffer.concat(chunks).toString('latin1'),
+      }),
+    );
+  });
+}
+
+async function ask(
+  session: ClientHttp2Session,
+  body: Uint8Array,
+  headers: OutgoingHttpHeaders = {},
+): Promise<Answer> {
+  const stream = call(session, headers);
+  stream.end(body);
+  return await answerTo(stream);
+}
+
+const text = (body: string): Buffer => frame(Buffer.from(body));
+
+test('an answer is its frames and a status; a message may come in any pieces', async () => {
+  const session = await clientOf(echo);
+  const whole = await ask(session, text('a'.repeat(100_000)));
+  expect(whole).toMatchObject({ status: '0', http: 200 });
+  expect(whole.body).toBe(text('a'.repeat(100_000)).toString('latin1'));
+  const stream = call(session);
+  const answer = answerTo(stream);
+  for (const byte of text('pieces')) {
+    stream.write(Buffer.from([byte]));
+    await new Promise(setImmediate);
+  }
+  stream.end();
+  expect((await answer).body).toBe(text('pieces').toString('latin1'));
+});
+
+test('a call that takes many messages answers each, in their order', async () => {
+  const session = await clientOf({ ...echo, takesMany: true });
+  const all = Buffer.concat([text('one'), text(''), text('three')]);
+  expect(await ask(session, all)).toMatchObject({ status: '0', body: all.toString('latin1') });
+  expect(await ask(session, Buffer.alloc(0))).toMatchObject({ status: '0', body: '' });
+});
+
+test.each([
+  ['another path', { ':path': '/test.Echo/Shout' }, '12', 'unknown method Shout for service test.Echo'],
+  ['another service', { ':path': '/other/Say' }, '12', 'unknown service other'],
+  ['no time to live', { 'grpc-timeout': 'soon' }, '13', 'malformed grpc-timeout'],
+])('%s ends with its status', async (_, headers, status, message) => {
+  expect(await ask(await clientOf(echo), text('x'), headers)).toMatchObject({ status, message, body: '' });
+});
+
+test.each([
+  [{ ':method': 'GET' }, 405],
+  [{ 'content-type': 'application/json' }, 415],
+  [{ 'content-type': 'application/grpcx' }, 415],
+])('%j is not gRPC', async (headers, http) => {
+  const stream = call(await clientOf(echo), headers);
+  expect(await answerTo(stream)).toMatchObject({ http, status: undefined });
+});
+
+test('messages up to 4 MiB are taken, longer ones refused before they are read', async () => {
+  const session = await clientOf({ answer: (message) => [text(String(message.length))] });
+  expect((await ask(session, frame(Buffer.alloc(MAX)))).body).toContain(String(MAX));
+  const stream = call(session);
+  const head = frame(Buffer.alloc(0));
+  head.writeUInt32BE(MAX + 1, 1);
+  stream.write(head);
+  expect(await answerTo(stream)).toMatchObject({ status: '8' });
+});
+
+test('compressed messages are read as far as their limit', async () => {
+  const session = await clientOf(echo);
+  const compressed = (body: Buffer): Buffer => {
+    const framed = frame(gzipSync(body));
+    framed[0] = 1;
+    return framed;
+  };
+  const gzip = { 'grpc-encoding': 'gzip' };
+  expect((await ask(session, compressed(Buffer.from('hello')), gzip)).body).toContain('hello');
+  expect(await ask(session, compressed(Buffer.alloc(MAX + 1)), gzip)).toMatchObject({ status: '8' });
+  const unknown = { 'grpc-encoding': 'constructor' };
+  expect(await ask(session, compressed(Buffer.from('hello')), unknown)).toMatchObject({ status: '12' });
+  const wrong = Buffer.concat([Buffer.from([1, 0, 0, 0, 2]), Buffer.from('no')]);
+  expect(await ask(session, wrong, gzip)).toMatchObject({ status: '13' });
+});
+
+test.each([
+  ['nothing', Buffer.alloc(0)],
+  ['half a prefix', Buffer.alloc(3)],
+  ['half a message', text('halves').subarray(0, 8)],
+])('a request with %s fails', async (_, body) => {
+  expect(await ask(await clientOf(echo), body)).toMatchObject({ status: '13' });
+});
+
+test('what a method throws is the status: its own, or that of a defect without its text', async () => {
+  const failing = (error: Error): Promise<ClientHttp2Session> =>
+    clientOf({
+      *answer() {
+        yield text('first');
+        throw error;
+      },
+    });
+  const known = await failing(new GrpcFailure(Status.unknown, 'package "é%\n" not found'));
+  expect(await ask(known, text(''))).toMatchObject({
+    status: '2',
+    message: 'package "%C3%A9%25%0A" not found',
+    body: text('first').toString('latin1'),
+  });
+  const unknown = await failing(new Error('secret'));
+  expect(await ask(unknown, text(''))).toMatchObject({ status: '13', message: 'cannot read the catalog' });
+});
+
+/** A method that never ends, and how many of its chunks were taken. */
+function endless(): { method: GrpcMethod; taken: () => number } {
+  let taken = 0;
+  const chunk = frame(Buffer.alloc(1 << 16));
+  const method: GrpcMethod = {
+    *answer() {
+      for (; ; taken++) yield chunk;
+    },
+  };
+  return { method, taken: () => taken };
+}
+
+/** Until nothing more is taken. */
+async function settled(taken: () => number): Promise<number> {
+  for (let before = -1; before !== taken(); ) {
+    before = taken();
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return taken();
+}
+
+test('a reader that does not read is sent no more than fits; one that goes away, nothing', async () => {
+  const { method, taken } = endless();
+  const session = await clientOf(method);
+  const stream = call(session);
+  stream.end(text(''));
+  await new Promise((done) => stream.once('response', done));
+  expect(await settled(taken)).toBeLessThan(10);
+  const gone = new Promise((done) => stream.on('close', done));
+  stream.on('error', () => {});
+  stream.close(8);
+  await gone;
+  const left = await settled(taken);
+  await ask(session, text(''), { ':path': '/test.Echo/None' });
+  expect(taken()).toBe(left);
+});
+
+test('a call ends when its time is over, whether its answer is read or not', async () => {
+  const { method, taken } = endless();
+  const session = await clientOf(method);
+  const unread = call(session, { 'grpc-timeout': '50m' });
+  unread.end(text(''));
+  await vi.waitUntil(() => unread.rstCode === 8, 10_000);
+  const left = taken();
+  const waiting = call(session, { 'grpc-timeout': '50000u' });
+  waiting.write(text('').subarray(0, 2));
+  expect(await answerTo(waiting)).toMatchObject({ status: '4', message: 'context deadline exceeded' });
+  expect(taken()).toBe(left);
+});
+
+test('closing lets calls end that are under way, and waits no longer than that', async () => {
+  const listening = await listenGrpc(new Map([['/test.Echo/Say', echo]]), { host: '127.0.0.1', port: 0 });
+  const session = connect(`http://127.0.0.1:${listening.port}`);
+  const stream = call(session);
+  stream.write(text('late').subarray(0, 6));
+  await new Promise((done) => session.once('connect', () => session.ping(done)));
+  const closed = listening.close();
+  stream.end(text('late').subarray(6));
+  expect((await answerTo(stream)).body).toContain('late');
+  await closed;
+});
+
+test('frames are made once, as far as they are read, for all who read them', async () => {
+  let made = 0;
+  const kept = new KeptFrames(function* () {
+    for (let i = 0; i < 10; i++) {
+      made++;
+      yield Buffer.alloc(100_000, i);
+    }
+  });
+  const [first] = kept;
+  expect(first).toHaveLength(300_000);
+  expect(made).toBe(3);
+  const sizes = () => [...kept].reduce((sum, { length }) => sum + length, 0);
+  expect([sizes(), sizes(), made]).toEqual([1_000_000, 1_000_000, 10]);
+  expect([...new KeptFrames(() => [])]).toEqual([]);
+});
+
+test('frames that cannot be made are tried again by the next reader', () => {
+  let isBroken = true;
+  const kept = new KeptFrames(function* () {
+    yield Buffer.alloc(300_000);
+    if (isBroken) throw new Error('broken');
+    yield Buffer.alloc(1);
+  });
+  expect(() => [...kept]).toThrow('broken');
+  isBroken = false;
+  expect([...kept].map(({ length }) => length)).toEqual([300_000, 1]);
+});
