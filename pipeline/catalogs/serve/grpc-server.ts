@@ -115,7 +115,7 @@ function unknownText(methods: GrpcMethods, path: string): string {
 /** Milliseconds in a unit of `grpc-timeout`. */
 const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** @returns milliseconds, Infinity when there is no limit, undefined for a text that is no timeout */
+/** @returns milliseconds, Infinity when there is no limit, undefined when it is malformed */
 function timeoutOf(header: string | string[] | undefined): number | undefined {
   if (header === undefined) return Infinity;
   const [, count, unit = ''] = /^([0-9]{1,8})([HMSmun])$/.exec(String(header)) ?? [];
