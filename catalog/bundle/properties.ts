@@ -10,10 +10,11 @@ import { encodeBase64 } from '../go/base64.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, jsonString, rawItems } from '../go/json-text.ts';
-import { fitStruct, isObject } from '../go/shape.ts';
+import { fitStruct, foldCase, isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
+import { formatG } from '../yaml/scalar.ts';
 import { type Api, checkOwned, providedApis, requiredApis } from './api.ts';
-import { BundleRefusal, foldedMember, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
+import { BundleRefusal, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -79,17 +80,23 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
   });
 }
 
-/** The properties in the annotation `olm.properties`; empty if it is not a list of properties. */
+/**
+ * The properties in the annotation `olm.properties`; empty if it is not a JSON list. Go goes on after what does not
+ * fit its type: what is not an object becomes a property without type and value.
+ */
 function annotatedProperties({ csv }: RegistryBundle): RenderedProperty[] {
   const metadata = isObject(csv.value['metadata']) ? csv.value['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
   const text = textOf(annotations['olm.properties']).trim();
   if (!Array.isArray(soundJson(text))) return [];
-  return rawItems(text).flatMap(({ text: item }) => {
-    const value = soundJson(item);
-    if (!isObject(value)) return [];
-    const written = rawItems(item).findLast(({ key }) => key !== undefined && /^"value"$/i.test(key));
-    return [{ type: textOf(foldedMember(value, 'type')), json: written?.text ?? '' }];
+  return rawItems(text).map(({ text: item }) => {
+    const written = item.startsWith('{') ? rawItems(item) : [];
+    const lastOf = (name: string, isWanted: (json: string) => boolean): string | undefined =>
+      written.findLast(
+        ({ key = '', text: json }) => foldCase(textOf(soundJson(key))) === name && isWanted(json),
+      )?.text;
+    const type = lastOf('type', (json) => json.startsWith('"')) ?? '';
+    return { type: textOf(soundJson(type)), json: lastOf('value', () => true) ?? '' };
   });
 }
 
@@ -158,8 +165,16 @@ export function versionOf({ csv }: Pick<RegistryBundle, 'csv'>): { version: stri
   };
   if (typeof version !== 'string') return refuse('version', 'text', version);
   if (typeof release === 'string') return { version, release };
-  if (typeof release !== 'number') return refuse('release', 'a string or a number', release);
-  return { version, release: String(release) };
+  if (typeof release !== 'number' && typeof release !== 'bigint') {
+    return refuse('release', 'a string or a number', release);
+  }
+  return { version, release: releaseText(Number(release)) };
+}
+
+/** A release that is a number, as opm writes it: whole if it fits an int64, else as Go's %g. */
+function releaseText(release: number): string {
+  const isInt64 = Number.isInteger(release) && release >= -(2 ** 63) && release < 2 ** 63;
+  return isInt64 ? String(BigInt(release)) : formatG(release);
 }
 
 function base64Of(json: string): string {

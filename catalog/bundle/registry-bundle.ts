@@ -13,6 +13,7 @@ import { compactJson } from '../go/json-text.ts';
 import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
 import type { Path } from '../go/path.ts';
 import { any, fitStruct, foldCase, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import type { CatalogSource } from '../source.ts';
 import { asText } from '../yaml/as-text.ts';
 import { CSV_META } from './csv-shape.ts';
@@ -266,9 +267,11 @@ export function propertiesIn(
   if (!first || !isObject(first.value)) return undefined;
   const shape = struct('registry.PropertiesFile', { [key]: PROPERTIES });
   const fields = readInto(shape, first);
-  const [name, list] = Object.entries(isObject(fields) ? fields : {}).find(
-    ([member]) => member.toLowerCase() === key,
-  ) ?? [key, undefined];
+  // Go reads the members in byte order; the last one counts.
+  const [name, list] = Object.entries(isObject(fields) ? fields : {})
+    .filter(([member]) => foldCase(member) === key)
+    .sort(([a], [b]) => compareText(a, b))
+    .at(-1) ?? [key, undefined];
   if (!Array.isArray(list)) return undefined;
   const entries: WrittenProperty[] = [];
   for (const [i, item] of list.entries()) {

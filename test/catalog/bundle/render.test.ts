@@ -57,6 +57,49 @@ describe('rendering a bundle', () => {
   });
 
   test.each([
+    [
+      '[null, 5, {"type": "a"}]',
+      [
+        { type: '', value: null },
+        { type: 'a', value: null },
+      ],
+    ],
+    ['[{"type": 1, "value": 2}]', [{ type: '', value: 2 }]],
+    ['[{"Type": "b", "type": "a", "typ\\u0065": "c", "VALUE": 1}]', [{ type: 'c', value: 1 }]],
+    ['[{"type": "a", "value": 1}] x', []],
+  ])('reads the annotation olm.properties as Go does: %s', async (annotation, expected) => {
+    const csv = CSV.replace(/olm.properties: .*/, `olm.properties: '${annotation}'`);
+    const text = await rendered({ 'manifests/csv.yaml': csv, 'metadata/annotations.yaml': ANNOTATIONS });
+    const { properties } = JSON.parse(text) as { properties: { type: string }[] };
+    expect(properties.filter(({ type }) => !type.startsWith('olm.'))).toEqual(expected);
+  });
+
+  test.each([
+    ['1', '1'],
+    ['1.5', '1.5'],
+    ['1e-7', '1e-07'],
+    ['100000000000000000000', '1e+20'],
+    ['9007199254740993', '9007199254740992'],
+  ])('writes the release %s as opm does', async (release, expected) => {
+    const csv = `${CSV}  release: ${release}\n`;
+    const text = await rendered({ 'manifests/csv.yaml': csv, 'metadata/annotations.yaml': ANNOTATIONS });
+    expect(text).toContain(`"release": "${expected}"`);
+  });
+
+  test.each([
+    'properties: [{type: b, value: 1}]\nProperties: [{type: a, value: 1}]\n',
+    '{"Properties": [{"type": "a", "value": 1}], "properties": [{"type": "b", "value": 1}]}',
+  ])('takes the last of two lists of properties in byte order: %s', async (properties) => {
+    const text = await rendered({
+      'manifests/csv.yaml': CSV,
+      'metadata/annotations.yaml': ANNOTATIONS,
+      'metadata/properties.yaml': properties,
+    });
+    expect(text).toContain('"type": "b"');
+    expect(text).not.toContain('"type": "a"');
+  });
+
+  test.each([
     ['manifests/a.txt', 'metadata/annotations.yaml', 'no manifests'],
     ['manifests/csv.yaml', 'metadata/x.txt', 'metadata/ has no file with the annotations of a bundle'],
   ])('%s and %s: %s', async (manifest, metadata, message) => {
