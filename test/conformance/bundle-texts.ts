@@ -89,7 +89,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/^The CEL|^Invalid CEL expression/, 'dependency/constraint'],
   [/^couldn't parse dependency of type/, 'dependency/type'],
   [
-    /^ is not supported type for registryV1 bundle|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
+    /^ is not supported type for registryV1 bundle|^invalid Yaml document separator|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
     'manifest/unreadable',
     'annotations/unreadable',
     'csv/type',
@@ -197,7 +197,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     /^spec\.(?:validation|subresources|additionalPrinterColumns): .*mutually exclusive|^spec\.versions: .*identical values/s,
     'crd/version-parts',
   ],
-  [/additionalPrinterColumns/, 'crd/printer-column'],
+  [/^(?!.*cannot unmarshal).*additionalPrinterColumns/s, 'crd/printer-column'],
   [/subresources\.scale/, 'crd/scale'],
   [/^spec\.version: .*must match/s, 'crd/single-version'],
   [/^spec\.version: /, 'crd/version-names'],

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../catalog/bundle/install.ts';
-import { firstValue } from '../../catalog/bundle/manifest.ts';
-import { isDirect } from '../../catalog/bundle/read.ts';
+import { foldedMember } from '../../catalog/bundle/registry-bundle.ts';
 import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { runInspection } from '../../catalog/rules/rule.ts';
+import { sourceOf } from '../../catalog/source.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { otherReadings, type Reading, type Tool } from './bundle-readings.ts';
 import { OURS, ROWS, TEXTS } from './bundle-texts.ts';
 import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
@@ -23,8 +24,8 @@ export async function* cases(golden: string): AsyncIterable<CaseResult> {
     if (name.startsWith('_')) continue;
     const folder = join(root, name);
     yield await isolated(name, async () => {
-      const bundle = await inspectedBundle(directorySource(join(folder, 'input')), optionsOf(folder));
-      return compare(name, recordedAt(join(folder, 'expect.json')), bundle);
+      const recorded = recordedAt(join(folder, 'expect.json'));
+      return compare(name, recorded, await filesIn(join(folder, 'input')), optionsOf(folder));
     });
   }
 }
@@ -33,62 +34,84 @@ export function recordedAt(path: string): Recorded {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-export function compare(name: string, recorded: Recorded, bundle: Inspected): CaseResult {
-  const findings = runInspection(bundle, RULES);
-  const said = saidIn(recorded);
-  const chosen = new Set<string>();
-  const lost = said.flatMap((text) => {
-    const row = chosenRow(text, bundle, said);
-    if (row !== undefined) {
-      chosen.add(row);
-      return [];
-    }
-    const rules = rulesFor(text);
-    if (rules.length === 0) return [`no rule stands for: ${text.slice(0, 160)}`];
-    if (findings.some((finding) => rules.includes(finding.rule))) return [];
-    if (!isMiscased(bundle)) return [`${rules[0]}: ${text.slice(0, 160)}`];
-    chosen.add('key-case');
-    return [];
-  });
-  const verdicts = verdictsDiffer(recorded, said, findings, isMiscased(bundle));
-  const objects = objectsDiffer(recorded, bundle);
-  const added = addedErrors(recorded, said, findings);
-  for (const { row } of added) if (row !== undefined) chosen.add(row);
-  if (objects === CHOSEN) chosen.add(CHOSEN);
-  for (const { row } of verdicts) if (row !== undefined) chosen.add(row);
-  const differing = [
-    ...new Set([
-      ...lost,
-      ...added.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
-      ...(objects === undefined || objects === CHOSEN ? [] : [objects]),
-      ...verdicts.flatMap(({ row, text }) => (row === undefined ? [text] : [])),
-    ]),
-  ];
-  if (differing.length > 0) return { name, outcome: 'differ', detail: differing.join(' | ') };
-  return chosen.size > 0
-    ? { name, outcome: 'chosen', detail: [...chosen].join(', ') }
+/** The files of a bundle's folder. */
+export async function filesIn(folder: string): Promise<Files> {
+  const found = await directorySource(folder).files();
+  return Object.fromEntries(await Promise.all(found.map(async (file) => [file.path, await file.read()])));
+}
+
+type Files = Readonly<Record<string, Uint8Array>>;
+
+/** Compares what the tools said of a bundle with what Portolan finds in it. */
+export async function compare(
+  name: string,
+  recorded: Recorded,
+  files: Files,
+  options: InspectOptions,
+): Promise<CaseResult> {
+  const all = await differences(recorded, files, options);
+  const differing = new Set(all.flatMap(({ row, text }) => (row === undefined ? [text] : [])));
+  if (differing.size > 0) return { name, outcome: 'differ', detail: [...differing].join(' | ') };
+  const rows = new Set(all.flatMap(({ row }) => row ?? []));
+  return rows.size > 0
+    ? { name, outcome: 'chosen', detail: [...rows].join(', ') }
     : { name, outcome: 'agree' };
 }
 
-const CHOSEN = 'first-document';
-
-/** Whether a key stands in another case than the field that it names: each tool reads some of them. */
-function isMiscased({ csv, crds }: Inspected): boolean {
-  return [...(csv ? [csv] : []), ...crds].some(({ miscased }) => miscased.length > 0);
+/** What only Portolan or only a tool says, with the row of docs/bundle-differences.md that says why, if one does. */
+export interface Difference {
+  readonly text: string;
+  readonly row: string | undefined;
 }
 
-/** Whether OLM v1 would make other objects of the bundle, or call them otherwise. */
-function objectsDiffer({ olmv1 = {} }: Recorded, bundle: Inspected): string | undefined {
+export async function differences(
+  recorded: Recorded,
+  files: Files,
+  options: InspectOptions,
+): Promise<readonly Difference[]> {
+  const bundle = await inspectedBundle(sourceOf(files), options);
+  const readings = await otherReadings(files, bundle, options);
+  const findings = runInspection(bundle, RULES);
+  const said = saidIn(recorded);
+  const texts = said.map(({ text }) => text);
+  return [
+    ...said.flatMap((one) => lost(one, texts, findings, bundle, readings)),
+    ...addedErrors(recorded, texts, findings, bundle),
+    ...objectsDiffer(recorded, bundle),
+    ...verdictsDiffer(recorded, texts, findings, bundle, readings),
+  ];
+}
+
+/** A message of a tool for which Portolan has no finding. */
+function lost(
+  { tool, text }: Message,
+  said: readonly string[],
+  findings: readonly Finding[],
+  bundle: Inspected,
+  readings: readonly Reading[],
+): readonly Difference[] {
+  const rules = rulesFor(text);
+  const explains = (all: readonly Finding[]): boolean => all.some(({ rule }) => rules.includes(rule));
+  if (explains(findings)) return [];
+  const row =
+    chosenRow(text, bundle, said) ??
+    readings.find((reading) => reading.tools.includes(tool) && explains(reading.findings))?.row;
+  const what = rules[0] ?? 'no rule stands for';
+  return [{ text: `${what}: ${tool}: ${text.slice(0, 160)}`, row }];
+}
+
+/** Objects that OLM v1 would make of the bundle, or not make, or call otherwise. */
+function objectsDiffer({ olmv1 = {} }: Recorded, bundle: Inspected): readonly Difference[] {
   const theirs = [...new Set([olmv1['objects'] ?? []].flat())].sort();
-  if (theirs.length === 0) return undefined;
+  if (theirs.length === 0) return [];
   const csvs = bundle.allObjects.filter(({ kind }) => kind === 'ClusterServiceVersion');
-  if (csvs.length !== 1 || !bundle.csv) return CHOSEN;
+  if (csvs.length !== 1 || !bundle.csv) return [{ text: 'objects', row: 'first-document' }];
   const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
   const { objects } = installedObjects(bundle, { hash, certificates: 'cert-manager' });
   const ours = objects.map(({ kind, name }) => `${kind}/${name}`).sort();
-  if (ours.join() === theirs.join()) return undefined;
+  if (ours.join() === theirs.join()) return [];
   const [lost, added] = [theirs.filter((o) => !ours.includes(o)), ours.filter((o) => !theirs.includes(o))];
-  return `objects: -${lost.join(' ')} +${added.join(' ')}`;
+  return [{ text: `objects: -${lost.join(' ')} +${added.join(' ')}`, row: undefined }];
 }
 
 /** Whether the views of tools come to the tools' verdicts; a row says why one may not. */
@@ -96,8 +119,9 @@ function verdictsDiffer(
   { sdk = {}, opmValidate = {} }: Recorded,
   said: readonly string[],
   findings: readonly Finding[],
-  miscased: boolean,
-): { readonly text: string; readonly row: string | undefined }[] {
+  bundle: Inspected,
+  readings: readonly Reading[],
+): Difference[] {
   const verdicts: [string, View, Suite, boolean][] = [
     ...Object.entries(sdk).map(([suite, { passed = false }]): [string, View, Suite, boolean] => [
       `sdk ${suite}`,
@@ -113,24 +137,30 @@ function verdictsDiffer(
     ]),
   ];
   return verdicts.flatMap(([tool, view, suite, passed]) => {
-    const errors = seenBy(view, findings).filter(
-      ({ rule, severity }) => severity === 'error' && isInSuite(rule, suite),
-    );
+    const errorsIn = (all: readonly Finding[]): Finding[] =>
+      seenBy(view, all).filter(({ rule, severity }) => severity === 'error' && isInSuite(rule, suite));
+    const errors = errorsIn(findings);
     if ((errors.length === 0) === passed) return [];
+    const reading = readings.find(
+      ({ tools, findings: other }) => tools.includes(view) && (errorsIn(other).length === 0) === passed,
+    );
     const rules = [...new Set(errors.map(({ rule }) => rule))];
     return [
       {
         text: `${tool}: ${passed ? 'passes' : 'fails'}, ours: ${rules.join(', ')}`,
-        row:
-          rowOfVerdict(said, passed ? errors : []) ?? (miscased && view === 'opm' ? 'key-case' : undefined),
+        row: rowOfVerdict(said, passed ? errors : [], bundle) ?? reading?.row,
       },
     ];
   });
 }
 
-function rowOfVerdict(said: readonly string[], errors: readonly Finding[]): string | undefined {
+function rowOfVerdict(
+  said: readonly string[],
+  errors: readonly Finding[],
+  bundle: Inspected,
+): string | undefined {
   if (errors.length > 0) {
-    const rows = errors.map(rowOfFinding);
+    const rows = errors.map((finding) => rowOfFinding(finding, bundle));
     return rows.every((row) => row !== undefined) ? rows[0] : undefined;
   }
   if (said.some((text) => text.startsWith('panic: '))) return 'panic';
@@ -146,7 +176,6 @@ function rulesFor(text: string): readonly string[] {
 /** The row of docs/bundle-differences.md that tells why a text of the tools is none of ours. */
 function chosenRow(text: string, bundle: Inspected, said: readonly string[]): string | undefined {
   const { objects } = bundle;
-  if (isOfOtherFolder(text, bundle)) return 'other-folders';
   if (text.startsWith('panic: ')) return 'panic';
   if (/invalid value \(container-tools\)/.test(text)) return 'no-container-tools';
   if (/does not match expected name "-v/.test(text)) return 'package-not-read';
@@ -160,46 +189,34 @@ function chosenRow(text: string, bundle: Inspected, said: readonly string[]): st
 function isFollowUp(text: string, said: readonly string[]): boolean {
   if (/^\(\) |^Error: Value : \(\) /.test(text)) return true;
   const unread = said.some((other) => UNREAD_CSV.test(other));
-  return unread && /Provider\.Name not specified|Spec\.Version must be set|required field missing/.test(text);
+  return (
+    unread &&
+    /Provider\.Name not specified|Spec\.Version must be set|required field missing|Spec\.Icon elements should contain/.test(
+      text,
+    )
+  );
 }
 
 const UNREAD_CSV =
   /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
 
-/** operator-framework/api reads the ClusterServiceVersion and the annotations of any folder, and validates what it finds there. */
-function isOfOtherFolder(text: string, { csv, annotations, files }: Inspected): boolean {
-  const elsewhere = [...files.metadata, ...files.manifests.filter((file) => !isDirect(file))];
-  const hasCsv = elsewhere.some((file) => {
-    const value = firstValue(file)?.value;
-    return isObject(value) && value['kind'] === 'ClusterServiceVersion';
-  });
-  if (hasCsv || (!csv && files.others.length > 0))
-    return !/^Expecting|^Unable to locate|^unable to find a csv/.test(text);
-  if (
-    files.others.some(isYamlFile) &&
-    /^owned CRD|^error loading objs|^unable to (?:decode|parse)/.test(text)
-  )
-    return true;
-  return !annotations && /^channel\(s\)/.test(text);
-}
-
-function isYamlFile(path: string): boolean {
-  return path.endsWith('.yaml');
-}
-
 /** The row of docs/bundle-differences.md that tells why a finding has no match among the tools' messages. */
-function rowOfFinding({ rule, message }: Finding): string | undefined {
+function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): string | undefined {
   if (rule === 'csv/type' && /at most 20 characters, found ".{21,}"$/.test(message)) return 'release-length';
   if (rule === 'csv/type' && /spec\.(?:release|version) must be .* found null$/.test(message))
     return 'null-version';
-  if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing')) return 'key-case';
+  if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing'))
+    return hasNameInOtherCase(location.file, bundle) ? 'key-case' : undefined;
   if (rule === 'crd/duplicate' && message.endsWith(' twice')) return 'later-documents';
   return ROWS[rule];
 }
 
-interface AddedError {
-  readonly text: string;
-  readonly row: string | undefined;
+/** Whether the object of a file has a name if `metadata` and `name` count in any case. */
+function hasNameInOtherCase(file: string, { objects }: Inspected): boolean {
+  const value = objects.find(({ document }) => document.file === file)?.value;
+  const metadata = value && foldedMember(value, 'metadata');
+  const name = isObject(metadata) ? foldedMember(metadata, 'name') : undefined;
+  return typeof name === 'string' && name !== '';
 }
 
 /** Errors of ours that no tool has reason for. What follows from a bundle that cannot be loaded is not looked at. */
@@ -207,7 +224,8 @@ function addedErrors(
   recorded: Recorded,
   said: readonly string[],
   findings: readonly Finding[],
-): AddedError[] {
+  bundle: Inspected,
+): Difference[] {
   if (recorded.load.error) return [];
   // A tool that crashed did not say what is wrong.
   const panicked = said.some((text) => text.startsWith('panic: '));
@@ -223,7 +241,7 @@ function addedErrors(
     )
     .map((finding) => ({
       text: `too much: ${finding.rule}: ${finding.message}`,
-      row: rowOfFinding(finding) ?? (panicked ? 'panic' : undefined),
+      row: rowOfFinding(finding, bundle) ?? (panicked ? 'panic' : undefined),
     }));
 }
 
@@ -262,29 +280,39 @@ export interface Recorded {
   >;
 }
 
+/** A message and the tool whose code makes it. */
+interface Message {
+  readonly tool: Tool;
+  readonly text: string;
+}
+
 /** Every error and warning of every tool, one text each. */
-function saidIn(recorded: Recorded): string[] {
+function saidIn(recorded: Recorded): Message[] {
   const { load, api = {}, ocp = [], opmValidate = {}, sdk = {} } = recorded;
-  return [
-    ...loadTexts(load.error),
-    ...Object.values(api).flatMap(details),
-    ...details(ocp),
-    ...webhookTexts(recorded),
-    ...Object.values(opmValidate).flatMap((parts) =>
-      Object.values(parts).flatMap((texts) =>
-        [texts]
-          .flat()
-          .map((text) => bare(typeof text === 'string' ? text : `panic: ${JSON.stringify(text)}`)),
+  const by: readonly (readonly [Tool, readonly string[]])[] = [
+    ['api', [...loadTexts(load.error), ...Object.values(api).flatMap(details)]],
+    ['other', [...details(ocp), ...webhookTexts(recorded)]],
+    [
+      'opm',
+      Object.values(opmValidate).flatMap((parts) =>
+        Object.values(parts).flatMap((texts) =>
+          [texts]
+            .flat()
+            .map((text) => bare(typeof text === 'string' ? text : `panic: ${JSON.stringify(text)}`)),
+        ),
       ),
-    ),
-    ...Object.values(sdk).flatMap(({ outputs = [], error = null, panic }) => [
-      ...outputs.flatMap(({ message }) => formatTexts(bare(message))),
-      ...loadTexts(error),
-      ...(panic === undefined ? [] : [`panic: ${panic}`]),
-    ]),
-    ...olmv1Texts(recorded),
-    ...scorecardTexts(recorded),
+    ],
+    [
+      'sdk',
+      Object.values(sdk).flatMap(({ outputs = [], error = null, panic }) => [
+        ...outputs.flatMap(({ message }) => formatTexts(bare(message))),
+        ...loadTexts(error),
+        ...(panic === undefined ? [] : [`panic: ${panic}`]),
+      ]),
+    ],
+    ['other', [...olmv1Texts(recorded), ...scorecardTexts(recorded)]],
   ];
+  return by.flatMap(([tool, texts]) => texts.map((text) => ({ tool, text })));
 }
 
 function details(results: readonly Said[] | Said): string[] {
