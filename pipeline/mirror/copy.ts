@@ -26,6 +26,8 @@ export interface CopyRequest {
   readonly companions: boolean;
   /** Whether existing lists are checked for all of their platforms: an earlier copy may have left some out. */
   readonly checksLists?: boolean;
+  /** Told of each image that has the destination's name now, with its digest. */
+  readonly arrived?: (job: CopyJob, digest: string) => void;
 }
 
 /** What came of a copy. */
@@ -127,7 +129,7 @@ function inOrder(looked: readonly Inspected[], jobs: readonly CopyJob[]): Inspec
 }
 
 function reportOf(
-  { jobs }: CopyRequest,
+  { jobs, arrived }: CopyRequest,
   {
     progress,
     looked,
@@ -139,6 +141,7 @@ function reportOf(
   },
 ): CopyReport {
   const good = looked.filter(({ job }) => !failed.has(job));
+  for (const { job, digest } of good) arrived?.(job, digest);
   const reasons = [...failed].map(([{ source, destination }, { message }]) => ({
     source,
     destination,

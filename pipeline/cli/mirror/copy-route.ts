@@ -106,7 +106,8 @@ async function toArchive(
   };
 }
 
-function folderOf(path: string): string {
+/** The directory of an archive that was named by its receipt or itself. */
+export function folderOf(path: string): string {
   return basename(path) === RECEIPT ? dirname(path) : path;
 }
 

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { type MappingsRead, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readText } from '../../directory.ts';
@@ -22,6 +22,16 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
+import { CHECKING_OPTIONS, carriedStatement, checksFreshness, plannedIndexes } from './freshness.ts';
+import {
+  arrivals,
+  SIGNING_OPTIONS,
+  type SignedReport,
+  type Signing,
+  signedLine,
+  signingOf,
+  signState,
+} from './freshness-sign.ts';
 
 export const command: Command = {
   words: 'mirror copy',
@@ -47,6 +57,8 @@ export const command: Command = {
         'check that the mirror has all platforms of existing manifest lists, after platforms were added',
     },
     'no-signatures': { description: 'do not copy signatures and other referrers' },
+    ...SIGNING_OPTIONS,
+    ...CHECKING_OPTIONS,
     state: {
       value: 'FILE',
       description: 'file to record progress in, to resume after an interruption (default: MAPPING.state)',
@@ -67,6 +79,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
     const mapping = mappingOf(invocation, terminal);
+    const signing = signingFor(mapping, invocation, terminal);
     const concurrency = countOption(command, invocation, 'concurrency');
     const client = registryClientFor(invocation, terminal, {
       hosts: destinationHosts(mapping.mappings, invocation.text('to')),
@@ -79,7 +92,12 @@ export const command: Command = {
       const jobs = way.isLoading ? read.jobs.map((job) => ({ ...job, from: job.to })) : read.jobs;
       const wrong = [...mapping.findings, ...read.findings].sort(compareFindings);
       for (const finding of wrong) terminal.err(findingText(finding));
+      const carried = way.isLoading
+        ? await carriedStatement(jobs, { from: way.ports.from, invocation, terminal })
+        : undefined;
+      if (carried?.isRefused) return 1;
       const progress = copyProgress(terminal);
+      const { images, arrived } = arrivals();
       const report = await copyImages(
         { ...way.ports, clock: systemClock, progress: progress.tell },
         {
@@ -87,13 +105,22 @@ export const command: Command = {
           parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,
           companions: !invocation.flag('no-signatures'),
           checksLists: invocation.flag('check-lists'),
+          arrived,
         },
       ).finally(async () => {
         progress.end();
         await way.close();
       });
       const archive = await way.finish();
-      await print({ ...report, ...archive }, format, { terminal, client });
+      if (report.failed.length === 0) await carried?.put(client);
+      const signed =
+        signing &&
+        (await signState(
+          signing,
+          { jobs, indexes: signing.indexes, images, folder: dirname(mapping.path), registry: client },
+          { invocation, terminal },
+        ));
+      await print({ ...report, ...archive, ...(signed && { signed }) }, format, { terminal, client });
       return wrong.length + report.failed.length > 0 ? 1 : 0;
     } finally {
       client.close();
@@ -116,11 +143,26 @@ function mappingOf({ operands, list }: Invocation, { directory }: Terminal): Map
   return { path, text, ...readMapping(text, operand) };
 }
 
+/** What signs, and the destinations of the index images of the plan. */
+function signingFor(
+  { path }: Mapping,
+  invocation: Invocation,
+  terminal: Terminal,
+): (Signing & { readonly indexes: readonly string[] }) | undefined {
+  const isLoading = invocation.list('from-archive').length > 0;
+  const signing = signingOf(command, invocation, terminal);
+  if (signing && isLoading)
+    throw usageError(command, '--sign-key and --from-archive cannot be used together');
+  if (checksFreshness(invocation) && !isLoading)
+    throw usageError(command, '--key needs --from-archive: use mirror verify to check a mirror');
+  return signing && { ...signing, indexes: plannedIndexes(path) };
+}
+
 /** The mapping in an archive. */
 const MAPPING = 'mapping.txt';
 
 async function print(
-  report: CopyReport & { archive?: number },
+  report: CopyReport & { archive?: number; signed?: SignedReport },
   format: string,
   { terminal, client }: { readonly terminal: Terminal; readonly client: RegistryClient },
 ): Promise<void> {
@@ -130,5 +172,6 @@ async function print(
     return;
   }
   for (const line of failureLines(report)) terminal.err(`${line}\n`);
-  await terminal.out(linesText(copyLines(report, requests)));
+  const { signed } = report;
+  await terminal.out(linesText([...copyLines(report, requests), ...(signed ? [signedLine(signed)] : [])]));
 }

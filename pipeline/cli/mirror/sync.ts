@@ -33,6 +33,14 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
+import {
+  arrivals,
+  SIGNING_OPTIONS,
+  type SignedReport,
+  signedLine,
+  signingOf,
+  signState,
+} from './freshness-sign.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
@@ -52,6 +60,7 @@ export const command: Command = {
       value: 'BYTES',
       description: 'maximum size of each archive file (default: archiveSize of CONFIG, or 8GiB)',
     },
+    ...SIGNING_OPTIONS,
     ...DOCUMENT_OPTIONS,
     'skip-unsupported': {
       description: 'skip parts of CONFIG that Portolan does not support, such as platform',
@@ -77,6 +86,11 @@ export const command: Command = {
       throw usageError(command, '--prune and --to-archive cannot be used together');
     const planned = await plan(invocation, terminal);
     const { outcome, errors } = planned;
+    if (outcome.report.catalogs.length === 0 && invocation.text('sign-key') !== undefined)
+      throw usageError(
+        command,
+        '--sign-key needs a catalog in CONFIG: a freshness statement is about index images',
+      );
     for (const finding of [...outcome.findings].sort(compareFindings)) terminal.err(findingText(finding));
     // A catalog that cannot be read whole has images that nobody knows of: nothing is copied.
     if (errors.some(isOfWhole)) return 1;
@@ -159,6 +173,8 @@ interface SyncReport {
   readonly charts?: GroupReadiness;
   /** The directory with the manifests; absent when they were not written, as an index image is missing. */
   readonly documents?: string;
+  /** The freshness statement; absent without a key, and when the manifests were not written. */
+  readonly signed?: SignedReport;
   readonly pruned?: Pruned;
 }
 
@@ -168,6 +184,7 @@ async function carryOut(
   terminal: Terminal,
 ): Promise<SyncReport> {
   const folder = resolve(terminal.directory, folderOf(invocation));
+  const signing = signingOf(command, invocation, terminal);
   const files = planFiles({ ...outcome, options });
   const text = files.get('mapping.txt') ?? '';
   const path = resolve(folder, 'mapping.txt');
@@ -185,9 +202,11 @@ async function carryOut(
     for (const finding of findings) terminal.err(findingText(finding));
     const progress = copyProgress(terminal);
     const ports = { ...way.ports, clock: systemClock, progress: progress.tell };
+    const { images, arrived } = arrivals();
     const request = {
       parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,
       companions: !invocation.flag('no-signatures'),
+      arrived,
     };
     const copy = await copyImages(ports, { ...request, jobs }).finally(async () => {
       progress.end();
@@ -206,6 +225,7 @@ async function carryOut(
     const installable = verified
       ? reachedReadiness(outcome, options.platform, new Set(verified.there))
       : { ready: outcome.report.ready, ...(outcome.report.charts && { charts: outcome.report.charts }) };
+    const indexNames = outcome.report.catalogs.map(({ destination }) => destination);
     const hasIndexes = outcome.plan.catalogs.every(
       (_, i) => verified === undefined || isIndexThere(outcome, i, verified),
     );
@@ -213,6 +233,15 @@ async function carryOut(
       const report = { ...outcome.report, ...installable };
       writeFiles(folder, planFiles({ ...outcome, report, options }), PLAN_FILES);
     }
+    const whole = verified && new Set(verified.there);
+    const signed =
+      signing && hasIndexes
+        ? await signState(
+            signing,
+            { jobs, indexes: indexNames, images, whole, folder, registry: client },
+            { invocation, terminal },
+          )
+        : undefined;
     // A chart that cannot be read may need images that an earlier sync copied.
     const isWhole = errors.length + copy.failed.length + (verified?.missing.length ?? 0) === 0;
     const pruned = await pruneSuperseded(history, mappingsOf(outcome.plan), {
@@ -226,6 +255,7 @@ async function carryOut(
       ...(verified && { verified }),
       ...installable,
       ...(hasIndexes && { documents: folderOf(invocation) }),
+      ...(signed && { signed }),
       ...(pruned && { pruned }),
     };
   } finally {
@@ -237,7 +267,8 @@ function isIndexThere({ report }: MirrorOutcome, i: number, { there }: Arrived):
   return there.includes(report.catalogs[i]?.destination ?? '');
 }
 
-function reportLines({ catalogs, copy, verified, ready, charts, documents, pruned }: SyncReport): string[] {
+function reportLines(report: SyncReport): string[] {
+  const { catalogs, copy, verified, ready, charts, documents, signed, pruned } = report;
   const missing = verified?.missing ?? [];
   return [
     ...copyLines(copy, copy.requests),
@@ -247,6 +278,7 @@ function reportLines({ catalogs, copy, verified, ready, charts, documents, prune
     ...missing.map(({ destination, why }) => `  ${plain(destination)}: ${plain(why)}`),
     ...prunedLines(pruned),
     ...installableLines({ ready, ...(charts && { charts }) }),
+    ...(signed ? [signedLine(signed)] : []),
     ...(documents === undefined
       ? [
           `the manifests are not written: ${amount(catalogs.length, 'index image')} must be in the mirror first`,

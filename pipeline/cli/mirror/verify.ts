@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
 import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.ts';
@@ -6,9 +6,13 @@ import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
 import { readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
+import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
-import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
+import { PipelineError } from '../../error.ts';
+import { type CopyJob, copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
+import { FRESHNESS, statementBeside, statementIn, statementTag } from '../../mirror/freshness.ts';
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
+import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
@@ -16,6 +20,18 @@ import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import {
+  CHECKING_OPTIONS,
+  type CheckedState,
+  checkFreshness,
+  checksFreshness,
+  digestsIn,
+  type FreshnessReport,
+  freshnessLines,
+  namesOf,
+  plannedIndexes,
+  uncheckedNote,
+} from './freshness.ts';
 
 export const command: Command = {
   words: 'mirror verify',
@@ -33,6 +49,7 @@ export const command: Command = {
     online: {
       description: 'also check in both registries that each image exists, is complete and has its digest',
     },
+    ...CHECKING_OPTIONS,
     all: { description: 'list every missing reference, not only the first ones' },
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
@@ -52,14 +69,20 @@ export const command: Command = {
     const mapped = contentsOf(given.mappings);
     const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
     const report = readinessReport(readiness([images], nodeConfig(given.rules), contents));
+    const fresh = await freshnessOf(given, invocation, terminal);
+    for (const finding of fresh.flatMap((one) => one.findings)) terminal.err(findingText(finding));
     if (text('format') === 'json') {
-      await terminal.out(`${JSON.stringify({ ...report, ...(online && { online }) }, null, 2)}\n`);
+      await terminal.out(
+        `${JSON.stringify({ ...report, ...(online && { online }), ...(checksFreshness(invocation) && { freshness: fresh }) }, null, 2)}\n`,
+      );
     } else {
       const lines = readinessLines(report, flag('all') ? report.missing.length : undefined);
       const absent = (online ?? []).flatMap(presenceLines);
-      await terminal.out(linesText([...lines, ...absent]));
+      await terminal.out(linesText([...lines, ...absent, ...fresh.flatMap(freshnessLines)]));
     }
-    const failed = findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
+    const isFresh = fresh.every((one) => one.findings.length === 0);
+    const failed =
+      !isFresh || findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
     return failed || report.ready < report.bundles ? 1 : 0;
   },
 };
@@ -67,6 +90,7 @@ export const command: Command = {
 interface Given {
   readonly rules: MirrorRules;
   readonly mappings: readonly MappingLine[];
+  readonly mappingFile: string;
   readonly findings: readonly Finding[];
 }
 
@@ -87,6 +111,7 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
   return {
     rules,
     mappings: copied.mappings,
+    mappingFile,
     findings: [...read.flatMap((one) => one.findings), ...findings, ...copied.findings, ...mixture(objects)],
   };
 }
@@ -118,6 +143,71 @@ async function askRegistries(
   } finally {
     client.close();
   }
+}
+
+/**
+ * How fresh the mirror is: of the statement beside each index image, or with only the documents at hand, of that beside
+ * them. Nothing without `--key`.
+ */
+async function freshnessOf(
+  { mappings, mappingFile }: Given,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<FreshnessReport[]> {
+  const beside = statementIn(dirname(mappingFile));
+  if (!checksFreshness(invocation)) {
+    if (beside) terminal.err(uncheckedNote(beside));
+    return [];
+  }
+  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings, undefined) });
+  try {
+    const { jobs } = await copyJobs(mappings, client, undefined);
+    const names = namesOf(jobs);
+    if (!invocation.flag('online')) {
+      const expected = join(dirname(mappingFile), FRESHNESS);
+      const digestsOf = async () => plannedDigests(jobs);
+      return [await checkFreshness({ found: beside, expected, names, digestsOf }, { invocation, terminal })];
+    }
+    const reports: FreshnessReport[] = [];
+    for (const { found, expected } of await statementsIn(
+      client,
+      indexesIn(jobs, plannedIndexes(mappingFile)),
+    )) {
+      const digestsOf = (some: Iterable<string>) => digestsIn(client, some);
+      reports.push(await checkFreshness({ found, expected, names, digestsOf }, { invocation, terminal }));
+    }
+    return reports;
+  } finally {
+    client.close();
+  }
+}
+
+/** The statements beside index images, each once. */
+async function statementsIn(
+  registry: Registry,
+  indexes: readonly Reference[],
+): Promise<Pick<CheckedState, 'found' | 'expected'>[]> {
+  const statements = new Map<string, Pick<CheckedState, 'found' | 'expected'>>();
+  for (const index of indexes) {
+    const found = await statementBeside(index, registry);
+    const expected = formatReference(statementTag(index));
+    const key = found?.bytes.toString() ?? expected;
+    if (!statements.has(key)) statements.set(key, { found, expected });
+  }
+  return [...statements.values()];
+}
+
+function indexesIn(jobs: readonly CopyJob[], indexes: readonly string[]): Reference[] {
+  const found = jobs.flatMap(({ destination, to }) => (indexes.includes(destination) ? [to] : []));
+  if (found.length > 0) return found;
+  throw new PipelineError('usage', 'the mapping copies none of the index images of its plan');
+}
+
+/** The digests that the mapping copies; tags may name anything. */
+function plannedDigests(jobs: readonly CopyJob[]): ReadonlyMap<string, string> {
+  return new Map(
+    jobs.flatMap(({ from, to }) => (from?.kind === 'digest' ? [[formatReference(to), from.digest]] : [])),
+  );
 }
 
 /** Policies beside mirror sets: older nodes refuse both, newer ones merge them. */

@@ -67,6 +67,26 @@ export async function verifySignatures(
   return { verified, rejected, unread };
 }
 
+/** A statement that somebody trusted has signed. */
+export interface TrustedStatement {
+  /** As in {@link VerifiedSignature}. */
+  readonly by: string;
+  /** What was signed. */
+  readonly payload: Buffer;
+}
+
+/**
+ * Verifies a Sigstore bundle with a statement that is not beside an image.
+ *
+ * @throws Error with the reason where it does not count; PipelineError `usage` for keys that cannot be read
+ */
+export async function verifyStatement(bundle: unknown, trust: Trust): Promise<TrustedStatement> {
+  const check = await checkOf(trust);
+  if (!isObject(bundle)) throw new Error('not a Sigstore bundle');
+  const payload = statementIn(bundle['dsseEnvelope']);
+  return { by: await check({ where: '', bundle }), payload };
+}
+
 /** Why an image without a signature that counts has none, for messages. */
 export function whyUnsigned(rejected: SignatureReport['rejected']): string {
   const [first] = rejected;
@@ -135,10 +155,14 @@ function plainClaim(payload: Buffer, digest: string): { says: string } {
   return { says: 'signature' };
 }
 
+function statementIn(envelope: unknown): Buffer {
+  if (isObject(envelope) && envelope['payloadType'] === STATEMENT_TYPE)
+    return Buffer.from(String(envelope['payload']), 'base64');
+  throw new Error('it has no statement');
+}
+
 function statementClaim(envelope: unknown, digest: string): { says: string; predicate?: unknown } {
-  if (!isObject(envelope) || envelope['payloadType'] !== STATEMENT_TYPE)
-    throw new Error('it has no statement');
-  const { subject, predicateType, predicate } = objectIn(Buffer.from(String(envelope['payload']), 'base64'));
+  const { subject, predicateType, predicate } = objectIn(statementIn(envelope));
   const [algorithm = '', hex = ''] = digest.split(':');
   const isOurs = (one: unknown): boolean =>
     isObject(one) &&

@@ -57,6 +57,11 @@ function keyBundle(
   };
 }
 
+/** The public half of a private key, PEM. @throws PipelineError `usage` for a key that is none */
+export function publicKeyOf(pem: string): string {
+  return createPublicKey(privateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
+}
+
 function privateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);

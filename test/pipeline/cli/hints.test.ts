@@ -10,6 +10,8 @@ import { PipelineError } from '../../../pipeline/error.ts';
 
 /** Which commands print the hints of a file that name an option alone. Commands stand for their own files. */
 const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
+  'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
+  'catalog/mirror/helm/unrendered.ts': ['mirror plan', 'mirror sync'],
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],

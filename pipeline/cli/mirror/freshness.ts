@@ -1,0 +1,250 @@
+/** Checking how fresh a mirror or an archive is: `mirror verify` and `mirror copy --from-archive` with `--key`. */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Finding } from '../../../catalog/finding.ts';
+import {
+  type AcceptedStatements,
+  acceptedWith,
+  freshnessFindings,
+  InvalidFreshness,
+  isAcceptable,
+  type SignedStatement,
+  textOf,
+} from '../../../catalog/mirror/freshness.ts';
+import { readReport } from '../../../catalog/mirror/report.ts';
+import { formatReference, parseReference } from '../../../catalog/reference.ts';
+import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { CopyJob } from '../../mirror/copy-jobs.ts';
+import {
+  acceptedIn,
+  type FoundStatement,
+  FRESHNESS,
+  putStatement,
+  statedIndexes,
+  statementIn,
+  trustedStatement,
+  writeAccepted,
+} from '../../mirror/freshness.ts';
+import { eachOf } from '../../parallel.ts';
+import type { Registry } from '../../ports.ts';
+import type { Terminal } from '../../terminal.ts';
+import { findingText, plain } from '../../text.ts';
+import type { Invocation } from '../command.ts';
+
+export const CHECKING_OPTIONS = {
+  key: {
+    value: 'FILE',
+    description: 'check the freshness statement: public key (PEM) that must have signed it; any of several',
+    multiple: true,
+  },
+  remember: {
+    value: 'FILE',
+    description:
+      'file with the accepted statements, to find rollbacks (default: portolan/freshness.json in XDG_STATE_HOME or ~/.local/state)',
+  },
+} as const;
+
+/** Destinations of the index images of the plan that a mapping belongs to. @throws PipelineError `usage` */
+export function plannedIndexes(mapping: string): readonly string[] {
+  const file = join(dirname(mapping), 'report.json');
+  const report = existsSync(file) ? readReport(readText(file)) : undefined;
+  if (report && report.catalogs.length > 0) return report.catalogs;
+  throw new PipelineError('usage', `${file} does not name the index images of the mapping`, {
+    hint: 'mirror plan and mirror sync write it beside mapping.txt: keep both together',
+  });
+}
+
+/** A statement that came in an archive. */
+export interface CarriedStatement {
+  /** Whether the check that `--key` asks for found something: nothing may be loaded. */
+  readonly isRefused: boolean;
+  /** Puts it into the mirror, once everything else is there. */
+  readonly put: (mirror: Registry) => Promise<void>;
+}
+
+/**
+ * The statement in the last archive, checked if there is a key. Without one it comes along, for `mirror verify`.
+ *
+ * @param from the archives
+ */
+export async function carriedStatement(
+  jobs: readonly CopyJob[],
+  {
+    from,
+    invocation,
+    terminal,
+  }: { readonly from: Registry; readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<CarriedStatement> {
+  const archive = resolve(terminal.directory, invocation.list('from-archive').at(-1) ?? '');
+  const found = statementIn(archive);
+  const checked = checksFreshness(invocation)
+    ? await checkFreshness(
+        {
+          found,
+          expected: join(archive, FRESHNESS),
+          names: namesOf(jobs),
+          digestsOf: (names) => digestsIn(from, names),
+        },
+        { invocation, terminal },
+      )
+    : undefined;
+  for (const finding of checked?.findings ?? []) terminal.err(findingText(finding));
+  if (found && !checked) terminal.err(uncheckedNote(found));
+  return {
+    isRefused: checked !== undefined && checked.findings.length > 0,
+    put: async (mirror) => {
+      if (!found) return;
+      const about = statedIndexes(found);
+      for (const { to } of jobs)
+        if (about.has(formatReference(to))) await putStatement(to, found.bytes, mirror);
+    },
+  };
+}
+
+/** What is said where a statement is at hand and nobody named its key. */
+export function uncheckedNote({ where }: FoundStatement): string {
+  return `${where} is not checked: pass the public key with --key\n`;
+}
+
+/** The names of images in the mirror. */
+export function namesOf(jobs: readonly Pick<CopyJob, 'to'>[]): string[] {
+  return jobs.map(({ to }) => formatReference(to));
+}
+
+/** Requests at a time. */
+const PARALLEL = 48;
+
+/** The digests of images; undefined for one that is not there. @throws PipelineError what a registry answers */
+export async function digestsIn(
+  registry: Pick<Registry, 'resolve'>,
+  names: Iterable<string>,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const digests = new Map<string, string | undefined>();
+  const errors: unknown[] = [];
+  await eachOf([...names], PARALLEL, async (name) => {
+    try {
+      digests.set(name, (await registry.resolve(parseReference(name)))?.digest);
+    } catch (error) {
+      errors.push(error);
+    }
+  });
+  if (errors.length > 0) throw errors[0];
+  return digests;
+}
+
+/** What is checked. */
+export interface CheckedState {
+  /** Undefined where there is none. */
+  readonly found: FoundStatement | undefined;
+  /** Where a statement was expected, for messages. */
+  readonly expected: string;
+  /** Names of all images of the mapping. */
+  readonly names: readonly string[];
+  /** Digests of images that the mirror or archive has, as far as they were looked up. */
+  readonly digestsOf: (names: Iterable<string>) => Promise<ReadonlyMap<string, string | undefined>>;
+}
+
+/** What came of it. */
+export interface FreshnessReport {
+  /** Absent where no statement has a trusted signature. */
+  readonly statement?: {
+    readonly version: number;
+    readonly madeAt: string;
+    readonly freshUntil: string;
+    readonly by: string;
+  };
+  readonly findings: readonly Finding[];
+}
+
+/** Whether `--key` asks for a check. */
+export function checksFreshness({ list }: Invocation): boolean {
+  return list('key').length > 0;
+}
+
+/**
+ * Checks a statement with the keys of the command line, and remembers it if it may take the place of the last one.
+ *
+ * @throws PipelineError `usage`, `not-found`, and what looking up digests throws
+ */
+export async function checkFreshness(
+  state: CheckedState,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<FreshnessReport> {
+  const { directory } = terminal;
+  const keys = invocation.list('key').map((file) => readText(resolve(directory, file)));
+  const memory = memoryFile(invocation, terminal);
+  const { found, expected, names } = state;
+  if (!found) return { findings: [unsigned(expected)] };
+  let signed: SignedStatement;
+  try {
+    signed = await trustedStatement(found, { kind: 'keys', keys });
+  } catch (error) {
+    if (error instanceof InvalidFreshness) return { findings: [foreign(found, error)] };
+    throw error;
+  }
+  const accepted = acceptedIn(memory);
+  const now = terminal.now();
+  const { images } = signed.statement;
+  // Only of this mirror: a statement about another one must not lead to its registry.
+  const digests = await state.digestsOf(names.filter((name) => images.has(name)));
+  const findings = freshnessFindings(signed, { now, accepted, file: found.where, names, found: digests });
+  if (isAcceptable(findings)) {
+    tellFirst(signed, accepted, { memory, terminal });
+    // Read again: another command may have accepted something meanwhile.
+    writeAccepted(memory, acceptedWith(signed, acceptedIn(memory), now));
+  }
+  const { version, by, statement } = signed;
+  const [madeAt, freshUntil] = [textOf(statement.madeAt), textOf(statement.freshUntil)];
+  return { statement: { version, madeAt, freshUntil, by }, findings };
+}
+
+function tellFirst(
+  { statement }: SignedStatement,
+  { indexes }: AcceptedStatements,
+  { memory, terminal }: { readonly memory: string; readonly terminal: Terminal },
+): void {
+  const first = [...statement.indexes.keys()].filter((name) => !indexes.has(name));
+  if (first.length > 0)
+    terminal.err(
+      `first statement about ${plain(first.join(', '))} accepted here: rollbacks are found from now on (${memory})\n`,
+    );
+}
+
+function memoryFile({ text }: Invocation, { directory, environment }: Terminal): string {
+  const named = text('remember');
+  if (named !== undefined) return resolve(directory, named);
+  const { XDG_STATE_HOME: state, HOME: home } = environment;
+  const folder = state ?? (home === undefined ? undefined : join(home, '.local', 'state'));
+  if (folder !== undefined) return join(folder, 'portolan', 'freshness.json');
+  throw new PipelineError('usage', 'no place for the accepted statements: HOME is not set', {
+    hint: 'name a file that stays: --remember FILE',
+  });
+}
+
+function unsigned(expected: string): Finding {
+  return {
+    rule: 'mirror/unsigned',
+    severity: 'error',
+    message: `there is no freshness statement at ${expected}`,
+    location: { file: expected, line: 1, column: 1 },
+    hint: 'if it was signed, find out who deleted it; otherwise sign it: portolan mirror sync CONFIG --sign-key FILE',
+  };
+}
+
+function foreign({ where }: FoundStatement, { message }: InvalidFreshness): Finding {
+  return {
+    rule: 'mirror/foreign-signature',
+    severity: 'error',
+    message: `the freshness statement at ${where} does not count: ${message}`,
+    location: { file: where, line: 1, column: 1 },
+    hint: 'pass the public key of the one that signs the mirror with --key; while keys change, both of them',
+  };
+}
+
+/** `Freshness: statement 1767225600 of 2026-01-01T00:00:00Z, valid until …, signed by key 1`. */
+export function freshnessLines({ statement, findings }: FreshnessReport): string[] {
+  if (!statement || findings.length > 0) return [];
+  const { version, madeAt, freshUntil, by } = statement;
+  return [`Fresh: statement ${version} of ${madeAt}, valid until ${freshUntil}, signed by ${by}`];
+}

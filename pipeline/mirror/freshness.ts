@@ -1,0 +1,145 @@
+/**
+ * Freshness statements where they are kept: beside a mapping, in an archive, and in the mirror under a tag beside the
+ * index image. A tag, not a referrer: whoever moves the index image back does not bring an old statement with it.
+ */
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isObject } from '../../catalog/go/shape.ts';
+import {
+  type AcceptedStatements,
+  acceptedText,
+  InvalidFreshness,
+  readAccepted,
+  readFreshness,
+  type SignedStatement,
+} from '../../catalog/mirror/freshness.ts';
+import { formatReference, type Reference, type TagReference } from '../../catalog/reference.ts';
+import { readText } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import { bytesBlob, digestOf } from '../oci/image/content.ts';
+import { OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
+import { type ImageContent, pushImage } from '../oci/registry/push.ts';
+import { allOf } from '../oci/registry/stream.ts';
+import type { Trust } from '../oci/signatures/trust.ts';
+import { verifyStatement } from '../oci/signatures/verify.ts';
+import type { Registry } from '../ports.ts';
+import { writeFiles } from '../write.ts';
+
+/** The signed statement as a Sigstore bundle, beside the mapping and in an archive. */
+export const FRESHNESS = 'freshness.json';
+
+/** The signed bytes as they were found. */
+export interface FoundStatement {
+  /** A path or a reference, for messages. */
+  readonly where: string;
+  readonly bytes: Buffer;
+}
+
+/** The statement in a directory; undefined when there is none. @throws PipelineError `io` */
+export function statementIn(directory: string): FoundStatement | undefined {
+  const where = join(directory, FRESHNESS);
+  return existsSync(where) ? { where, bytes: Buffer.from(readText(where)) } : undefined;
+}
+
+const SUFFIX = '.freshness';
+/** Characters of a tag at most. */
+const LONGEST_TAG = 128;
+
+/** Where the mirror has the statement about an index image. */
+export function statementTag(index: Reference): TagReference {
+  const { registry, repository } = index;
+  const name = index.kind === 'tag' ? index.tag : index.digest;
+  const tag = name.replace(':', '-') + SUFFIX;
+  if (tag.length <= LONGEST_TAG) return { kind: 'tag', registry, repository, tag };
+  const short = digestOf(Buffer.from(name)).replace(':', '-');
+  return { kind: 'tag', registry, repository, tag: short + SUFFIX };
+}
+
+/** Bytes of a statement at most: one about 100,000 images has half of it. */
+const LARGEST = 32 * 1024 * 1024;
+
+/** The statement in the mirror; undefined when there is none. @throws PipelineError what the registry answers */
+export async function statementBeside(
+  index: Reference,
+  registry: Pick<Registry, 'getManifest' | 'getBlob'>,
+): Promise<FoundStatement | undefined> {
+  const tag = statementTag(index);
+  const where = formatReference(tag);
+  const manifest = await registry.getManifest(tag);
+  const parsed = manifest && parseManifest(manifest);
+  const [layer] = parsed?.kind === 'image' ? parsed.layers : [];
+  if (!manifest || !layer) return manifest && { where, bytes: Buffer.alloc(0) };
+  if (layer.size > LARGEST) throw new PipelineError('too-large', `${where} has ${layer.size} bytes`);
+  return { where, bytes: Buffer.from(await allOf(registry.getBlob(tag, layer))) };
+}
+
+/** Puts a statement beside an index image. @throws PipelineError what the registry answers */
+export async function putStatement(index: Reference, bytes: Uint8Array, registry: Registry): Promise<void> {
+  await pushImage(registry, statementTag(index), { image: artifactOf(bytes) });
+}
+
+const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+
+function artifactOf(bytes: Uint8Array): ImageContent {
+  const config = bytesBlob(new TextEncoder().encode('{}'));
+  const layer = bytesBlob(bytes);
+  const manifest = new TextEncoder().encode(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: OCI_MANIFEST,
+      artifactType: BUNDLE,
+      config: { mediaType: 'application/vnd.oci.empty.v1+json', digest: config.digest, size: config.size },
+      layers: [{ mediaType: BUNDLE, digest: layer.digest, size: layer.size }],
+    }),
+  );
+  const root = { mediaType: OCI_MANIFEST, digest: digestOf(manifest), bytes: manifest };
+  return { root, manifests: [], blobs: [config, layer] };
+}
+
+/** @throws InvalidFreshness for one that no trusted key has signed, or that is not about a mirror */
+export async function trustedStatement({ bytes }: FoundStatement, trust: Trust): Promise<SignedStatement> {
+  const { by, payload } = await verified(bytes, trust);
+  const statement = readFreshness(payload.toString());
+  return { version: statement.version, digest: digestOf(payload), statement, by };
+}
+
+async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifyStatement> {
+  try {
+    return await verifyStatement(JSON.parse(bytes.toString()), trust);
+  } catch (cause) {
+    if (cause instanceof PipelineError) throw cause;
+    throw new InvalidFreshness(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** The index images that a statement says it is about, be it signed or not. */
+export function statedIndexes({ bytes }: FoundStatement): ReadonlySet<string> {
+  try {
+    const bundle: unknown = JSON.parse(bytes.toString());
+    const envelope = isObject(bundle) ? bundle['dsseEnvelope'] : undefined;
+    const payload = isObject(envelope) ? envelope['payload'] : undefined;
+    const { indexes } = readFreshness(Buffer.from(String(payload), 'base64').toString());
+    return new Set(indexes.keys());
+  } catch (error) {
+    if (error instanceof InvalidFreshness || error instanceof SyntaxError) return new Set();
+    throw error;
+  }
+}
+
+/** What was accepted on this machine. @throws PipelineError `usage` for a file that cannot be read */
+export function acceptedIn(file: string): AcceptedStatements {
+  if (!existsSync(file)) return { seenAt: undefined, indexes: new Map() };
+  try {
+    return readAccepted(readText(file));
+  } catch (cause) {
+    if (!(cause instanceof InvalidFreshness)) throw cause;
+    throw new PipelineError('usage', `${file} cannot be read: ${cause.message}`, {
+      cause,
+      hint: 'restore it: without it, a rollback is not found',
+    });
+  }
+}
+
+export function writeAccepted(file: string, accepted: AcceptedStatements): void {
+  writeFiles(dirname(file), new Map([[basename(file), acceptedText(accepted)]]));
+}

@@ -1,0 +1,390 @@
+/** A mirror that says how fresh it is, from the command line: signed, carried across a gap, attacked. */
+import { generateKeyPairSync } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseReference, type Reference } from '../../../catalog/reference.ts';
+import { sourceOf } from '../../../catalog/source.ts';
+import { putStatement, statementBeside, statementTag } from '../../../pipeline/mirror/freshness.ts';
+import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
+import { signedStatement } from '../../../pipeline/publish/attest/sign.ts';
+import { folder } from '../../fakes/folder.ts';
+import { testClient } from '../../fakes/host.ts';
+import { sampleImage } from '../../fakes/image.ts';
+import { registry } from '../../fakes/registry.ts';
+import { runCommand } from '../../fakes/terminal.ts';
+
+function keyPair(directory: string, name: string): void {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(join(directory, `${name}.key`), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  writeFileSync(join(directory, `${name}.pub`), publicKey.export({ type: 'spki', format: 'pem' }));
+}
+
+/** The text of a catalog with a bundle for each version. */
+function catalogOf(host: string, versions: readonly string[]): string {
+  const entries = versions.map((version, i) =>
+    i === 0 ? `{name: a.v${version}}` : `{name: a.v${version}, replaces: a.v${versions[i - 1]}}`,
+  );
+  return [
+    '---\nschema: olm.package\nname: a\ndefaultChannel: stable\n',
+    `---\nschema: olm.channel\nname: stable\npackage: a\nentries: [${entries.join(', ')}]\n`,
+    ...versions.map(
+      (version) =>
+        `---\nschema: olm.bundle\nname: a.v${version}\npackage: a\nimage: ${host}/org/a-bundle:v${version}\nproperties: [{type: olm.package, value: {packageName: a, version: ${version}}}]\n`,
+    ),
+  ].join('');
+}
+
+const DAY = 86_400_000;
+const START = Date.parse('2026-03-01T00:00:00Z');
+
+/** A source whose catalog grows by a version with each publish, a mirror, a key, and a clock that a test sets. */
+async function scene() {
+  const directory = folder();
+  const [source, mirror] = [await registry(), await registry()];
+  const client = testClient([source.host, mirror.host]);
+  keyPair(directory, 'admin');
+  const versions: string[] = [];
+  const publish = async (): Promise<void> => {
+    versions.push(`1.0.${versions.length}`);
+    const version = versions.at(-1) ?? '';
+    const at = (name: string) => parseReference(`${source.host}/org/${name}`);
+    await pushImage(client, at(`a-bundle:v${version}`), { image: sampleImage({ layers: [version] }) });
+    const catalog = sourceOf({ 'catalog.yaml': catalogOf(source.host, versions) });
+    const { built } = await buildCatalogImage(catalog, undefined, { ...BUILD_DEFAULTS, scratch: folder() });
+    if (!built) throw new Error('nothing was built');
+    const { manifestList: root, manifests, blobs } = built.image;
+    await pushImage(client, at('index:v1'), { image: { root, manifests, blobs } });
+  };
+  await publish();
+  writeFileSync(
+    join(directory, 'isc.yaml'),
+    `kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n  - catalog: ${source.host}/org/index:v1\n    full: true\n`,
+  );
+  const clock = { day: 0 };
+  const hosts = [source.host, mirror.host].flatMap((host) => ['--insecure', host]);
+  const run = (...words: string[]) =>
+    runCommand([...words, ...hosts], {
+      directory,
+      now: () => new Date(START + clock.day * DAY),
+      environment: { ...process.env, HOME: directory, XDG_STATE_HOME: undefined },
+    });
+  const sync = (...words: string[]) =>
+    run('mirror', 'sync', 'isc.yaml', '--to', `${mirror.host}/m`, '--sign-key', 'admin.key', ...words);
+  const verify = (...words: string[]) =>
+    run(
+      ...['mirror', 'verify', `${source.host}/org/index:v1`, '--documents', 'mirror', '--online'],
+      ...['--key', 'admin.pub', ...words],
+    );
+  const index = (): Reference => {
+    const report = JSON.parse(readFileSync(join(directory, 'mirror', 'report.json'), 'utf8'));
+    return parseReference(report.catalogs[0].destination);
+  };
+  return { directory, source, mirror, client, publish, clock, run, sync, verify, index };
+}
+
+/** What the mirror has under a name, to be put back later. */
+async function saved({ client }: Awaited<ReturnType<typeof scene>>, at: Reference) {
+  const manifest = await client.getManifest(at);
+  if (!manifest) throw new Error('nothing is there');
+  return () => client.putManifest(at, manifest);
+}
+
+test('sync signs what the mirror has, verify accepts it, and each sync follows the one before', async () => {
+  const at = await scene();
+  const first = await at.sync('--json');
+  expect(first.exit).toBe(0);
+  const { version } = JSON.parse(first.out).signed;
+  expect(JSON.parse(first.out).signed).toEqual({ version: START / 1000, freshUntil: '2026-03-31T00:00:00Z' });
+  const verified = await at.verify();
+  expect(verified).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining(
+      `Fresh: statement ${version} of 2026-03-01T00:00:00Z, valid until 2026-03-31T00:00:00Z, signed by key 1\n`,
+    ),
+    err: expect.stringContaining('rollbacks are found from now on'),
+  });
+  const again = await at.verify();
+  expect(again).toMatchObject({ exit: 0, err: '' });
+  await at.publish();
+  const second = await at.sync();
+  expect(second.out).toContain(
+    `signed: freshness statement ${version + 1}, valid until 2026-03-31T00:00:00Z\n`,
+  );
+  expect(await at.verify('--json')).toMatchObject({ exit: 0 });
+  const statement = JSON.parse(readFileSync(join(at.directory, 'mirror/freshness.json'), 'utf8'));
+  const payload = JSON.parse(Buffer.from(statement.dsseEnvelope.payload, 'base64').toString());
+  expect(payload).toMatchObject({
+    _type: 'https://in-toto.io/Statement/v1',
+    predicate: { version: version + 1, predecessor: { version } },
+  });
+  // The index image and two bundles.
+  expect(Object.keys(payload.predicate.images)).toHaveLength(3);
+});
+
+test('without --key nothing is checked, and verify says so', async () => {
+  const at = await scene();
+  await at.sync();
+  const words = ['mirror', 'verify', `${at.source.host}/org/index:v1`, '--documents', 'mirror'];
+  const ran = await at.run(...words);
+  expect(ran).toMatchObject({ exit: 0, err: expect.stringContaining('is not checked: pass the public key') });
+  expect(ran.out).not.toContain('Fresh');
+  // Offline, the statement beside the documents counts.
+  expect(await at.run(...words, '--key', 'admin.pub')).toMatchObject({ exit: 0 });
+  at.clock.day = 31;
+  expect(await at.run(...words, '--key', 'admin.pub')).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining('the mirror is stale'),
+  });
+});
+
+test('rollback: the whole mirror as it was, with its genuine statement', async () => {
+  const at = await scene();
+  await at.sync();
+  const back = await Promise.all([saved(at, at.index()), saved(at, statementTag(at.index()))]);
+  cpSync(join(at.directory, 'mirror'), join(at.directory, 'before'), { recursive: true });
+  await at.publish();
+  await at.sync();
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  for (const put of back) await put();
+  rmSync(join(at.directory, 'mirror'), { recursive: true });
+  cpSync(join(at.directory, 'before'), join(at.directory, 'mirror'), { recursive: true });
+  const ran = await at.verify();
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain(`: error: rollback of ${at.mirror.host}/m/`);
+  expect(ran.err.match(/: error: /g)).toHaveLength(1);
+  // Somebody who never accepted the newer one cannot know: the end of its freshness is what is left.
+  expect((await at.verify('--remember', 'other.json')).out).toContain('Fresh: statement');
+  at.clock.day = 31;
+  expect((await at.verify('--remember', 'other.json')).err).toContain('(mirror/stale)');
+});
+
+test('freeze: nothing new arrives; a sync that finds nothing new makes the mirror fresh again', async () => {
+  const at = await scene();
+  await at.sync('--fresh-for', '7d');
+  await at.verify();
+  at.clock.day = 8;
+  const ran = await at.verify();
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain(': error: the mirror is stale: statement');
+  expect(await at.sync('--fresh-for', '7d')).toMatchObject({ exit: 0 });
+  expect(await at.verify()).toMatchObject({ exit: 0, err: '' });
+  // A clock that is set back shows.
+  at.clock.day = 1;
+  expect((await at.verify()).err).toContain(': error: the clock of this machine says 2026-03-02');
+});
+
+test('mix: one image of another state, and an index image that was moved back alone', async () => {
+  const at = await scene();
+  await at.sync();
+  const back = await saved(at, at.index());
+  const bundle = readFileSync(join(at.directory, 'mirror/mapping.txt'), 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.includes('a-bundle') ? parseReference(line.split('=')[1] ?? '') : []));
+  const first = bundle[0] as Reference;
+  await at.publish();
+  await at.sync();
+  await back();
+  const ran = await at.verify();
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain(': error: the mirror mixes two states: ');
+  await at.sync();
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  await pushImage(at.client, first, { image: sampleImage({ layers: ['other'] }) });
+  expect((await at.verify()).err).toContain('(mirror/mixed)');
+});
+
+test('a statement that is deleted, junk, changed, or signed by somebody else does not count', async () => {
+  const at = await scene();
+  await at.sync();
+  const genuine = await statementBeside(at.index(), at.client);
+  if (!genuine) throw new Error('no statement');
+  const errors = async (bytes: Uint8Array): Promise<string> => {
+    await putStatement(at.index(), bytes, at.client);
+    const ran = await at.verify();
+    expect(ran.exit).toBe(1);
+    return ran.err;
+  };
+  expect(await errors(Buffer.from('junk'))).toContain('(mirror/foreign-signature)');
+  const bundle = JSON.parse(genuine.bytes.toString());
+  const payload = JSON.parse(Buffer.from(bundle.dsseEnvelope.payload, 'base64').toString());
+  const later = { ...payload, predicate: { ...payload.predicate, freshUntil: '2036-01-01T00:00:00.000Z' } };
+  const laterText = Buffer.from(JSON.stringify(later)).toString('base64');
+  const changed = { ...bundle, dsseEnvelope: { ...bundle.dsseEnvelope, payload: laterText } };
+  expect(await errors(Buffer.from(JSON.stringify(changed)))).toContain('not made with a trusted key');
+  // A signature of something else with the same key, beside the forged statement.
+  const both = {
+    ...changed,
+    messageSignature: { messageDigest: {}, signature: bundle.dsseEnvelope.signatures[0].sig },
+  };
+  expect(await errors(Buffer.from(JSON.stringify(both)))).toContain('(mirror/foreign-signature)');
+  keyPair(at.directory, 'stranger');
+  const stranger = { kind: 'key', key: readFileSync(join(at.directory, 'stranger.key'), 'utf8') } as const;
+  const foreign = await signedStatement(Buffer.from(JSON.stringify(later)), '', stranger);
+  expect(await errors(foreign.bytes)).toContain('not made with a trusted key');
+  await at.client.deleteManifest(statementTag(at.index()));
+  const gone = await at.verify();
+  expect(gone.exit).toBe(1);
+  expect(gone.err).toContain(`: error: there is no freshness statement at ${at.mirror.host}/m/`);
+  await putStatement(at.index(), genuine.bytes, at.client);
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+});
+
+test('swapped: a genuine statement about another catalog of the same mirror', async () => {
+  const at = await scene();
+  await at.sync();
+  const other = await scene();
+  for (const half of ['key', 'pub'])
+    cpSync(join(at.directory, `admin.${half}`), join(other.directory, `admin.${half}`));
+  await other.sync();
+  const theirs = await statementBeside(other.index(), other.client);
+  await putStatement(at.index(), theirs?.bytes ?? Buffer.alloc(0), at.client);
+  const ran = await at.verify();
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain('(mirror/other-statement)');
+});
+
+test('keys change: while both are named both count, then only the new one', async () => {
+  const at = await scene();
+  await at.sync();
+  await at.verify();
+  keyPair(at.directory, 'next');
+  at.clock.day = 1;
+  const rotated = await at.sync('--sign-key', 'next.key');
+  expect(rotated.exit).toBe(0);
+  expect(rotated.err).toContain('is not signed with this key: the new statement does not follow it');
+  expect((await at.verify()).err).toContain('(mirror/foreign-signature)');
+  expect(await at.verify('--key', 'next.pub')).toMatchObject({ exit: 0 });
+  const only = await at.run(
+    ...['mirror', 'verify', `${at.source.host}/org/index:v1`, '--documents', 'mirror', '--online'],
+    ...['--key', 'next.pub'],
+  );
+  expect(only).toMatchObject({ exit: 0, err: '' });
+});
+
+test('a forged predecessor is not followed; a lost one does not stop the next statement', async () => {
+  const at = await scene();
+  await at.sync();
+  await at.verify();
+  keyPair(at.directory, 'stranger');
+  const genuine = JSON.parse(readFileSync(join(at.directory, 'mirror/freshness.json'), 'utf8'));
+  const payload = JSON.parse(Buffer.from(genuine.dsseEnvelope.payload, 'base64').toString());
+  payload.predicate.version = Number.MAX_SAFE_INTEGER;
+  const stranger = { kind: 'key', key: readFileSync(join(at.directory, 'stranger.key'), 'utf8') } as const;
+  const forged = await signedStatement(Buffer.from(JSON.stringify(payload)), '', stranger);
+  writeFileSync(join(at.directory, 'mirror/freshness.json'), forged.bytes);
+  at.clock.day = 1;
+  const ran = await at.sync('--json');
+  expect(ran.err).toContain('mirror/freshness.json is not signed with this key');
+  expect(JSON.parse(ran.out).signed.version).toBe(START / 1000 + 86_400);
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  rmSync(join(at.directory, 'mirror/freshness.json'));
+  await at.client.deleteManifest(statementTag(at.index()));
+  at.clock.day = 2;
+  await at.sync();
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  // The signer's clock is behind its own last statement.
+  at.clock.day = 1;
+  const behind = await at.sync();
+  expect(behind).toMatchObject({ exit: 2, err: expect.stringContaining('not signed: the clock') });
+});
+
+test('a file of accepted statements that cannot be read is an error, not a new beginning', async () => {
+  const at = await scene();
+  await at.sync();
+  writeFileSync(join(at.directory, 'accepted.json'), '{}');
+  expect(await at.verify('--remember', 'accepted.json')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('without it, a rollback is not found'),
+  });
+});
+
+test('across the gap: the archive carries the statement, and what was attacked on the way is not loaded', async () => {
+  const at = await scene();
+  const archive = (name: string, ...words: string[]) => at.sync('--to-archive', name, ...words);
+  expect(await archive('one')).toMatchObject({ exit: 0 });
+  await at.publish();
+  at.clock.day = 1;
+  expect(await archive('two', '--since', 'one')).toMatchObject({ exit: 0 });
+  const load = (...words: string[]) => at.run('mirror', 'copy', '--key', 'admin.pub', ...words);
+  const [one, two] = [
+    ['--from-archive', 'one'],
+    ['--from-archive', 'one', '--from-archive', 'two'],
+  ];
+  expect(await load(...one)).toMatchObject({ exit: 0 });
+  expect(await load(...two)).toMatchObject({ exit: 0 });
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  const requests = at.mirror.seen.length;
+  // An older archive; archives whose statements were swapped, deleted, or came late.
+  expect((await load(...one)).err).toContain('(mirror/rollback)');
+  cpSync(join(at.directory, 'one'), join(at.directory, 'three'), { recursive: true });
+  cpSync(join(at.directory, 'two/freshness.json'), join(at.directory, 'three/freshness.json'));
+  const mixed = await load('--from-archive', 'three');
+  expect(mixed).toMatchObject({ exit: 1, err: expect.stringContaining('(mirror/mixed)') });
+  rmSync(join(at.directory, 'three/freshness.json'));
+  expect((await load('--from-archive', 'three')).err).toContain('(mirror/unsigned)');
+  at.clock.day = 60;
+  expect((await load(...two)).err).toContain('(mirror/stale)');
+  expect(
+    at.mirror.seen.slice(requests).filter(({ method }) => method !== 'GET' && method !== 'HEAD'),
+  ).toEqual([]);
+  // Without a key it is loaded unchecked, and verify finds what it is.
+  const unchecked = await at.run('mirror', 'copy', ...one);
+  expect(unchecked).toMatchObject({
+    exit: 0,
+    err: expect.stringContaining('one/freshness.json is not checked'),
+  });
+  at.clock.day = 2;
+  rmSync(join(at.directory, '.local'), { recursive: true });
+  expect((await at.verify()).err).toContain('(mirror/mixed)');
+});
+
+test('a statement in an archive is put nowhere but beside index images of the mapping', async () => {
+  const at = await scene();
+  await at.sync('--to-archive', 'one');
+  const elsewhere = await registry();
+  const file = join(at.directory, 'one/freshness.json');
+  const bundle = JSON.parse(readFileSync(file, 'utf8'));
+  const payload = JSON.parse(Buffer.from(bundle.dsseEnvelope.payload, 'base64').toString());
+  const name = `${elsewhere.host}/victim/index:v1`;
+  payload.subject = [{ ...payload.subject[0], name }];
+  payload.predicate.images[name] = `sha256:${Object.values(payload.subject[0].digest)[0]}`;
+  bundle.dsseEnvelope.payload = Buffer.from(JSON.stringify(payload)).toString('base64');
+  writeFileSync(file, JSON.stringify(bundle));
+  expect(await at.run('mirror', 'copy', '--from-archive', 'one')).toMatchObject({ exit: 0 });
+  expect(elsewhere.seen).toEqual([]);
+  expect(await at.client.resolve(statementTag(at.index()))).toBeUndefined();
+});
+
+test('mirror copy signs, too: what the plan beside the mapping names as index images', async () => {
+  const at = await scene();
+  const index = `${at.source.host}/org/index:v1`;
+  await at.run('mirror', 'plan', index, '--to', `${at.mirror.host}/m`);
+  const copy = ['mirror', 'copy', 'mirror/mapping.txt', '--sign-key', 'admin.key'];
+  expect(await at.run(...copy)).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('signed: freshness statement'),
+  });
+  expect(await at.verify()).toMatchObject({ exit: 0 });
+  rmSync(join(at.directory, 'mirror/report.json'));
+  expect(await at.run(...copy)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('report.json does not'),
+  });
+});
+
+test('options that do not go together are refused before anything is copied', async () => {
+  const at = await scene();
+  const refused = async (words: string[], why: string): Promise<void> => {
+    expect(await at.run(...words)).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
+  };
+  const to = ['mirror', 'sync', 'isc.yaml', '--to', `${at.mirror.host}/m`];
+  await refused([...to, '--fresh-for', '7d'], '--fresh-for needs --sign-key');
+  await refused([...to, '--sign-key', 'admin.key', '--fresh-for', 'soon'], '--fresh-for must be minutes');
+  await refused([...to, '--sign-key', 'admin.pub'], 'the signing key is not a private key');
+  writeFileSync(join(at.directory, 'mapping.txt'), '');
+  await refused(['mirror', 'copy', 'mapping.txt', '--key', 'admin.pub'], '--key needs --from-archive');
+  expect(at.mirror.seen).toEqual([]);
+  expect(existsSync(join(at.directory, '.local'))).toBe(false);
+});
