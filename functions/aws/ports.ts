@@ -53,7 +53,7 @@ export function reportPortsOf(settings: Settings, telemetry: Telemetry): ReportP
     forge: app?.forge ?? logForge(telemetry),
     deployed: app?.forge.deployed,
     linkTo: linksTo(settings),
-    announce: settings.bus === undefined ? undefined : announcerOn(settings.bus),
+    ...(settings.bus === undefined ? {} : announcerOn(settings.bus)),
     log: telemetry.log,
   };
 }

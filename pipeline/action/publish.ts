@@ -10,17 +10,14 @@ import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
-import { formatLocation } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
-import { fenceName } from '../publish/fence.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { heldBackBy, namedMissing } from '../publish/held-back.ts';
 import { publish } from '../publish/publish.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
-import { placesOf, targetIn } from '../publish/target.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
@@ -28,7 +25,7 @@ import type { RunInputs } from './inputs.ts';
 import { logText } from './outputs.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
-import { retireGone } from './retire.ts';
+import { retireGone, returnedAmong } from './retire.ts';
 
 interface Publishing {
   readonly inputs: RunInputs;
@@ -151,24 +148,14 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
       changed.add(name);
   }
   const others = catalogs.filter((name) => !changed.has(name));
-  return new Set([...changed, ...(await retiredAmong(publishing, others))]);
+  return new Set([...changed, ...(await returned(publishing, others))]);
 }
 
-/** Catalogs that came back: what was deployed last is not what stands. Where functions publish, they know. */
-async function retiredAmong(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+/** Where functions publish, they know what came back. */
+async function returned(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
-  return withPlaces(publishing, async ({ fence }) => {
-    const claimed = new Set(await fence.names());
-    const found: string[] = [];
-    for (const catalog of catalogs) {
-      const target = targetIn(publishing.policy, catalog);
-      for (const place of target ? placesOf(target) : []) {
-        const name = fenceName(catalog, formatLocation(place));
-        if (claimed.has(name) && (await fence.read(name))?.retired !== undefined) found.push(catalog);
-      }
-    }
-    return found;
-  });
+  const { policy } = publishing;
+  return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));
 }
 
 async function differs(

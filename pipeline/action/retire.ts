@@ -13,7 +13,7 @@ import { fenceName } from '../publish/fence.ts';
 import type { GitFence } from '../publish/fence-git.ts';
 import type { LeaseOptions } from '../publish/fence-lease.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
-import { placesOf, targetIn } from '../publish/target.ts';
+import { placesOf, takenPlaces, targetIn } from '../publish/target.ts';
 
 export interface Retirements {
   readonly repository: Repository;
@@ -65,6 +65,23 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
   return [...new Set(retired)];
 }
 
+/** Catalogs of a policy that came back after they were retired: what was deployed last is not what stands. */
+export async function returnedAmong(
+  catalogs: readonly string[],
+  { fence, policy }: Pick<Retirements, 'policy'> & { readonly fence: Pick<GitFence, 'names' | 'read'> },
+): Promise<string[]> {
+  const claimed = new Set(await fence.names());
+  const returned: string[] = [];
+  for (const catalog of catalogs) {
+    const target = targetIn(policy, catalog);
+    for (const place of target ? placesOf(target) : []) {
+      const name = fenceName(catalog, formatLocation(place));
+      if (claimed.has(name) && (await fence.read(name))?.retired !== undefined) returned.push(catalog);
+    }
+  }
+  return [...new Set(returned)];
+}
+
 /** Branches that are looked into at most: each may need a request. */
 const MOST_BRANCHES = 200;
 
@@ -106,11 +123,8 @@ async function retireNamed(
   const place = target && placesOf(target).find((one) => fenceName(catalog, formatLocation(one)) === name);
   if (!place) return false;
   const written = formatLocation(place);
-  const taken = catalogs.some((other) => {
-    const now = targetIn(policy, other);
-    return now !== undefined && placesOf(now).some((one) => formatLocation(one) === written);
-  });
-  const retired = taken ? 'keep' : policy.publish.retired;
+  // Another catalog has the place now, and its tag.
+  const retired = takenPlaces(policy, catalogs).has(written) ? 'keep' : policy.publish.retired;
   const claim = await retireAt(
     { fence, lease, registry, isAncestor: (older, newer) => isAncestor(repository, older, newer) },
     { catalog, place, commit, last, retired, beside: [] },

@@ -99,6 +99,12 @@ export function placesOf({ to, also, slim }: PublishTarget): ImageLocation[] {
   return [to, ...also, ...(slim ? [slim] : [])];
 }
 
+/** Where catalogs are published to, as the policy names it. */
+export function takenPlaces(policy: Policy, catalogs: readonly string[]): Set<string> {
+  const targets = catalogs.flatMap((catalog) => targetIn(policy, catalog) ?? []);
+  return new Set(targets.flatMap(placesOf).map(formatLocation));
+}
+
 /** Places as they were written. */
 interface ChosenPlaces {
   readonly to: string;

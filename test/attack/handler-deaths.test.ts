@@ -8,12 +8,16 @@ import { ask } from '../../functions/publish-request.ts';
 import { receive } from '../../functions/receive.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import type { CommitStatus, Message, Retirement } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
-import { noteOutcome } from '../../pipeline/publish/delivery/outcome.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { messageOf, readReport } from '../../pipeline/publish/delivery/message.ts';
+import { noteOutcome, recordLeft, reportBundles } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
-import { Death, deliver } from '../fakes/delivery.ts';
+import { Death, deliver, deliveryWorld } from '../fakes/delivery.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -57,13 +61,17 @@ function fateOf(point?: Point): Fate {
           get: (of, key) => {
             const method = (of as Record<string | symbol, unknown>)[key];
             if (typeof method !== 'function') return method;
-            return async (...parameters: unknown[]) => {
+            const called = async (...parameters: unknown[]) => {
               if (dead) throw new Death();
               dead = ++calls === point?.at;
               if (dead && point?.how === 'before') throw new Death();
               const answer = await method.apply(of, parameters);
               if (dead) throw new Death();
               return answer;
+            };
+            if (key !== 'listTags') return called;
+            return async function* (...parameters: unknown[]) {
+              yield* (await called(...parameters)) as AsyncIterable<string>;
             };
           },
         });
@@ -201,6 +209,101 @@ test.each([
   },
   900_000,
 );
+
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
+
+/** The ports of a process that may die, but for those that only read. */
+function mortalPorts(hand: DeliveryPorts, fate: Fate): DeliveryPorts {
+  const port = fate.process();
+  const { registry: at, fence, records, reports } = hand;
+  return { ...hand, registry: port(at), fence: port(fence), records: port(records), reports: port(reports) };
+}
+
+// What keeps the image makes the first of these calls.
+test.each<Retirement>(['retag', 'delete'])(
+  'a retirement (%s): its message comes again',
+  async (retired) => {
+    const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+    const files = {
+      [HARBOUR]: null,
+      [POLICY_PATH]: `${policy.replace('publish:', `publish:\n  retired: ${retired}`)}\n`,
+    };
+    const gone = sample.commit(files, { parents: [sample.base], branch: 'gone' });
+    const from = { v: 1, repository: 'sea/catalogs', branch: 'trunk' } as const;
+    await atEveryCall(`retire (${retired})`, async (fate) => {
+      sample.git('branch', '-f', 'trunk', sample.base);
+      const told = new Set<string>();
+      const { state } = await deliver({
+        directory: sample.directory,
+        pushes: [{ ...from, kind: 'push', commit: sample.base }],
+        last: async (living) => {
+          sample.git('branch', '-f', 'trunk', gone);
+          const { reports, ...rest } = living();
+          const heard = async (message: Message): Promise<void> => {
+            const report = readReport(message.body);
+            if (report.what === 'retirement') told.add(message.body);
+            else await reports.send(message);
+          };
+          const hand = { ...rest, reports: { send: heard } };
+          const queued: Message[] = [];
+          await again(async () => {
+            const { messages } = await reconcile(from, mortalPorts(hand, fate));
+            queued.splice(0, queued.length, ...messages.map(messageOf));
+          });
+          expect(queued).toHaveLength(1);
+          for (const { body } of queued) await again(() => handleMessage(body, mortalPorts(hand, fate)));
+        },
+      });
+      return { state, told: [...told] };
+    });
+  },
+  900_000,
+);
+
+test('report: the message comes again', async () => {
+  await atEveryCall('report', async (fate) => {
+    const reports = memoryQueue();
+    const queue = memoryQueue();
+    const world = await deliveryWorld({ directory: sample.directory, queue, reports });
+    const of = { v: 1, repository: 'sea/catalogs', commit: sample.base } as const;
+    await queue.send(messageOf({ ...of, kind: 'push', branch: 'main' }));
+    await queue.drain((body) => handleMessage(body, world.living('work')));
+    const report = { ...of, kind: 'report' } as const;
+    await recordLeft({ reports }, of, sample.addition);
+    await reportBundles({ reports }, of, { state: 'success', text: 'released etcd 1.0.0' });
+    const retired = { catalog: 'v4.20', image: 'i', digest: 'd', retired: 'keep' } as const;
+    await reports.send(messageOf({ ...report, what: 'retirement', ...retired }));
+    const statuses = new Map<string, string>();
+    const others = new Set<string>();
+    const note = (what: string) => async (told: object) => void others.add(`${what} ${JSON.stringify(told)}`);
+    await reports.drain((body) =>
+      again(() => {
+        const port = fate.process();
+        const forge = {
+          report: async ({ context, ...told }: CommitStatus) =>
+            void statuses.set(context, JSON.stringify(told)),
+        };
+        const bus = port({
+          announce: note('event'),
+          announceRetired: note('retired'),
+          deployed: note('deployed'),
+        });
+        return handleReport(body, {
+          ...bus,
+          records: port(world.records),
+          forge: port(forge),
+          log: () => undefined,
+        });
+      }),
+    );
+    expect([statuses.size, others.size]).toEqual([3, 3]);
+    return {
+      statuses: [...statuses].sort(),
+      others: [...others].sort(),
+      kept: await world.records.list('reported/'),
+    };
+  });
+}, 900_000);
 
 test('gate: the message comes again', async () => {
   await atEveryCall('gate', async (fate) => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { PipelineError } from '../../error.ts';
 import { parsedJson } from '../../json.ts';
-import type { CommitStatus, Message } from '../../ports.ts';
+import type { CommitStatus, Message, Retirement } from '../../ports.ts';
 
 /** The branch moved. */
 export interface PushMessage {
@@ -98,8 +98,19 @@ export interface PublishReport extends Reporting {
   readonly documents: string;
 }
 
+/** That a catalog was retired is to be told to whoever subscribed. */
+export interface RetirementReport extends Reporting {
+  readonly what: 'retirement';
+  readonly catalog: string;
+  /** The place of its image. */
+  readonly image: string;
+  /** Of the image that was published last. */
+  readonly digest: string;
+  readonly retired: Retirement;
+}
+
 /** What became of a merge is to be told. Each report has tries of its own, and holds back nothing else. */
-export type ReportMessage = CommitReport | CatalogReport | PublishReport;
+export type ReportMessage = CommitReport | CatalogReport | PublishReport | RetirementReport;
 
 /**
  * Catalogs of one repository go in parallel, each in order; so do the pushes to one repository, the statuses of one
@@ -148,11 +159,22 @@ export function readReport(body: string): ReportMessage {
   }
   const catalog = catalogIn(value);
   if (what === 'catalog') return { ...of, what, catalog, version: String(version) };
+  if (what === 'retirement') return { ...of, what, catalog, ...retirementIn(value) };
   if (what !== 'deployment' && what !== 'event') throw unreadable(`it reports ${JSON.stringify(what)}`);
   if (typeof documents !== 'string' || !/^documents\/.+\/$/.test(documents)) {
     throw unreadable(`its documents are ${JSON.stringify(documents)}`);
   }
   return { ...of, what, catalog, documents };
+}
+
+function retirementIn({
+  image,
+  digest,
+  retired,
+}: Fields): Pick<RetirementReport, 'image' | 'digest' | 'retired'> {
+  if (retired !== 'keep' && retired !== 'retag' && retired !== 'delete')
+    throw unreadable(`it is retired as ${JSON.stringify(retired)}`);
+  return { image: String(image), digest: String(digest), retired };
 }
 
 function isState(state: unknown): state is CommitStatus['state'] {

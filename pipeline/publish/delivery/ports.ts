@@ -2,7 +2,7 @@
 import type { BundleName } from '../../catalogs/release/bundle-image.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
-import type { Fence, Forge, Queue, RecordStore, Registry } from '../../ports.ts';
+import type { Fence, Forge, Queue, RecordStore, Registry, Retirement } from '../../ports.ts';
 import type { Signer } from '../attest/signer.ts';
 import type { PublishedFrom } from '../documents.ts';
 import type { LeaseOptions } from '../fence-lease.ts';
@@ -27,6 +27,12 @@ export interface Announcement {
   readonly digest: string;
   /** Prefix of the keys of its documents. */
   readonly documents: string;
+}
+
+/** A catalog was retired; it may be told more than once. */
+export interface RetirementNotice extends Omit<Announcement, 'documents'> {
+  /** What became of the image. */
+  readonly retired: Retirement;
 }
 
 /** What the service that holds the repository notes of a publish. */
@@ -79,6 +85,8 @@ export interface ReportPorts {
   readonly forge: Forge;
   /** Tells whoever subscribed that a tag names another image; nobody hears of it when left out. */
   readonly announce?: ((published: Announcement) => Promise<void>) | undefined;
+  /** Tells them that a catalog is not published any more. */
+  readonly announceRetired?: ((retired: RetirementNotice) => Promise<void>) | undefined;
   /** Notes a publish beside its commit; the same one again changes nothing. Not noted when left out. */
   readonly deployed?: ((deployment: Deployment) => Promise<void>) | undefined;
   /** A URL under which people find the documents of a publish, by the prefix of their keys; none when left out. */

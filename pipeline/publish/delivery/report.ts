@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
   catalog: 'status',
   deployment: 'deployment',
   event: 'event',
+  retirement: 'event',
 };
 
 async function report(message: ReportMessage, ports: ReportPorts): Promise<void> {
@@ -49,6 +50,10 @@ async function report(message: ReportMessage, ports: ReportPorts): Promise<void>
     case 'catalog': {
       const status = await statusOf(message, ports);
       return status && reportStatus(status, ports);
+    }
+    case 'retirement': {
+      const { v: _, kind: __, what: ___, ...retirement } = message;
+      return ports.announceRetired?.(retirement);
     }
     default:
       return reportPublish(message, ports);

@@ -6,14 +6,14 @@ import { formatLocation, type ImageLocation, parseLocation } from '../../oci/reg
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
-import type { Retirement } from '../../ports.ts';
+import type { Retirement, StandingClaim } from '../../ports.ts';
 import { type Current, followingRecord, publishedIn } from '../documents.ts';
-import { fenceName } from '../fence.ts';
+import { type Follower, fenceName } from '../fence.ts';
 import { retiredTag } from '../fence-tag.ts';
 import { goesBeyond, type RetirePorts, retireAt } from '../retire.ts';
-import { placesOf, targetIn } from '../target.ts';
+import { placesOf, takenPlaces, targetIn } from '../target.ts';
 import { type CatalogAt, catalogsAt } from './changed.ts';
-import type { RetireMessage } from './message.ts';
+import { messageOf, type RetireMessage } from './message.ts';
 import { isOn } from './on-branch.ts';
 import { recordOutcome } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
@@ -83,13 +83,18 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
       ports.log(`${catalog} at ${place}: nothing to retire`);
       return false;
     }
-    const taken = new Set(all.flatMap(({ at }) => (at ? placesOf(at.target).map(formatLocation) : [])));
-    await retire({ current, taken, repository, at }, ports);
-    // Published elsewhere, it has an outcome of its own.
-    if (!all.some((one) => one.catalog === catalog)) {
-      const detail = `${catalog} is not in ${branch}: ${WORDS[policy.publish.retired]}`;
-      await recordOutcome(ports, { repository: name, catalog, commit: tip }, { state: 'retired', detail });
-    }
+    const catalogs = all.map((one) => one.catalog);
+    const tell = async ({ digest, retired = 'keep' }: StandingClaim): Promise<void> => {
+      const of = { repository: name, catalog, commit: tip };
+      // Published elsewhere, it has an outcome of its own.
+      if (!catalogs.includes(catalog)) {
+        const detail = `${catalog} is not in ${branch}: ${WORDS[retired]}`;
+        await recordOutcome(ports, of, { state: 'retired', detail });
+      }
+      const retirement = { ...of, image: place, digest, retired };
+      await ports.reports.send(messageOf({ v: 1, kind: 'report', what: 'retirement', ...retirement }));
+    };
+    await retire({ current, taken: takenPlaces(policy, catalogs), repository, at, tell }, ports);
     return true;
   } finally {
     await close();
@@ -108,10 +113,24 @@ interface Found {
   readonly taken: ReadonlySet<string>;
   readonly repository: Repository;
   readonly at: Branch;
+  /** Records and reports the retirement. */
+  readonly tell: (claim: StandingClaim) => Promise<void>;
+}
+
+/** Tells of a retirement before the record of what is published says it: after that nobody comes back to it. */
+function toldOnce(tell: Found['tell']): Follower {
+  let isTold = false;
+  return {
+    follows: async ({ retired }) => isTold || retired === undefined,
+    move: async (claim) => {
+      await tell(claim);
+      isTold = true;
+    },
+  };
 }
 
 async function retire(
-  { current, taken, repository, at: { name, branch, tip, policy } }: Found,
+  { current, taken, repository, at: { name, branch, tip, policy }, tell }: Found,
   ports: DeliveryPorts,
 ): Promise<void> {
   const { fence, lease, registry, records, log } = ports;
@@ -129,7 +148,7 @@ async function retire(
     const written = formatLocation(place);
     // Another catalog has the place now, and its tag.
     const retired = taken.has(written) ? 'keep' : policy.publish.retired;
-    const beside = written === image ? [record] : [];
+    const beside = written === image ? [toldOnce(tell), record] : [];
     const claim = await retireAt(around, { catalog, place, commit: tip, last: digest, retired, beside });
     if (claim?.retired !== undefined)
       log(`retired ${catalog}: ${keptAs(place, claim.retired, claim.digest)}`);

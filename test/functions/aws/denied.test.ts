@@ -46,7 +46,7 @@ test.each<[string, () => Promise<unknown>]>([
   [
     'an event told',
     () =>
-      announcerOn('default')({
+      announcerOn('default').announce({
         ...{ repository: 'r', catalog: 'c', commit: 'd' },
         ...{ image: 'i', digest: 'e', documents: 'f/' },
       }),

@@ -35,7 +35,7 @@ test('each is given up so soon that it can be asked again before the function is
     fifoQueue(`${url}/1/q.fifo`).send({ group: 'g', id: 'i', body: '{}' }),
     comesAgain(`${url}/1/q.fifo`, 'receipt', 1),
     neededSecret('webhook')(),
-    announcerOn('default')(announcement),
+    announcerOn('default').announce(announcement),
     ecrCredentials(elsewhere, () => new Date()).credential(at),
     makingRepositories({} as Registry).putBlob(at, blob),
   ]);

@@ -1,6 +1,6 @@
 /** The Action retires what a push has no more: found by the claims that stand in the repository's own refs. */
 import { expect, onTestFinished, test } from 'vitest';
-import { retireGone } from '../../../pipeline/action/retire.ts';
+import { retireGone, returnedAmong } from '../../../pipeline/action/retire.ts';
 import { publishedCatalogs } from '../../../pipeline/check/published-catalogs.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
@@ -42,6 +42,12 @@ async function scene() {
     const log = (line: string): void => void logged.push(line);
     return retireGone({ repository, registry, fence, branch: 'main', commit, policy, catalogs, log });
   };
+  /** What a run for a commit publishes again though it is deployed as it is. */
+  const returned = async (commit: string): Promise<string[]> => {
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new Error('a policy');
+    return returnedAmong(await publishedCatalogs(repository.objects, commit, policy), { fence, policy });
+  };
   const policy = sample.git('show', `main:${POLICY_PATH}`);
   const without = (retired: string, parents: readonly string[]): string =>
     sample.commit(
@@ -51,7 +57,7 @@ async function scene() {
       },
       { parents: [...parents], branch: `without-${retired}` },
     );
-  return { sample, registry, publishAt, retire, without, policy, logged };
+  return { sample, registry, publishAt, retire, returned, without, policy, logged };
 }
 
 test('a removed catalog loses its tag once, and gets it back with the catalog', async () => {
@@ -73,6 +79,24 @@ test('a removed catalog loses its tag once, and gets it back with the catalog', 
   );
   expect((await publishAt(back)).kind).toBe('published');
   expect(await registry.resolve(TAG)).toEqual(image);
+});
+
+test('a revert brings a catalog back that is deployed as it is: it is published again, once', async () => {
+  const { sample, registry, publishAt, retire, returned, without } = await scene();
+  await publishAt(sample.base);
+  expect(await returned(sample.base), 'it stands').toEqual([]);
+  const image = await registry.resolve(TAG);
+  const gone = without('delete', [sample.base]);
+  await retire(gone);
+  // The deployment of the first commit has the same content: nothing but the claim says that it is gone.
+  const back = sample.commit(
+    { [HARBOUR]: sampleFiles()[HARBOUR] ?? '' },
+    { parents: [gone], branch: 'back' },
+  );
+  expect(await returned(back)).toEqual(['v4.20']);
+  expect((await publishAt(back)).kind).toBe('published');
+  expect(await registry.resolve(TAG)).toEqual(image);
+  expect(await returned(back)).toEqual([]);
 });
 
 test('a branch on which the published commit is not, retires nothing', async () => {

@@ -1,12 +1,14 @@
 /** A catalog that the branch or its policy has no more is retired: found, told, and its image treated as the policy says. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
-import type { Message, Retirement } from '../../../../pipeline/ports.ts';
+import type { Message, Queue, Retirement } from '../../../../pipeline/ports.ts';
 import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
+import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { deliver } from '../../../fakes/delivery.ts';
@@ -26,7 +28,7 @@ const TAG = { kind: 'tag', ...PLACE, tag: 'v4.20' } as const;
 interface Port {
   readonly ports: DeliveryPorts;
   /** A push of a commit and all messages that it leads to. */
-  readonly merge: (commit: string) => Promise<readonly string[]>;
+  readonly merge: (commit: string, reports?: Queue) => Promise<readonly string[]>;
 }
 
 /** Does something in a world in which the sample's first commit was published. */
@@ -40,13 +42,13 @@ async function afterFirst(work: (port: Port) => Promise<void>): Promise<void> {
     last: async (living) => {
       const sent: Message[] = [];
       const ports = { ...living(), queue: { send: async (one: Message) => void sent.push(one) } };
-      const merge = async (commit: string): Promise<string[]> => {
+      const merge = async (commit: string, reports: Queue = ports.reports): Promise<string[]> => {
         sample.git('branch', '-f', 'trunk', commit);
         await ports.queue.send(messageOf(push(commit)));
         const kinds: string[] = [];
         for (let one = sent.shift(); one; one = sent.shift()) {
           kinds.push(JSON.parse(one.body).kind);
-          await handleMessage(one.body, ports);
+          await handleMessage(one.body, { ...ports, reports });
         }
         return kinds;
       };
@@ -91,6 +93,24 @@ test('keep: the image stays under its tag, the record and the status of the comm
     );
     expect(await merge(commit), 'it is retired once').toEqual(['push']);
     expect(await reconcile(SOURCE, ports)).toEqual({ healed: [], failed: [], messages: [] });
+  });
+});
+
+test('whoever subscribed is told once, with what became of the image', async () => {
+  await afterFirst(async ({ ports, merge }) => {
+    const image = await ports.registry.resolve(TAG);
+    const reports = memoryQueue();
+    const commit = removal('retag');
+    await merge(commit, reports);
+    await merge(commit, reports);
+    const told: unknown[] = [];
+    const announceRetired = async (notice: unknown): Promise<void> => void told.push(notice);
+    const forge = { report: async (): Promise<void> => undefined };
+    const { records, log } = ports;
+    await reports.drain((body) => handleReport(body, { records, log, forge, announceRetired }));
+    const of = { repository: SOURCE.repository, catalog: 'v4.20', commit };
+    const place = 'registry.example.com/sea/catalog:v4.20';
+    expect(told).toEqual([{ ...of, image: place, digest: image?.digest, retired: 'retag' }]);
   });
 });
 
