@@ -12,6 +12,7 @@ import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
 import { destinationRepository, formatDestination, type Placement } from './placement.ts';
 import type { MirrorPlan } from './plan.ts';
 import type { PlannedCatalog } from './plan-request.ts';
+import { type ReleaseSignature, signatureConfigMap } from './release/signatures.ts';
 import { mirrorEntries } from './scope.ts';
 import { clusterImagePolicies, type Signer } from './signing.ts';
 import {
@@ -28,6 +29,8 @@ import { groupOf, type MirrorGroup, mirrorSetNames } from './style.ts';
 export interface DocumentOptions {
   /** The OpenShift version of the cluster, such as `4.16`: chooses what goes into the kustomization. */
   readonly platform?: string | undefined;
+  /** Signatures of the releases that are mirrored. */
+  readonly releaseSignatures?: readonly ReleaseSignature[] | undefined;
   readonly sourcePolicy?: SourcePolicy | undefined;
   /** Most bytes of an ImageDigestMirrorSet or ImageTagMirrorSet. */
   readonly maxBytes?: number | undefined;
@@ -55,6 +58,7 @@ export interface MirrorDocuments {
   readonly clusterCatalogs: readonly KubernetesObject[];
   readonly imagePolicies: readonly KubernetesObject[];
   readonly operatorHub: KubernetesObject;
+  readonly releaseSignatures: readonly KubernetesObject[];
 }
 
 /** The label by which `oc delete … -l` finds what oc wrote; we answer to it too. */
@@ -97,6 +101,7 @@ export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {})
       .map((catalog) => clusterCatalogOf(plan, catalog, options)),
     imagePolicies: clusterImagePolicies(plan, catalogs.length === 0 ? [] : (options.signers ?? [])),
     operatorHub: operatorHub(),
+    releaseSignatures: signatureConfigMap(options.releaseSignatures ?? []),
   };
 }
 
@@ -259,5 +264,5 @@ export function appliedTo(platform: string | undefined): readonly (keyof MirrorD
   const policies: readonly (keyof MirrorDocuments)[] = accepts('imagePolicies', version)
     ? ['imagePolicies']
     : [];
-  return [...mirrors, ...policies, 'operatorHub', ...catalogs];
+  return [...mirrors, ...policies, 'releaseSignatures', 'operatorHub', ...catalogs];
 }

@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<keyof MirrorDocuments, string>> = {
   digestMirrorSets: 'imageDigestMirrorSet.yaml',
   tagMirrorSets: 'imageTagMirrorSet.yaml',
   imagePolicies: 'clusterImagePolicy.yaml',
+  releaseSignatures: 'releaseSignatures.yaml',
   operatorHub: 'operatorHub.yaml',
   catalogSources: 'catalogSource.yaml',
   clusterCatalogs: 'clusterCatalog.yaml',

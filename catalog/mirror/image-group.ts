@@ -1,12 +1,14 @@
-/** Images that are installed together and that no catalog names: those of a Helm chart. */
+/** Images that are installed together and that no catalog names: those of a Helm chart, or of an OpenShift release. */
 import type { Location } from '../finding.ts';
 import { tryParseReference } from '../reference.ts';
 import type { CatalogImages } from './images.ts';
+import type { Target } from './oc-mirror.ts';
 import type { AdditionalImage } from './plan-request.ts';
 import { withPlatforms } from './platforms.ts';
 import type { MissingReason, Readiness } from './readiness.ts';
 
 export interface ImageGroup {
+  readonly kind: 'chart' | 'release';
   readonly name: string;
   readonly version: string;
   /** Where it was read: a path or a URL. */
@@ -15,6 +17,8 @@ export interface ImageGroup {
   readonly references: readonly string[];
   /** Where a reference is written, as far as that is known. */
   readonly locations: ReadonlyMap<string, Location>;
+  /** Names below the destination, in the style `oc-mirror`. */
+  readonly targets?: ReadonlyMap<string, Target>;
   /** Platforms of its images; absent: all. */
   readonly platforms?: readonly string[];
   /** Set where not all of its images are known: it is not ready then. */
@@ -23,11 +27,11 @@ export interface ImageGroup {
 
 /** Which groups disconnected clusters can install. */
 export interface GroupReadiness {
-  readonly charts: number;
+  readonly total: number;
   readonly ready: number;
-  /** Charts that lack images, in the order of the configuration. */
+  /** Those that lack images, in the order of the configuration. */
   readonly lacking: readonly {
-    readonly chart: string;
+    readonly name: string;
     readonly missing: readonly {
       readonly reference: string;
       readonly reason: MissingReason;
@@ -43,10 +47,15 @@ export function groupName({ name, version }: Pick<ImageGroup, 'name' | 'version'
 
 /** The images of groups, to be mirrored like images that are named one by one. */
 export function groupImages(groups: readonly ImageGroup[]): AdditionalImage[] {
-  return groups.flatMap(({ references, locations, platforms }) =>
+  return groups.flatMap(({ references, locations, targets, platforms }) =>
     references.map((reference) => {
       const location = locations.get(reference);
-      return { reference, ...withPlatforms(platforms), ...(location && { location }) };
+      return {
+        reference,
+        ...targets?.get(reference),
+        ...withPlatforms(platforms),
+        ...(location && { location }),
+      };
     }),
   );
 }
@@ -78,24 +87,24 @@ export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
 /** @param found what nodes can pull of the groups, in their order */
 export function groupReadiness(groups: readonly ImageGroup[], { bundles }: Readiness): GroupReadiness {
   return {
-    charts: groups.length,
+    total: groups.length,
     ready: bundles.filter(({ missing }, i) => missing.length === 0 && !groups[i]?.isPartial).length,
     lacking: bundles
       .filter(({ missing }) => missing.length > 0)
-      .map(({ name, missing }) => ({ chart: name, missing })),
+      .map(({ name, missing }) => ({ name, missing })),
   };
 }
 
 /** How many of the missing references are named. */
 const NAMED = 20;
 
-/** `Charts for disconnected clusters: 1 of 2 ready`, and the images that are missing. */
-export function groupLines({ charts, ready, lacking }: GroupReadiness): string[] {
-  const missing = lacking.flatMap(({ chart, missing: some }) =>
-    some.map(({ reference, why }) => `  ${reference}: ${why} (needed by chart ${chart})`),
+/** `Ready for disconnected clusters: 1 of 2 charts`, and the images that are missing. */
+export function groupLines(kind: ImageGroup['kind'], { total, ready, lacking }: GroupReadiness): string[] {
+  const missing = lacking.flatMap(({ name, missing: some }) =>
+    some.map(({ reference, why }) => `  ${reference}: ${why} (needed by ${kind} ${name})`),
   );
   return [
-    `Ready for disconnected clusters: ${ready} of ${charts} ${charts === 1 ? 'chart' : 'charts'}`,
+    `Ready for disconnected clusters: ${ready} of ${total} ${total === 1 ? kind : `${kind}s`}`,
     ...missing.slice(0, NAMED),
     ...(missing.length > NAMED ? [`  and ${missing.length - NAMED} more references`] : []),
   ];

@@ -27,6 +27,12 @@ import { YamlError } from '../yaml/tree.ts';
 import { type ChartSelection, helmShape, readCharts } from './helm/chart-selection.ts';
 import type { AdditionalImage } from './plan-request.ts';
 import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
+import {
+  platformShape,
+  type ReleaseSelection,
+  readRelease,
+  UNSUPPORTED,
+} from './release/release-selection.ts';
 import { parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
@@ -37,6 +43,8 @@ export interface ImageSet {
   readonly additional: readonly AdditionalImage[];
   /** Helm charts whose images belong to the mirror. */
   readonly charts?: readonly ChartSelection[];
+  /** The OpenShift release that belongs to the mirror. */
+  readonly release?: ReleaseSelection;
   /** GiB of each file of an archive. */
   readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
@@ -107,8 +115,9 @@ const ADDITIONAL_IMAGES = listOf(
 );
 const BLOCKED_IMAGES = listOf(struct('BlockedImage', { name: text }));
 const HELM = helmShape(PLATFORM_FILTER);
+const PLATFORM = platformShape(PLATFORM_FILTER);
 /** What Portolan does not mirror. */
-const OTHERS = { platform: any, samples: any };
+const OTHERS = { samples: any };
 const TYPE = { kind: text, apiVersion: text };
 /** oc-mirror v1 knew fewer fields, and some that v2 has dropped. */
 const OPERATORS_V1 = listOf(
@@ -139,6 +148,7 @@ const IMAGE_SET = struct(KIND, {
     additionalImages: ADDITIONAL_IMAGES,
     blockedImages: BLOCKED_IMAGES,
     helm: HELM,
+    platform: PLATFORM,
     ...OTHERS,
   }),
 });
@@ -151,6 +161,7 @@ const IMAGE_SET_V1 = struct(KIND, {
     additionalImages: listOf(struct('Image', { name: text })),
     blockedImages: BLOCKED_IMAGES,
     helm: HELM,
+    platform: PLATFORM,
     ...OTHERS,
   }),
 });
@@ -288,9 +299,16 @@ class Reader {
     for (const other of Object.keys(OTHERS)) {
       if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
     }
+    const platform = isObject(mirror['platform']) ? mirror['platform'] : {};
+    for (const field of UNSUPPORTED) {
+      const what = `${section}.platform.${field}`;
+      // false is the default of flags.
+      if (!isEmpty(platform[field]) && platform[field] !== false)
+        this.#refuseUnsupported(what, [section, 'platform', field]);
+    }
     const all = this.#selected(mirror, section);
-    if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0)
-      this.report('no catalog, no chart and no additional image is selected', [section]);
+    if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0 && !all.release)
+      this.report('no catalog, release, chart or additional image is selected', [section]);
     return all;
   }
 
@@ -299,14 +317,17 @@ class Reader {
       this.#catalog(operator, [section, 'operators', i]),
     );
     this.#twice(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
-    const charts = readCharts(mirror['helm'], [section, 'helm'], {
-      report: (message, at) => this.report(message, at),
-      locate: (path) => this.#document.locate(path),
-      platforms: (fields, path) => this.#platforms(fields, path),
-    });
+    const reader = {
+      report: (message: string, at: Path) => this.report(message, at),
+      locate: (path: Path) => this.#document.locate(path),
+      platforms: (fields: Fields, path: Path) => this.#platforms(fields, path),
+    };
+    const charts = readCharts(mirror['helm'], [section, 'helm'], reader);
+    const release = readRelease(mirror['platform'], [section, 'platform'], reader);
     return {
       catalogs,
       ...(charts.length > 0 && { charts }),
+      ...(release && { release }),
       additional: objects(mirror['additionalImages']).map((image, i) =>
         this.#additional(image, [section, 'additionalImages', i]),
       ),

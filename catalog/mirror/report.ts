@@ -43,6 +43,8 @@ export interface MirrorReport {
   readonly ready: ReadinessReport;
   /** Absent where no chart is selected. */
   readonly charts?: GroupReadiness;
+  /** Absent where no release is selected. */
+  readonly releases?: GroupReadiness;
 }
 
 export interface ReportedCatalog {
@@ -125,7 +127,7 @@ export function mirrorReport(
     collisions: plan.collisions,
     blocked: plan.blocked,
     ready: readinessReport(ready),
-    ...chartsReady(groups, node, contents),
+    ...groupsReady(groups, node, contents),
   };
 }
 
@@ -137,13 +139,18 @@ interface ReportedNeeds {
   readonly platform?: string | undefined;
 }
 
-function chartsReady(
+function groupsReady(
   groups: readonly ImageGroup[],
   node: NodeConfig,
   contents: MirrorContents,
-): { readonly charts?: GroupReadiness } {
-  if (groups.length === 0) return {};
-  return { charts: groupReadiness(groups, readiness([groupsAsCatalog(groups)], node, contents)) };
+): Pick<MirrorReport, 'charts' | 'releases'> {
+  const readyOf = (kind: ImageGroup['kind']): GroupReadiness | undefined => {
+    const some = groups.filter((group) => group.kind === kind);
+    if (some.length === 0) return undefined;
+    return groupReadiness(some, readiness([groupsAsCatalog(some)], node, contents));
+  };
+  const [charts, releases] = [readyOf('chart'), readyOf('release')];
+  return { ...(charts && { charts }), ...(releases && { releases }) };
 }
 
 /**
@@ -155,7 +162,7 @@ export function reachedReadiness(
   { plan, documents, images, groups = [] }: ReachedPlan,
   platform: string | undefined,
   there: ReadonlySet<string>,
-): Pick<MirrorReport, 'ready' | 'charts'> {
+): Installable {
   const node = nodeConfig(rulesOf(appliedTo(platform).flatMap((name) => documents[name])));
   const arrived = plan.placements.filter(({ destination }) => there.has(formatDestination(destination)));
   const absent = new Map(
@@ -173,7 +180,7 @@ export function reachedReadiness(
   };
   return {
     ready: readinessReport(readiness(images, node, contents)),
-    ...chartsReady(groups, node, contents),
+    ...groupsReady(groups, node, contents),
   };
 }
 
@@ -234,15 +241,21 @@ export function readinessLines(report: ReadinessReport, most: number = NAMED): s
   return lines;
 }
 
-/** What disconnected clusters can install: bundles, and charts where some are selected. */
-export function installableLines({ ready, charts }: Pick<MirrorReport, 'ready' | 'charts'>): string[] {
-  const ofCharts = charts ? groupLines(charts) : [];
-  return ready.bundles === 0 && charts ? ofCharts : [...readinessLines(ready), ...ofCharts];
+/** What disconnected clusters can install: bundles, and charts and releases where some are selected. */
+export type Installable = Pick<MirrorReport, 'ready' | 'charts' | 'releases'>;
+
+export function installableLines({ ready, charts, releases }: Installable): string[] {
+  const others = [
+    ...(charts ? groupLines('chart', charts) : []),
+    ...(releases ? groupLines('release', releases) : []),
+  ];
+  return ready.bundles === 0 && others.length > 0 ? others : [...readinessLines(ready), ...others];
 }
 
 /** Whether disconnected clusters can install everything. */
-export function isInstallable({ ready, charts }: Pick<MirrorReport, 'ready' | 'charts'>): boolean {
-  return ready.ready === ready.bundles && (!charts || charts.ready === charts.charts);
+export function isInstallable({ ready, charts, releases }: Installable): boolean {
+  const isWhole = (groups: GroupReadiness | undefined): boolean => groups?.ready === groups?.total;
+  return ready.ready === ready.bundles && isWhole(charts) && isWhole(releases);
 }
 
 /** What is wrong with a plan, for those who show findings. */

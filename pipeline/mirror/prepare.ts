@@ -78,12 +78,12 @@ export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'add
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly SelectedCatalog[];
-  /** Its charts, with what is wrong with them. */
+  /** Its charts and releases, with what is wrong with them. */
   readonly charts?: ReadCharts | undefined;
   readonly documents: DocumentOptions;
 }
 
-/** The charts of a configuration. */
+/** The charts or releases of a configuration. */
 export interface ReadCharts {
   readonly groups: readonly ImageGroup[];
   readonly findings: readonly Finding[];

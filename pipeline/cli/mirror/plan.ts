@@ -24,7 +24,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 
@@ -53,13 +53,15 @@ export const command: Command = {
       multiple: true,
     },
     ...DOCUMENT_OPTIONS,
+    ...RELEASE_OPTIONS,
     'image-set': {
       value: 'FILE',
       description:
         'plan the mirror for an ImageSetConfiguration or DeleteImageSetConfiguration of oc-mirror instead of a catalog',
     },
     'skip-unsupported': {
-      description: 'skip parts of an ImageSetConfiguration that Portolan does not support, such as platform',
+      description:
+        'skip parts of an ImageSetConfiguration that Portolan does not support, such as channels of releases',
     },
     only: {
       value: 'PACKAGE[@CHANNEL|RANGE]',
@@ -114,21 +116,26 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
   if (invocation.list('image-platform').length > 0)
     throw usageError(command, '--image-set names the platforms itself: omit --image-platform');
-  const { imageSet, catalogs, charts, close } = await openImageSet(file, invocation, terminal);
+  const { imageSet, catalogs, groups, signatures, fetched, close } = await openImageSet(
+    file,
+    invocation,
+    terminal,
+  );
   try {
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
-      charts,
+      charts: groups,
       ...namingOptions(command, invocation),
       documents: {
         ...documentsAsked(invocation, terminal),
+        releaseSignatures: signatures,
         templates: catalogSourceTemplates(imageSet, terminal.directory),
       },
     };
     const outcome = await prepareImageSet(request);
     if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);
-    if (charts) writeCharts(resolve(terminal.directory, invocation.text('out') ?? 'mirror'), charts);
+    writeCharts(resolve(terminal.directory, invocation.text('out') ?? 'mirror'), { fetched });
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
     const chosen = request.catalogs.map((catalog, i) =>
@@ -220,7 +227,12 @@ async function write(planned: MirrorOutcome, invocation: Invocation, terminal: T
 }
 
 /** Errors after which everything else can be mirrored. */
-const OF_SINGLE_IMAGES: ReadonlySet<string> = new Set(['mirror/reference', 'mirror/source', 'mirror/chart']);
+const OF_SINGLE_IMAGES: ReadonlySet<string> = new Set([
+  'mirror/reference',
+  'mirror/source',
+  'mirror/chart',
+  'mirror/release',
+]);
 
 /** Whether a catalog is a selection of which no image was built: the documents name one that nothing brings. */
 function isToBuild({ selected, destination }: ReportedCatalog, { report }: MirrorOutcome): boolean {

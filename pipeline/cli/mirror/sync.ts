@@ -6,6 +6,7 @@ import { takesAll } from '../../../catalog/mirror/image-set-filter.ts';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { mappingsOf } from '../../../catalog/mirror/plan.ts';
 import {
+  type Installable,
   installableLines,
   isInstallable,
   type MirrorReport,
@@ -41,7 +42,7 @@ import {
   signingOf,
   signState,
 } from './freshness-sign.ts';
-import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, rememberPlan } from './sync-steps.ts';
@@ -62,8 +63,9 @@ export const command: Command = {
     },
     ...SIGNING_OPTIONS,
     ...DOCUMENT_OPTIONS,
+    ...RELEASE_OPTIONS,
     'skip-unsupported': {
-      description: 'skip parts of CONFIG that Portolan does not support, such as platform',
+      description: 'skip parts of CONFIG that Portolan does not support, such as channels of releases',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
     ...PACE_OPTIONS,
@@ -103,9 +105,9 @@ export const command: Command = {
   },
 };
 
-/** Whether an error is about more than single images or charts. */
+/** Whether an error is about more than single images, charts or releases. */
 function isOfWhole({ rule }: Finding): boolean {
-  return rule !== 'mirror/reference' && rule !== 'mirror/chart';
+  return rule !== 'mirror/reference' && rule !== 'mirror/chart' && rule !== 'mirror/release';
 }
 
 interface Planned {
@@ -119,7 +121,11 @@ interface Planned {
 /** Plans what the configuration selects, with an index image built for each catalog that is selected in part. */
 async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned> {
   const [file = ''] = invocation.operands;
-  const { imageSet, catalogs, charts, close } = await openImageSet(file, invocation, terminal);
+  const { imageSet, catalogs, groups, signatures, fetched, close } = await openImageSet(
+    file,
+    invocation,
+    terminal,
+  );
   try {
     if (imageSet.deletes)
       throw usageError(command, 'a DeleteImageSetConfiguration is for mirror plan and mirror prune');
@@ -128,11 +134,12 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const options = {
       ...documentOptions(command, invocation, { directory, builds }),
       templates: catalogSourceTemplates(imageSet, directory),
+      releaseSignatures: signatures,
     };
     const request = {
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
-      charts,
+      charts: groups,
       ...namingOptions(command, invocation),
       documents: options,
     };
@@ -140,7 +147,7 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const errors = first.findings.filter(({ severity }) => severity === 'error');
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
     const isLost = errors.some(isOfWhole);
-    if (charts && !isLost) writeCharts(resolve(directory, folderOf(invocation)), charts);
+    if (!isLost) writeCharts(resolve(directory, folderOf(invocation)), { fetched });
     if (!builds || isLost) return { outcome: first, errors, options, part };
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
@@ -171,6 +178,7 @@ interface SyncReport {
   readonly verified?: Arrived;
   readonly ready: MirrorReport['ready'];
   readonly charts?: GroupReadiness;
+  readonly releases?: GroupReadiness;
   /** The directory with the manifests; absent when they were not written, as an index image is missing. */
   readonly documents?: string;
   /** The freshness statement; absent without a key, and when the manifests were not written. */
@@ -224,7 +232,7 @@ async function carryOut(
         });
     const installable = verified
       ? reachedReadiness(outcome, options.platform, new Set(verified.there))
-      : { ready: outcome.report.ready, ...(outcome.report.charts && { charts: outcome.report.charts }) };
+      : installableOf(outcome.report);
     const indexNames = outcome.report.catalogs.map(({ destination }) => destination);
     const hasIndexes = outcome.plan.catalogs.every(
       (_, i) => verified === undefined || isIndexThere(outcome, i, verified),
@@ -263,12 +271,16 @@ async function carryOut(
   }
 }
 
+function installableOf({ ready, charts, releases }: MirrorReport): Installable {
+  return { ready, ...(charts && { charts }), ...(releases && { releases }) };
+}
+
 function isIndexThere({ report }: MirrorOutcome, i: number, { there }: Arrived): boolean {
   return there.includes(report.catalogs[i]?.destination ?? '');
 }
 
 function reportLines(report: SyncReport): string[] {
-  const { catalogs, copy, verified, ready, charts, documents, signed, pruned } = report;
+  const { catalogs, copy, verified, documents, signed, pruned } = report;
   const missing = verified?.missing ?? [];
   return [
     ...copyLines(copy, copy.requests),
@@ -277,7 +289,7 @@ function reportLines(report: SyncReport): string[] {
       : []),
     ...missing.map(({ destination, why }) => `  ${plain(destination)}: ${plain(why)}`),
     ...prunedLines(pruned),
-    ...installableLines({ ready, ...(charts && { charts }) }),
+    ...installableLines(report),
     ...(signed ? [signedLine(signed)] : []),
     ...(documents === undefined
       ? [

@@ -109,7 +109,15 @@ async function wantedCharts(
 /** What stands for a chart that could not be read. */
 function unreadGroup({ name, path, repository }: ChartSelection): ImageGroup {
   const origin = path ?? repository?.url ?? '';
-  return { name: name || origin, version: '', origin, references: [], locations: new Map(), isPartial: true };
+  return {
+    kind: 'chart',
+    name: name || origin,
+    version: '',
+    origin,
+    references: [],
+    locations: new Map(),
+    isPartial: true,
+  };
 }
 
 function failed({ name, path, location }: ChartSelection, error: PipelineError): Finding {
@@ -159,6 +167,7 @@ async function groupOf(
   const artifact = remote?.artifact === undefined ? [] : [remote.artifact];
   return {
     group: {
+      kind: 'chart',
       name,
       version,
       origin: remote?.url ?? selection.path ?? '',

@@ -14,7 +14,7 @@ function read(text: string, skipUnsupported = false) {
 }
 
 describe.each([
-  ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform', 4],
+  ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform.channels', 5],
   ['samples', '  samples: [{name: x}]\n', 'mirror.samples', 4],
 ])('%s', (_name, text, what, line) => {
   const whole = `${HEAD}mirror:\n${text}${OPERATORS}`;
@@ -40,7 +40,7 @@ test('sections without content are no reason to refuse', () => {
 test.each([true, false])('a configuration that selects no image is refused (skip: %s)', (skip) => {
   const { imageSet, lines } = read(`${HEAD}mirror:\n  platform: {channels: [{name: a}]}\n`, skip);
   expect(imageSet).toBeUndefined();
-  expect(lines.at(-1)).toBe('3: error: no catalog, no chart and no additional image is selected');
+  expect(lines.at(-1)).toBe('3: error: no catalog, release, chart or additional image is selected');
 });
 
 test('images may be written with docker://', () => {

@@ -100,7 +100,7 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   expect(file('imageTagMirrorSet.yaml')).toContain(`source: ${source.host}/org/a\n`);
   expect(existsSync(join(directory, 'mirror/operatorHub.yaml'))).toBe(false);
   expect(file('kustomization.yaml')).not.toContain('operatorHub');
-  expect(JSON.parse(file('report.json')).charts).toEqual({ charts: 1, ready: 1, lacking: [] });
+  expect(JSON.parse(file('report.json')).charts).toEqual({ total: 1, ready: 1, lacking: [] });
   // helm gets the chart and a current version of Kubernetes, no shell, and none of the environment but the PATH.
   expect(readFileSync(join(bin, 'words'), 'utf8')).toBe(
     `template release ${join(directory, 'chart')} --kube-version 1.33\n`,
@@ -187,7 +187,7 @@ test('charts of a repository: the newest or a range of versions, its digest chec
     config(
       `    repositories: [{name: r, url: 'http://${at}/charts'${charts}}]\n  additionalImages: [{name: '${source.host}/org/a:v1'}]\n`,
     );
-  const charts = () => JSON.parse(readFileSync(join(directory, 'mirror/report.json'), 'utf8')).charts.charts;
+  const charts = () => JSON.parse(readFileSync(join(directory, 'mirror/report.json'), 'utf8')).charts.total;
   const plan = (...words: string[]) => run('plan', ['--insecure', at, ...words]);
   repository(', charts: [{name: demo}]');
   expect(await plan()).toMatchObject({ exit: 0 });

@@ -1,0 +1,47 @@
+/**
+ * What an OpenShift release payload says of itself in `release-manifests/`: its version, and the images that it is made of.
+ *
+ * @see https://github.com/openshift/cluster-version-operator/blob/main/docs/dev/clusteroperator.md
+ */
+import { isObject } from '../../go/shape.ts';
+
+export interface ReleaseContent {
+  /** Such as `4.20.3`. */
+  readonly version: string;
+  /** In the order of the payload. */
+  readonly images: readonly { readonly name: string; readonly reference: string }[];
+}
+
+/**
+ * Reads `release-manifests/image-references`.
+ *
+ * @returns a text that says what is wrong where it is not one; it follows the name of the file
+ */
+export function readImageReferences(text: string): ReleaseContent | string {
+  const stream = parsed(text);
+  if (!isObject(stream) || stream['kind'] !== 'ImageStream') return 'is not an ImageStream';
+  const { metadata, spec } = stream;
+  const version = isObject(metadata) ? metadata['name'] : undefined;
+  if (typeof version !== 'string' || version === '') return 'has no version in metadata.name';
+  const tags: unknown = isObject(spec) ? spec['tags'] : undefined;
+  if (!Array.isArray(tags) || tags.length === 0) return 'names no image in spec.tags';
+  const images = tags.map(imageOf);
+  const wrong = images.indexOf(undefined);
+  if (wrong >= 0) return `has no image in spec.tags[${wrong}].from.name`;
+  return { version, images: images.filter((image) => image !== undefined) };
+}
+
+function imageOf(tag: unknown): ReleaseContent['images'][number] | undefined {
+  if (!isObject(tag) || typeof tag['name'] !== 'string' || !isObject(tag['from'])) return undefined;
+  const reference = tag['from']['name'];
+  return typeof reference === 'string' && reference !== '' ? { name: tag['name'], reference } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
