@@ -122,14 +122,9 @@ await make({
   },
   banner: { js: '#!/usr/bin/env node' },
 });
-await make({
+/** Of the functions' hosts: one file for each program. */
+const host = {
   ...common,
-  entryPoints: Object.fromEntries(
-    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
-      (name) => [`${name}/index`, `functions/aws/${name}.ts`],
-    ),
-  ),
-  outdir: 'dist/functions',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
   minify: true,
@@ -139,6 +134,23 @@ await make({
   banner: {
     js: "import { createRequire as portolanRequire } from 'node:module'; const require = portolanRequire(import.meta.url);",
   },
+};
+await make({
+  entryPoints: Object.fromEntries(
+    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
+      (name) => [`${name}/index`, `functions/aws/${name}.ts`],
+    ),
+  ),
+  outdir: 'dist/functions',
+  ...host,
+});
+
+await make({
+  entryPoints: { kubernetes: 'functions/kubernetes/main.ts' },
+  outdir: 'dist',
+  ...host,
+  // pg can do without it.
+  external: [...host.external, 'pg-native'],
 });
 
 land(built);

@@ -1,0 +1,110 @@
+/** The ports of a delivery, as the Kubernetes host has them; made once for each process. */
+import { readText } from '../../pipeline/directory.ts';
+import type { Store } from '../../pipeline/oci/image/build-cache.ts';
+import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
+import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
+import type { RecordStore } from '../../pipeline/ports.ts';
+import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { recordFence } from '../../pipeline/publish/fence-records.ts';
+import { PAGE } from '../../pipeline/publish/page.ts';
+import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
+import { bucketRecords } from '../aws/records.ts';
+import { branchOpener } from '../branch.ts';
+import { type Database, openDatabase } from './database.ts';
+import type { Settings } from './env.ts';
+import { openQueues, type Queues } from './queue.ts';
+import { createRecords, tableRecords } from './records.ts';
+import { fileSecret, renewedCredentials } from './secret.ts';
+import type { ScrapedTelemetry } from './telemetry.ts';
+
+export interface Host {
+  readonly settings: Settings;
+  readonly telemetry: ScrapedTelemetry;
+  readonly database: Database;
+  readonly queues: Queues;
+  readonly records: RecordStore;
+  /** Undefined where no App is set up. */
+  readonly app: App | undefined;
+  readonly ports: DeliveryPorts;
+  readonly reports: ReportPorts;
+  /** What builds remember of each other. */
+  readonly store: Store;
+  /** Leaves work that is not done after so many ms to others, and ends. */
+  close(patience: number): Promise<void>;
+}
+
+/**
+ * @param supervises whether this process looks after messages whose worker died
+ * @throws PipelineError, retryable, while the database cannot be reached
+ */
+export async function openHost(
+  settings: Settings,
+  telemetry: ScrapedTelemetry,
+  supervises: boolean,
+): Promise<Host> {
+  const { database: url, connections, silence, sources, environment, plainHttp, authfile } = settings;
+  const { log } = telemetry;
+  const database = openDatabase({ url, connections, log });
+  await createRecords(database);
+  const times = silence === undefined ? {} : { silence, look: Math.ceil(silence / 2) };
+  const queues = await openQueues({ url, connections, database, supervises, times, log });
+  telemetry.depths(queues.depths);
+  const records = recordsIn(settings, database);
+  const credentials = renewedCredentials(() => authfileCredentials({ authfile, environment }));
+  const registry = createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment });
+  const { secrets, pages } = settings;
+  const app =
+    secrets.app === undefined
+      ? undefined
+      : openApp(settings, { secret: fileSecret(secrets.app), credentials, telemetry });
+  return {
+    ...{ settings, telemetry, database, queues, records, app },
+    ports: {
+      open: branchOpener(settings, { token: app?.forge.token, log }),
+      registry,
+      // On the database's own records, wherever documents are.
+      fence: recordFence(tableRecords(database)),
+      records,
+      queue: queues.queue('work'),
+      reports: queues.queue('reports'),
+      isAnonymous: true,
+      signer: secrets.signing === undefined ? undefined : { kind: 'key', key: readText(secrets.signing) },
+      releaserOf: app && bundleReleaser(sources, app, registry),
+      gate: app && pullChecker(sources, app),
+      now: () => new Date(),
+      log,
+    },
+    reports: {
+      records,
+      forge: app?.forge ?? logForge(telemetry),
+      deployed: app?.forge.deployed,
+      linkTo: pages === undefined ? undefined : (documents) => `${pages}/${encodeURI(documents)}${PAGE}`,
+      log,
+    },
+    store: directoryStore(settings.cache),
+    close: async (patience) => {
+      await queues.stop(patience);
+      registry.close();
+      await database.close();
+    },
+  };
+}
+
+/** Where documents begin; they are large, and nothing is decided by them. */
+const DOCUMENTS = 'documents/';
+
+/** Records in the database; documents in a bucket where one is named. */
+function recordsIn({ bucket, environment }: Settings, database: Database): RecordStore {
+  const table = tableRecords(database);
+  if (bucket === undefined) return table;
+  const inPath = (environment['AWS_ENDPOINT_URL'] ?? '') !== '';
+  const documents = bucketRecords({ bucket, prefix: '', inPath });
+  const of = (key: string): RecordStore => (key.startsWith(DOCUMENTS) ? documents : table);
+  return {
+    get: (key) => of(key).get(key),
+    put: (key, bytes) => of(key).put(key, bytes),
+    replace: (key, bytes, version) => of(key).replace(key, bytes, version),
+    list: (prefix) => of(prefix).list(prefix),
+  };
+}

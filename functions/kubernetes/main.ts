@@ -1,0 +1,86 @@
+/**
+ * The program of the host's containers: its argument is its role. `receive` and `work` go on until they are told to
+ * stop; `reconcile`, `drift`, `smoke`, `status` and `redrive` do one thing and end.
+ */
+import { settings } from './env.ts';
+import { type Host, openHost } from './host.ts';
+import { SERVICES, type Service, TASKS } from './roles.ts';
+import { serve } from './server.ts';
+import { telemetryOf } from './telemetry.ts';
+
+const [role = ''] = process.argv.slice(2);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const telemetry = telemetryOf(role, print);
+
+/** How long the database is waited for when a process starts, in ms: Kubernetes starts both at the same time. */
+const WAITING = 60_000;
+
+async function main(): Promise<number> {
+  const [service, task] = [SERVICES[role], TASKS[role]];
+  if (!service && !task) {
+    telemetry.log(
+      `unknown role ${JSON.stringify(role)}: ${Object.keys({ ...SERVICES, ...TASKS }).join(', ')}`,
+    );
+    return 2;
+  }
+  const host = await opened(role === 'work');
+  try {
+    if (task) return await task(host, print);
+    if (service) await running(host, service);
+    return 0;
+  } finally {
+    await host.close(host.settings.stopping.leave);
+  }
+}
+
+async function opened(supervises: boolean): Promise<Host> {
+  const read = settings();
+  for (const until = Date.now() + WAITING; ; ) {
+    try {
+      return await openHost(read, telemetry, supervises);
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      telemetry.log(`cannot start yet: ${error instanceof Error ? error.message : String(error)}`);
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+  }
+}
+
+/** Runs a service until the process is told to stop; then it is not ready any more. */
+async function running(host: Host, start: (host: Host) => Promise<Service>): Promise<void> {
+  const { settings: read, database } = host;
+  let isStopping = false;
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  });
+  const probes = await serve(
+    read.ports.internal,
+    {
+      'GET /healthz': async () => ({ status: 200, body: 'ok\n' }),
+      'GET /readyz': async () => {
+        if (isStopping) return { status: 503, body: 'stopping\n' };
+        await database.query('select 1');
+        return { status: 200, body: 'ok\n' };
+      },
+      'GET /metrics': async () => ({ status: 200, body: await telemetry.metrics() }),
+    },
+    telemetry.log,
+  );
+  const service = await start(host);
+  telemetry.log('started');
+  await asked;
+  isStopping = true;
+  telemetry.log('stopping');
+  await service.stop();
+  await probes.stop(0);
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    telemetry.log(`stopped: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  },
+);

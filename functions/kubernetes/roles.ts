@@ -1,0 +1,140 @@
+/** What a process of the Kubernetes host does, by the role that it is started with. */
+import { systemClock } from '../../pipeline/oci/registry/clock.ts';
+import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import { messageOf } from '../../pipeline/publish/delivery/message.ts';
+import { handleReport } from '../../pipeline/publish/delivery/report.ts';
+import { statusOf, statusText } from '../../pipeline/publish/delivery/status.ts';
+import { driftAll } from '../drift.ts';
+import { type AnswerRoom, ask } from '../publish-request.ts';
+import { receive } from '../receive.ts';
+import { reconcileAll } from '../reconcile.ts';
+import { smoke } from '../smoke.ts';
+import { tokenReader } from '../token.ts';
+import type { Host } from './host.ts';
+import { removeOldRecords } from './records.ts';
+import { fileSecret } from './secret.ts';
+import { type Answered, type Routes, serve } from './server.ts';
+
+/** Work that goes on until the process is told to stop. */
+export interface Service {
+  /** Takes no more work, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+/** @returns what stops it */
+export const SERVICES: Readonly<Record<string, (host: Host) => Promise<Service>>> = {
+  receive: receiveRequests,
+  work: workOff,
+};
+
+/** @returns the exit code */
+export const TASKS: Readonly<Record<string, (host: Host, print: (line: string) => void) => Promise<number>>> =
+  {
+    reconcile: queueDifferences,
+    drift: async ({ settings: { sources }, app, telemetry }) => {
+      await driftAll(sources, app, telemetry);
+      return 0;
+    },
+    smoke: async ({ settings: { sources }, ports }, print) => {
+      const { ok, checks } = await smoke(sources, ports);
+      for (const { what, ok: is, why } of checks)
+        print(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
+      return ok ? 0 : 1;
+    },
+    status: async ({ records, queues }, print) => {
+      const { work, reports, aside } = await queues.depths();
+      print(
+        `${statusText(await statusOf(records))}queued: ${work}, reports: ${reports}, put aside: ${aside}`,
+      );
+      return 0;
+    },
+    redrive: async ({ queues }, print) => {
+      print(`${await queues.redrive()} messages are back in their queues`);
+      return 0;
+    },
+  };
+
+/** How long a job's end is waited for, in ms: less than routers let an answer take (docs/kubernetes.md). */
+const PATIENCE = 270_000;
+
+/** All documents of a publish fit: the Action reads no more. */
+const ROOM: AnswerRoom = { bytes: 32_000_000, sent: (text) => Buffer.byteLength(JSON.stringify(text)) };
+
+async function receiveRequests({ settings, telemetry, queues, records }: Host): Promise<Service> {
+  const { sources, secrets, issuer, audience, ports, stopping } = settings;
+  const around = { sources, queue: queues.queue('work'), records, log: telemetry.log };
+  const receiving = {
+    ...around,
+    secret: fileSecret(secrets.webhook),
+    checksPulls: secrets.app !== undefined,
+    now: () => new Date(),
+  };
+  const asking = {
+    ...around,
+    issuer,
+    readToken: tokenReader(issuer),
+    clock: systemClock,
+    patience: PATIENCE,
+    room: ROOM,
+  };
+  const routes: Routes = {
+    'POST /webhook': async (asked) => {
+      const { status, text } = await receive(asked, receiving);
+      telemetry.count(status === 202 ? 'DeliveryTaken' : 'DeliveryRefused');
+      return { status, body: `${text}\n` };
+    },
+    // Without a name for tokens nobody can say that one is for this address: what a request names, its sender wrote.
+    ...(audience === undefined
+      ? {}
+      : {
+          'POST /publish': async (asked): Promise<Answered> => {
+            const { status, body } = await ask({ ...asked, audience }, asking);
+            telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
+            return { status, body: JSON.stringify(body), type: 'application/json' };
+          },
+        }),
+  };
+  const server = await serve(ports.public, routes, telemetry.log);
+  return {
+    stop: async () => {
+      // Routers send requests here until they have heard that it stops.
+      await systemClock.sleep(stopping.refuse);
+      await server.stop(stopping.leave);
+    },
+  };
+}
+
+async function workOff({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
+  const attempted = async (event: string, work: () => Promise<string | undefined>): Promise<void> => {
+    const began = performance.now();
+    try {
+      const failure = await work();
+      if (failure === undefined) return;
+      telemetry.log(`failed, is tried again: ${failure}`);
+      telemetry.count(`${event}Failed`);
+    } catch (error) {
+      telemetry.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      telemetry.count(`${event}Failed`);
+      throw error;
+    } finally {
+      telemetry.time(`${event}Duration`, performance.now() - began);
+    }
+  };
+  const handle = (message: QueuedMessage) =>
+    attempted('Work', () => handleDelivery(message, ports, { store }));
+  const tell = ({ body }: QueuedMessage) =>
+    attempted('Report', async () => void (await handleReport(body, reports)));
+  await queues.consume('work', { parallel: settings.parallel, handle });
+  await queues.consume('reports', { parallel: settings.parallel, handle: tell });
+  // The queue waits for what is under way when the host is closed.
+  return { stop: async () => undefined };
+}
+
+/** Queues what differs from what is published: workers publish it in the order of each catalog. */
+async function queueDifferences({ settings, telemetry, database, ports }: Host): Promise<number> {
+  const { failed, messages } = await reconcileAll(settings.sources, ports, telemetry);
+  for (const message of messages) await ports.queue.send(messageOf(message));
+  const removed = await removeOldRecords(database);
+  telemetry.log(`${messages.length} messages queued, ${removed} old records removed`);
+  return failed.length > 0 ? 1 : 0;
+}

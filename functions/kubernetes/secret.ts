@@ -1,0 +1,48 @@
+/** Secrets as files: Kubernetes replaces them in place when the Secret changes. */
+import { readText } from '../../pipeline/directory.ts';
+import { PipelineError } from '../../pipeline/error.ts';
+import type { CredentialSource } from '../../pipeline/ports.ts';
+
+/** @param path of the file; without one there is no secret, and nothing that needs it is believed */
+export function fileSecret(path: string | undefined): () => Promise<string> {
+  return async () => {
+    if (path === undefined) throw new PipelineError('usage', 'the environment does not name a secret');
+    return readText(path).trim();
+  };
+}
+
+/** How long credentials are used before they are read again, and between two refusals that have them read; in ms. */
+const KEPT = 300_000;
+const RENEWED = 60_000;
+
+/**
+ * Credentials that are opened again every few minutes, and when a registry refuses them.
+ *
+ * @param now in ms
+ */
+export function renewedCredentials(
+  open: () => CredentialSource,
+  now: () => number = Date.now,
+): CredentialSource {
+  let source = open();
+  let opened = now();
+  let refused = Number.NEGATIVE_INFINITY;
+  const renew = (): void => {
+    source = open();
+    opened = now();
+  };
+  return {
+    credential: async (of) => {
+      if (now() - opened >= KEPT) renew();
+      return source.credential(of);
+    },
+    refused: async (of, credential) => {
+      // What has no right to something is refused each time.
+      if (now() - refused < RENEWED) return false;
+      refused = now();
+      renew();
+      const fresh = await source.credential(of);
+      return fresh !== undefined && JSON.stringify(fresh) !== JSON.stringify(credential);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** HTTP servers of the host's processes: webhooks and jobs on one port, probes and metrics on another. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+
+export interface Asked {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body's bytes, as they came. */
+  readonly body: Uint8Array;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly body: string;
+  readonly type?: 'application/json' | 'text/plain';
+}
+
+/** By `METHOD PATH`; a query is not looked at. */
+export type Routes = Readonly<Record<string, (asked: Asked) => Promise<Answered>>>;
+
+export interface RunningServer {
+  readonly port: number;
+  /** Takes no more requests, and waits up to so many ms for those that are being answered. */
+  stop(patience: number): Promise<void>;
+}
+
+/** Bytes of a body at most: what is larger is refused before it has come. */
+const LARGEST = 6 * 1024 * 1024;
+/** How long a request may take to come, in ms. */
+const COMING = 30_000;
+
+/** @param log told of what no route expects */
+export async function serve(
+  port: number,
+  routes: Routes,
+  log: (line: string) => void,
+): Promise<RunningServer> {
+  const server = createServer(
+    { requestTimeout: COMING, headersTimeout: COMING / 2 },
+    async (request, response) => {
+      const answer = (status: number, body: string, type = 'text/plain'): void => {
+        response.writeHead(status, {
+          'content-type': `${type}; charset=utf-8`,
+          'content-length': Buffer.byteLength(body),
+          'x-content-type-options': 'nosniff',
+          // A connection that goes on would keep a process that stops.
+          ...(server.listening ? {} : { connection: 'close' }),
+        });
+        response.end(body);
+      };
+      try {
+        const route = routes[`${request.method} ${(request.url ?? '').split('?')[0]}`];
+        if (!route) return answer(404, 'nothing is here\n');
+        const body = await bodyOf(request);
+        if (!body) return answer(413, 'the body is too large\n');
+        const headers = request.headers as Asked['headers'];
+        const { status, body: text, type } = await route({ headers, body });
+        answer(status, text, type);
+      } catch (error) {
+        log(
+          `cannot answer ${request.method} ${request.url}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        // Whoever sent it sends it again; why, only the log says.
+        if (!response.headersSent) answer(503, 'try again later\n');
+      }
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    stop: (patience) => stopped(server, patience),
+  };
+}
+
+/** @returns undefined for a body that is too large; its rest is not read */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function stopped(server: Server, patience: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), patience);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

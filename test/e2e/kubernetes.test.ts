@@ -1,0 +1,236 @@
+/**
+ * The Kubernetes host with real servers: a burst of merges while workers and PostgreSQL are killed and the host's
+ * processes are replaced, as in a rollout. What clusters see is looked at all the time.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Reference } from '../../catalog/reference.ts';
+import { openDatabase } from '../../functions/kubernetes/database.ts';
+import { tableRecords } from '../../functions/kubernetes/records.ts';
+import type { RecordStore, Registry } from '../../pipeline/ports.ts';
+import { publishedIn } from '../../pipeline/publish/documents.ts';
+import { fakeGitHub, pushPayload } from '../fakes/cloud.ts';
+import { folder } from '../fakes/folder.ts';
+import { gitServer } from '../fakes/git-server.ts';
+import { type KubernetesHost, kubernetesHost, type Pod } from '../fakes/kubernetes.ts';
+import { POSTGRES, type Postgres, postgres } from '../fakes/postgres.ts';
+import { buildProgram } from '../fakes/program.ts';
+import { dockerRegistry, type RealRegistry } from '../fakes/real-registry.ts';
+import { sampleFiles, sampleRepository } from '../fakes/sample.ts';
+import { isOnPath } from '../fakes/tools.ts';
+
+const isComplete = POSTGRES !== undefined && isOnPath('docker-registry');
+
+beforeAll(() => {
+  if (isComplete) buildProgram();
+});
+
+/** Merges in a burst, and catalogs that they change by turns. */
+const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 60);
+const CATALOGS = 5;
+/** Between two merges, in ms. */
+const PACE = 150;
+
+interface Site {
+  readonly host: KubernetesHost;
+  readonly server: Postgres;
+  readonly registry: RealRegistry;
+  readonly github: Awaited<ReturnType<typeof fakeGitHub>>;
+  readonly records: RecordStore;
+  /** Messages that are not done, by queue. */
+  queued(): Promise<Readonly<Record<string, number>>>;
+  /** Ids of merges, the oldest first; the first has all catalogs, each further one changes one of them. */
+  readonly commits: readonly string[];
+  /** Moves the branch to a merge. */
+  merge(commit: string): void;
+}
+
+/** The number of the last merge up to `n` that changed a catalog. */
+function changedAt(catalog: number, n: number): number {
+  for (let at = n; at > 0; at--) if (at % CATALOGS === catalog) return at;
+  return 0;
+}
+
+function catalogOf(n: number): string {
+  return `v4.${20 + n}`;
+}
+
+async function site(many: number): Promise<Site> {
+  const registry = await dockerRegistry();
+  const server = await postgres();
+  const files = sampleFiles();
+  const policy = String(files['.github/portolan.yaml']).replace('registry.example.com', registry.host);
+  const path = (n: number): string => `catalogs/${catalogOf(n)}/harbour-operator/catalog.yaml`;
+  const harbour = String(files[path(0)]);
+  const changed = (n: number): string => harbour.replace('runs harbours', `runs ${n} harbours`);
+  const all = Object.fromEntries(Array.from({ length: CATALOGS }, (_, n) => [path(n), changed(0)]));
+  const sample = sampleRepository({ '.github/portolan.yaml': policy, ...all });
+  onTestFinished(() => sample.remove());
+  const commits = [sample.base];
+  for (let n = 1; n < many; n++) {
+    const parents = [commits.at(-1) ?? ''];
+    commits.push(sample.commit({ [path(n % CATALOGS)]: changed(n) }, { parents, branch: 'burst' }));
+  }
+  const served = join(folder(), 'catalogs.git');
+  execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
+  execFileSync('git', ['-C', served, 'config', 'uploadpack.allowFilter', 'true']);
+  const merge = (commit: string): void =>
+    void execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
+  merge(sample.base);
+  const github = await fakeGitHub();
+  const git = await gitServer(served);
+  const around = { git, branch: 'main', registry: registry.host, github: github.url };
+  const database = openDatabase({ url: server.url, connections: 2, log: () => undefined });
+  onTestFinished(() => database.close());
+  return {
+    host: kubernetesHost({ ...around, database: server.url }),
+    ...{ server, registry, github, commits, merge },
+    records: tableRecords(database),
+    queued: async () => {
+      const rows = await database.query<{ name: string; count: string }>(
+        "select name, count(*) from portolan_queue.job where state < 'completed' group by name",
+      );
+      return Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
+    },
+  };
+}
+
+async function pause(milliseconds: number): Promise<void> {
+  await new Promise((done) => setTimeout(done, milliseconds));
+}
+
+/** Waits until nothing is queued. */
+async function drained({ queued }: Site): Promise<void> {
+  for (let empty = 0; empty < 3; await pause(300)) {
+    const open = await queued().catch(() => ({ unknown: 1 }));
+    empty = Object.values(open).every((count) => count === 0) ? empty + 1 : 0;
+  }
+}
+
+/** Which merge's catalog each image holds, by the receipts of publishes. */
+async function versionsOf({ records, commits }: Site): Promise<Map<string, number>> {
+  const versions = new Map<string, number>();
+  for (const key of await records.list('documents/')) {
+    if (!key.endsWith('/receipt.json')) continue;
+    const { catalog, commit, digest } = JSON.parse(new TextDecoder().decode((await records.get(key))?.bytes));
+    const version = changedAt(Number(catalog.slice('v4.'.length)) - 20, commits.indexOf(commit));
+    expect(versions.get(digest) ?? version, 'an image is of one content').toBe(version);
+    versions.set(digest, version);
+  }
+  return versions;
+}
+
+interface Watch {
+  /** Digests that each catalog's tag named, in order, each once in a row. */
+  readonly seen: ReadonlyMap<string, string[]>;
+  end(): Promise<void>;
+}
+
+/** Looks at all tags, again and again, as clusters do. */
+function watch(client: Registry, host: string): Watch {
+  const seen = new Map<string, string[]>();
+  let isWatching = true;
+  const look = async (): Promise<void> => {
+    while (isWatching) {
+      for (let n = 0; n < CATALOGS; n++) {
+        const tag = catalogOf(n);
+        const at: Reference = { kind: 'tag', registry: host, repository: 'sea/catalog', tag };
+        const digest = (await client.resolve(at).catch(() => undefined))?.digest;
+        const all = seen.get(tag) ?? [];
+        if (digest !== undefined && all.at(-1) !== digest) all.push(digest);
+        seen.set(tag, all);
+      }
+      await pause(50);
+    }
+  };
+  const looking = look();
+  const end = async (): Promise<void> => {
+    isWatching = false;
+    await looking;
+  };
+  return { seen, end };
+}
+
+/** Sends a push until it is accepted, as people do on GitHub's page. @returns how often it was not */
+async function sendUntilTaken({ host }: Site, receivers: readonly Pod[], commit: string): Promise<number> {
+  const payload = pushPayload(commit, 'main');
+  for (let tries = 0; ; tries++) {
+    const pod = receivers[tries % receivers.length];
+    if (pod && (await host.push(pod, payload)) === 202) return tries;
+    await pause(200);
+  }
+}
+
+describe.skipIf(!isComplete)('on PostgreSQL', () => {
+  test('of a burst with deaths of workers and of the database, and a rollout, every tag is right in the end, none moved backwards and nothing is lost', {
+    timeout: 3_600_000,
+  }, async () => {
+    const here = await site(MANY);
+    const { host, server, commits, github } = here;
+    const receivers = [await host.start('receive'), await host.start('receive')];
+    let workers = [await host.start('work'), await host.start('work')];
+    const watched = watch(here.registry.client, here.registry.host);
+    let deaths = 0;
+    const killWorker = async (): Promise<void> => {
+      const [first, ...others] = workers;
+      await first?.kill();
+      deaths++;
+      workers = [...others, await host.start('work')];
+    };
+    const killDatabase = async (): Promise<void> => {
+      await server.kill();
+      deaths++;
+      await pause(1000);
+      await server.start();
+    };
+    const rollOut = async (): Promise<void> => {
+      const old = workers;
+      // Both versions work until the old one has stopped.
+      workers = [await host.start('work'), await host.start('work')];
+      const [gone] = receivers.splice(0, 1, await host.start('receive'));
+      expect(await Promise.all([...old, ...(gone ? [gone] : [])].map((pod) => pod.stop()))).toEqual([
+        0, 0, 0,
+      ]);
+    };
+    const began = performance.now();
+    let refused = 0;
+    const sending = (async () => {
+      for (const commit of commits) {
+        here.merge(commit);
+        refused += await sendUntilTaken(here, receivers, commit);
+        // So that deaths come while there are still merges to come.
+        await pause(PACE);
+      }
+      return (performance.now() - began) / 1000;
+    })();
+    for (const strike of [killWorker, killDatabase, killWorker, rollOut, killDatabase, killWorker]) {
+      await pause((MANY * PACE) / 6);
+      await strike();
+    }
+    const sent = await sending;
+    await drained(here);
+    const took = (performance.now() - began) / 1000;
+    await watched.end();
+    console.log(
+      `${MANY} merges sent in ${sent.toFixed(1)} s (${refused} refused and sent again), ${deaths} deaths, a rollout; all done after ${took.toFixed(1)} s`,
+    );
+    const versions = await versionsOf(here);
+    const newest = commits.length - 1;
+    for (let n = 0; n < CATALOGS; n++) {
+      const seen = watched.seen.get(catalogOf(n))?.map((digest) => versions.get(digest) ?? -1) ?? [];
+      expect(seen, `${catalogOf(n)} moved backwards`).toEqual(seen.toSorted((a, b) => a - b));
+      expect(seen.at(-1), `${catalogOf(n)} names an older merge`).toBe(changedAt(n, newest));
+    }
+    const moves = [...watched.seen.values()].reduce((sum, all) => sum + all.length, 0);
+    console.log(`the tags were seen to move ${moves} times`);
+    expect(moves).toBeGreaterThan(CATALOGS);
+    const published = await publishedIn(here.records);
+    expect(published).toHaveLength(CATALOGS);
+    for (const { catalog, digest } of published) expect(digest).toBe(watched.seen.get(catalog)?.at(-1));
+    const told = new Set(github.statuses.map(({ commit }) => commit));
+    expect(commits.filter((commit) => !told.has(commit))).toEqual([]);
+    const { out } = await host.run('status');
+    expect(out).toContain('queued: 0, reports: 0, put aside: 0');
+  });
+});

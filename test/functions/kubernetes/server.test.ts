@@ -1,0 +1,89 @@
+/** The host's HTTP servers: what strangers may send, and how they stop. */
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Routes, type RunningServer, serve } from '../../../functions/kubernetes/server.ts';
+
+async function running(routes: Routes): Promise<{ url: string; server: RunningServer; log: string[] }> {
+  const log: string[] = [];
+  const server = await serve(0, routes, (line) => log.push(line));
+  onTestFinished(() => server.stop(0));
+  return { url: `http://127.0.0.1:${server.port}`, server, log };
+}
+
+const ECHO: Routes = {
+  'POST /echo': async ({ headers, body }) => ({
+    status: 202,
+    body: `${headers['x-word']} ${Buffer.from(body).toString('hex')}`,
+  }),
+};
+
+test('a route gets the headers and the very bytes, whatever the query', async () => {
+  const { url } = await running(ECHO);
+  const headers = { 'X-Word': 'hello' };
+  const asked = { method: 'POST', headers, body: new Uint8Array([0, 255]) };
+  const answer = await fetch(`${url}/echo?x=1`, asked);
+  expect([answer.status, await answer.text()]).toEqual([202, 'hello 00ff']);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test.each([
+  ['GET', '/echo'],
+  ['POST', '/'],
+  ['POST', '/echo/../echo2'],
+])('nothing is at %s %s', async (method, path) => {
+  const { url } = await running(ECHO);
+  expect((await fetch(`${url}${path}`, { method })).status).toBe(404);
+});
+
+test('a body that is too large is refused before it has come', async () => {
+  let calls = 0;
+  const { server } = await running({
+    'POST /echo': async () => {
+      calls++;
+      return { status: 202, body: '' };
+    },
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n');
+  socket.write(Buffer.alloc(7 * 1024 * 1024));
+  const answer = await new Promise<string>((done) => socket.once('data', (chunk) => done(chunk.toString())));
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(calls).toBe(0);
+});
+
+test('a failure is an answer that may be sent again, and only the log says why', async () => {
+  const { url, log } = await running({
+    'POST /echo': async () => {
+      throw new Error('the password is secret');
+    },
+  });
+  const answer = await fetch(`${url}/echo`, { method: 'POST' });
+  expect([answer.status, await answer.text()]).toEqual([503, 'try again later\n']);
+  expect(log).toEqual(['cannot answer POST /echo: the password is secret']);
+});
+
+test('a server that stops answers what it has, and takes nothing more', async () => {
+  let release = (): void => undefined;
+  let arrived = (): void => undefined;
+  const isThere = new Promise<void>((done) => {
+    arrived = done;
+  });
+  const { url, server } = await running({
+    'POST /echo': async () => {
+      arrived();
+      await new Promise<void>((done) => {
+        release = done;
+      });
+      return { status: 202, body: 'done' };
+    },
+  });
+  const asked = fetch(`${url}/echo`, { method: 'POST' });
+  await isThere;
+  const stopping = server.stop(60_000);
+  await expect(fetch(`${url}/echo`, { method: 'POST' })).rejects.toThrow();
+  release();
+  expect((await asked).status).toBe(202);
+  await stopping;
+});
