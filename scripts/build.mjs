@@ -13,8 +13,10 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { bundledPackages, noticesText } from './third-party.mjs';
 
 const built = [];
+const metafiles = [];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const common = {
   bundle: true,
@@ -153,13 +155,15 @@ await make({
   external: [...host.external, 'pg-native'],
 });
 
+const notices = noticesText(bundledPackages(metafiles));
+built.push({ path: resolve('dist/third-party.txt'), contents: Buffer.from(notices) });
 land(built);
 // npx runs it in place.
 chmodSync('dist/portolan.mjs', 0o755);
 
 /** Builds the Action. Its digest is that of its own code: a change to what it does not contain leaves the file alone. */
 async function makeAction() {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...common,
     define: { ...common.define, PORTOLAN_SOURCES: JSON.stringify(NO_DIGEST) },
     entryPoints: { action: 'pipeline/action/index.ts' },
@@ -167,7 +171,9 @@ async function makeAction() {
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     write: false,
+    metafile: true,
   });
+  metafiles.push(metafile);
   const [{ path, text }] = outputFiles;
   if (text.split(NO_DIGEST).length !== 2) throw new Error('the Action must have its digest in one place');
   const sha256 = createHash('sha256').update(text).digest('hex');
@@ -175,7 +181,8 @@ async function makeAction() {
 }
 
 async function make(options) {
-  const { outputFiles } = await build({ ...options, write: false });
+  const { outputFiles, metafile } = await build({ ...options, write: false, metafile: true });
+  metafiles.push(metafile);
   built.push(...outputFiles);
 }
 

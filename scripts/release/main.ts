@@ -1,0 +1,197 @@
+/**
+ * What a release consists of, and where its image goes. `npm run build` comes before it.
+ *
+ *   node scripts/run.mjs scripts/release/main.ts prepare --tag vX.Y.Z --base-image REFERENCE --out DIR [--notes HEADING]
+ *   node scripts/run.mjs scripts/release/main.ts push --from DIR --to REGISTRY/REPOSITORY [--sign keyless|FILE]
+ *       [--plain-http HOST]
+ *
+ * prepare writes the npm package, the image of the command line as an OCI layout, the list of its parts (CycloneDX), the
+ * playground, the notes and the checksums. push pushes the image under its versions, and signs it.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parse } from 'semver';
+import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
+import { createRegistryClient, type RegistryClient } from '../../pipeline/oci/registry/client.ts';
+import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
+import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
+import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
+import { copyImage, pushImage } from '../../pipeline/oci/registry/push.ts';
+import { attach } from '../../pipeline/publish/attest/artifact.ts';
+import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
+import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
+import type { Signer } from '../../pipeline/publish/attest/signer.ts';
+import { openBase } from '../../pipeline/publish/base.ts';
+import { cliImage } from './cli-image.ts';
+
+const LAYOUT = 'image';
+const NOTES = 'notes.md';
+const ARCHITECTURES = ['amd64', 'arm64'];
+/** Where the image has the package. */
+const PACKAGE = 'lib/node_modules/portolan';
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tag: { type: 'string' },
+    'base-image': { type: 'string' },
+    out: { type: 'string' },
+    notes: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    sign: { type: 'string' },
+    'plain-http': { type: 'string', multiple: true },
+  },
+});
+const client = createRegistryClient({
+  plainHttp: values['plain-http'] ?? [],
+  internal: values['plain-http'] ?? [],
+  credentials: authfileCredentials({ environment: process.env }),
+});
+try {
+  const [step] = positionals;
+  if (step === 'prepare') await prepare();
+  else if (step === 'push') await push();
+  else throw new Error('the first word must be prepare or push');
+} finally {
+  client.close();
+}
+
+function needed(option: keyof typeof values): string {
+  const value = values[option];
+  if (typeof value !== 'string') throw new Error(`--${option} is missing`);
+  return value;
+}
+
+async function prepare(): Promise<void> {
+  const version = versionOf(needed('tag'));
+  const out = resolve(needed('out'));
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  writeFileSync(join(out, NOTES), notesOf(values.notes ?? version));
+  const packed = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out]).trim();
+  writeFileSync(
+    join(out, 'sbom.cdx.json'),
+    run('npm', ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application']),
+  );
+  run(process.execPath, ['scripts/playground.mjs', join(out, 'playground.html')]);
+  await buildImage(join(out, packed), version, out);
+  const files = readdirSync(out, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const sums = files
+    .map(({ name }) => name)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(out, name)))
+          .digest('hex')}  ${name}\n`,
+    );
+  writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+  process.stdout.write(
+    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`].join(', ')}\n`,
+  );
+}
+
+/** A tag names the version of the package: nothing is released under another one. */
+function versionOf(tag: string): string {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  if (tag !== `v${version}` || parse(tag) === null) {
+    throw new Error(
+      `the tag is ${tag}, but package.json has version ${version}: the tag must be v${version}`,
+    );
+  }
+  return version;
+}
+
+/** The section of the changelog under a heading. */
+function notesOf(heading: string): string {
+  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
+  const section = sections.find((text) => text.split('\n')[0]?.split(' ')[0] === heading);
+  if (section === undefined) throw new Error(`CHANGELOG.md has no section ## ${heading}`);
+  return `${section.slice(section.indexOf('\n')).trim()}\n`;
+}
+
+/** The package with what it depends on, as the lock file says, on top of the base. */
+async function buildImage(tarball: string, version: string, out: string): Promise<void> {
+  const stage = mkdtempSync(join(tmpdir(), 'portolan-release-'));
+  try {
+    const folder = join(stage, PACKAGE);
+    mkdirSync(folder, { recursive: true });
+    run('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner']);
+    writeFileSync(join(folder, 'package-lock.json'), readFileSync('package-lock.json'));
+    run('npm', ['ci', '--silent', '--omit=dev', '--ignore-scripts', '--prefix', folder]);
+    rmSync(join(folder, 'package-lock.json'));
+    mkdirSync(join(stage, 'bin'));
+    symlinkSync(join('..', PACKAGE, 'dist/portolan.mjs'), join(stage, 'bin/portolan'));
+    const base = await openBase(client, parseLocation(needed('base-image')));
+    const image = await cliImage(base, {
+      stage,
+      entrypoint: ['node', `/usr/local/${PACKAGE}/dist/portolan.mjs`],
+      architectures: ARCHITECTURES,
+      labels: {
+        'org.opencontainers.image.title': 'portolan',
+        'org.opencontainers.image.version': version,
+        'org.opencontainers.image.revision': run('git', ['rev-parse', 'HEAD']).trim(),
+        'org.opencontainers.image.licenses': 'Apache-2.0',
+        'org.opencontainers.image.base.digest': base.image.digest,
+      },
+    });
+    const { registry, reference, finish } = await openDestination(
+      parseLocation(`oci:${join(out, LAYOUT)}:${version}`),
+      client,
+    );
+    await pushImage(registry, reference, { image });
+    await finish();
+    await base.source.close();
+  } finally {
+    rmSync(stage, { recursive: true });
+  }
+}
+
+async function push(): Promise<void> {
+  const from = await openSource(parseLocation(`oci:${join(resolve(needed('from')), LAYOUT)}`), client);
+  const version = from.reference.kind === 'tag' ? from.reference.tag : '';
+  const read = parse(version);
+  if (!read) throw new Error(`the layout must have one image whose tag is a version, not ${version}`);
+  // A prerelease is known by its own name only.
+  const tags =
+    read.prerelease.length > 0 ? [version] : [version, `${read.major}.${read.minor}`, `${read.major}`];
+  for (const tag of tags) {
+    const reference = parseReference(`${needed('to')}:${tag}`);
+    const { digest } = await copyImage(from, { registry: client, reference });
+    if (tag === version) await sign(client, withDigest(reference, digest));
+    process.stdout.write(`${formatReference(reference)}: ${digest}\n`);
+  }
+  await from.close();
+}
+
+/** Puts a signature in cosign's format beside the image, before the tags that move name it. */
+async function sign(registry: RegistryClient, image: ReturnType<typeof withDigest>): Promise<void> {
+  if (values.sign === undefined) return;
+  const signer: Signer =
+    values.sign === 'keyless' ? { kind: 'keyless' } : { kind: 'key', key: readFileSync(values.sign, 'utf8') };
+  const manifest = await registry.getManifest(image);
+  if (!manifest) throw new Error(`${formatReference(image)} is not there`);
+  const statement = await signedStatement(cosignStatement(image.digest), COSIGN_PREDICATE, signer);
+  await attach(registry, { reference: image, manifest }, statement);
+}
+
+function run(program: string, words: readonly string[]): string {
+  return execFileSync(program, words, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}

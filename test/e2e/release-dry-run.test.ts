@@ -1,0 +1,166 @@
+// A release without the world outside: every file of it, the image in a registry, the package in a registry of npm's, and
+// then what people do with them.
+
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { folder } from '../fakes/folder.ts';
+import { nodeBase } from '../fakes/node-base.ts';
+import { buildProgram, program } from '../fakes/program.ts';
+import { dockerRegistry } from '../fakes/real-registry.ts';
+import { freePort, run, start } from '../fakes/tools.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const PACKAGE = `portolan-${version}.tgz`;
+const SAMPLE = resolve('test/catalogs/sample/catalogs/v4.20');
+const TEN_MINUTES = 600_000;
+
+beforeAll(buildProgram);
+
+const release = (...words: readonly string[]): Promise<Buffer> =>
+  run(process.execPath, 'scripts/run.mjs', 'scripts/release/main.ts', ...words);
+
+/** Everything of a release, in a directory. */
+async function prepared(host: string): Promise<string> {
+  const out = folder();
+  await release(
+    ...['prepare', '--tag', `v${version}`, '--notes', 'Unreleased', '--out', out],
+    ...['--base-image', await nodeBase(host), '--plain-http', host],
+  );
+  return out;
+}
+
+test(
+  'from the tag to a catalog that is checked with what was installed',
+  async () => {
+    const { host, client } = await dockerRegistry();
+    const out = await prepared(host);
+    expect(readdirSync(out).sort()).toEqual(
+      ['SHA256SUMS', 'image', 'notes.md', 'playground.html', PACKAGE, 'sbom.cdx.json'].sort(),
+    );
+    expect(String(await run('sh', '-c', `cd ${out} && sha256sum --check --strict SHA256SUMS`))).toContain(
+      `${PACKAGE}: OK`,
+    );
+    expect(statSync(join(out, PACKAGE)).size).toBeLessThan(3_000_000);
+    const sbom = JSON.parse(readFileSync(join(out, 'sbom.cdx.json'), 'utf8'));
+    expect(sbom.components.map(({ name }: { name: string }) => name)).toContain('ajv');
+
+    // The same sources are the same image.
+    const index = (folder: string): string => readFileSync(join(folder, 'image', 'index.json'), 'utf8');
+    expect(index(await prepared(host))).toBe(index(out));
+
+    // The image, signed, under its versions.
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const keys = folder();
+    writeFileSync(join(keys, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    writeFileSync(join(keys, 'key.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+    const to = `${host}/portolan`;
+    await release(
+      ...['push', '--from', out, '--to', to, '--plain-http', host, '--sign', join(keys, 'key.pem')],
+    );
+    const tags: string[] = [];
+    for await (const tag of client.listTags({ registry: host, repository: 'portolan' })) tags.push(tag);
+    const [major, minor] = version.split('.');
+    expect(tags).toEqual(expect.arrayContaining([version, `${major}.${minor}`, major]));
+    const verify = ['verify', '--insecure', host, '--key', join(keys, 'key.pub'), `${to}:${version}`];
+    expect(program(verify)).toMatchObject({ exit: 0 });
+    const { privateKey: _, publicKey: foreign } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(join(keys, 'foreign.pub'), foreign.export({ type: 'spki', format: 'pem' }));
+    const refused = verify.map((word) => word.replace('key.pub', 'foreign.pub'));
+    expect(program(refused).exit).toBe(1);
+
+    // What is in the image runs.
+    const layout = folder();
+    await run(
+      ...(['skopeo', '--override-arch', 'arm64', 'copy', '--quiet', '--src-tls-verify=false'] as const),
+      ...[`docker://${to}:${version}`, `oci:${layout}:one`],
+    );
+    const bundle = join(folder(), 'bundle');
+    await run('umoci', 'unpack', '--rootless', '--image', `${layout}:one`, bundle);
+    const local = join(bundle, 'rootfs/usr/local');
+    expect(String(await run(join(local, 'bin/portolan'), '--version'))).toBe(`portolan ${version}\n`);
+    const { process: started } = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8'));
+    expect(started.args).toEqual([
+      'node',
+      '/usr/local/lib/node_modules/portolan/dist/portolan.mjs',
+      '--help',
+    ]);
+    expect(started.user.uid).toBe(1000);
+
+    // The package, installed by somebody who has Node and nothing else.
+    const npm = await npmRegistry();
+    await run(
+      'npm',
+      'publish',
+      join(out, PACKAGE),
+      '--registry',
+      npm,
+      ...npmLogin(npm),
+      '--provenance=false',
+    );
+    const home = folder();
+    const bare = bareHome(home);
+    const installed = bare('npm', 'install', '--silent', '--prefix', home, '--registry', npm, 'portolan');
+    expect(installed.stderr).toBe('');
+    expect(bare('npx', '--no', 'portolan', 'validate', SAMPLE)).toMatchObject({ status: 0 });
+    const text = bare('npx', '--no', 'portolan', 'list', 'channels', SAMPLE).stdout;
+    expect(text).toContain('lighthouse-operator');
+  },
+  TEN_MINUTES,
+);
+
+describe('a release is refused', () => {
+  test.each([
+    ['under a tag of another version', ['--tag', 'v99.0.0'], 'the tag must be v'],
+    ['under no version', ['--tag', 'main'], 'the tag must be v'],
+    ['without notes', ['--tag', `v${version}`, '--notes', '99.0.0'], 'CHANGELOG.md has no section'],
+  ])('%s', async (_, words, why) => {
+    const out = join(folder(), 'out');
+    await expect(release('prepare', '--out', out, '--base-image', 'oci:nowhere', ...words)).rejects.toThrow(
+      why,
+    );
+  });
+});
+
+/** Verdaccio, which passes on what it does not have. @returns its URL */
+async function npmRegistry(): Promise<string> {
+  const directory = folder();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const above = String(await run('npm', 'config', 'get', 'registry')).trim();
+  const config = join(directory, 'config.yaml');
+  writeFileSync(
+    config,
+    [
+      `storage: ${directory}/storage`,
+      `auth: {htpasswd: {file: ${directory}/htpasswd}}`,
+      `uplinks: {above: {url: '${above}'}}`,
+      'packages:',
+      '  portolan: {access: $all, publish: $anonymous}',
+      "  '**': {access: $all, proxy: above}",
+      'log: {type: stdout, level: fatal}',
+    ].join('\n'),
+  );
+  await start({
+    program: 'verdaccio',
+    parameters: ['--config', config, '--listen', `127.0.0.1:${port}`],
+    url,
+  });
+  return url;
+}
+
+/** npm publishes for somebody only; Verdaccio takes anybody. */
+function npmLogin(url: string): string[] {
+  return [`--${url.replace('http:', '')}/:_authToken=anybody`];
+}
+
+/** Runs programs in a directory where there is nothing but Node, npm and a shell. */
+function bareHome(home: string) {
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  const path = [resolve(process.execPath, '..'), '/usr/bin', '/bin'].join(delimiter);
+  return (program: string, ...words: readonly string[]) =>
+    spawnSync(program, words, { cwd: home, env: { PATH: path, HOME: home }, encoding: 'utf8' });
+}
