@@ -42,7 +42,8 @@ export async function listenGrpc(
   methods: GrpcMethods,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const server = createServer();
+  // Readers of one answer wait for the same bytes; Node would count them for each, and refuse further calls.
+  const server = createServer({ maxSessionMemory: Number.MAX_SAFE_INTEGER });
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
     sessions.add(session);

@@ -202,6 +202,17 @@ test('a reader that does not read is sent no more than fits; one that goes away,
   expect(taken()).toBe(left);
 });
 
+test('however many readers of a connection wait, another is answered', async () => {
+  const kept = Buffer.alloc(1 << 18);
+  const session = await clientOf({ answer: (message) => [message.length > 0 ? frame(message) : kept] });
+  session.setMaxListeners(0);
+  const waiting = Array.from({ length: 100 }, () => call(session));
+  await Promise.all(
+    waiting.map((stream) => new Promise((done) => stream.once('response', done).end(text('')))),
+  );
+  expect(await ask(session, text('another'))).toMatchObject({ status: '0' });
+});
+
 test('a call ends when its time is over, whether its answer is read or not', async () => {
   const { method, taken } = endless();
   const session = await clientOf(method);
