@@ -164,6 +164,16 @@ function refusal(registries: ReadonlyMap<string, NodeRegistry>): string | undefi
   return undefined;
 }
 
+/** The hosts of all mirrors, with their ports: whoever names them means them, be they on an internal network. */
+export function mirrorHosts({ registries }: NodeConfig): string[] {
+  const places = [...registries].flatMap(([prefix, { location, digestMirrors, tagMirrors }]) => [
+    ...digestMirrors,
+    ...tagMirrors,
+    ...(location === prefix ? [] : [location]),
+  ]);
+  return [...new Set(places.map((place) => place.split('/', 1)[0] ?? ''))];
+}
+
 /**
  * What a node with this configuration asks for a reference as a pod names it.
  *

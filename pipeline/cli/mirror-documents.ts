@@ -17,7 +17,10 @@ import type { Invocation } from './command.ts';
  *
  * @throws PipelineError `usage` for a file that cannot be read as a whole or says nothing, `not-found`, `io`
  */
-export function mirrorsFor({ list, text }: Invocation, directory: string): NodeConfig | undefined {
+export function mirrorsFor(
+  { list, text }: Pick<Invocation, 'list' | 'text'>,
+  directory: string,
+): NodeConfig | undefined {
   const documents = list('idms');
   const file = text('registries-conf');
   if (documents.length === 0 && file === undefined) return undefined;
@@ -55,16 +58,6 @@ function registriesIn(path: string, written: string): RegistriesConf {
     if (!(error instanceof InvalidRegistriesConf)) throw error;
     throw new PipelineError('usage', `${written}:${error.line}: ${error.message}`, { cause: error });
   }
-}
-
-/** The hosts of all mirrors, with their ports: whoever names them means them, be they on an internal network. */
-export function mirrorHosts({ registries }: NodeConfig): string[] {
-  const places = [...registries].flatMap(([prefix, { location, digestMirrors, tagMirrors }]) => [
-    ...digestMirrors,
-    ...tagMirrors,
-    ...(location === prefix ? [] : [location]),
-  ]);
-  return [...new Set(places.map((place) => place.split('/', 1)[0] ?? ''))];
 }
 
 export function isFolder(path: string): boolean {

@@ -1,18 +1,16 @@
 /** How commands reach registries: the client that their options make. */
 import { resolve } from 'node:path';
-import type { NodeConfig } from '../../catalog/mirror/node.ts';
-import { clientUnder } from '../catalogs/references/client.ts';
+import { mirrorHosts, type NodeConfig } from '../../catalog/mirror/node.ts';
+import { clientUnder, withMirrors } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';
 import { authfileCredentials } from '../oci/registry/credentials.ts';
 import { parseLocation } from '../oci/registry/image-location.ts';
-import { readThroughMirrors } from '../oci/registry/mirrored.ts';
-import type { Traffic } from '../oci/registry/transport.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Invocation } from './command.ts';
-import { mirrorHosts, mirrorsFor } from './mirror-documents.ts';
+import { mirrorsFor } from './mirror-documents.ts';
 
 /** What a client may ask. */
 export interface ClientScope {
@@ -83,32 +81,10 @@ function throughMirrors(
 ): RegistryClient {
   const internal = [...(options.internal ?? []), ...mirrorHosts(config)];
   const mirrors = createRegistryClient({ ...options, internal });
-  const reader = readThroughMirrors(client, {
+  return withMirrors(client, mirrors, {
     config,
-    mirrors,
     ...(policy && { allows: repositoryMatcher(policy.registries.allow) }),
   });
-  return {
-    ...reader,
-    traffic: () => sumOf(client.traffic(), mirrors.traffic()),
-    close: () => {
-      client.close();
-      mirrors.close();
-    },
-  };
-}
-
-function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>): Map<string, Traffic> {
-  const sum = new Map(a);
-  for (const [host, { requests, sent, received }] of b) {
-    const known = sum.get(host) ?? { requests: 0, sent: 0, received: 0 };
-    sum.set(host, {
-      requests: known.requests + requests,
-      sent: known.sent + sent,
-      received: known.received + received,
-    });
-  }
-  return sum;
 }
 
 function hostOf(text: string | undefined): string[] {

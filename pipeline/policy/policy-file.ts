@@ -55,6 +55,7 @@ export interface PolicyFile {
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
     readonly lock?: string;
+    readonly mirrors?: readonly WrittenMirror[];
     readonly signatures?: readonly WrittenSignature[];
     readonly attestations?: readonly WrittenAttestation[];
   };
@@ -65,6 +66,13 @@ export interface PolicyFile {
     readonly retired?: Retirement;
     readonly role?: string;
   };
+}
+
+/** As an entry of an ImageDigestMirrorSet. */
+export interface WrittenMirror {
+  readonly source: string;
+  readonly mirrors: readonly string[];
+  readonly mirrorSourcePolicy?: 'AllowContactingSource' | 'NeverContactSource';
 }
 
 /** A pattern; of a catalog, with the name that is not what `{catalog}` matches. */

@@ -1,5 +1,6 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Location, Severity } from '../../catalog/finding.ts';
+import type { MirrorRule } from '../../catalog/mirror/node.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import type { Retirement } from '../ports.ts';
 import type { Identity } from './identity.ts';
@@ -196,6 +197,8 @@ export interface RegistriesPolicy {
   readonly internal: readonly string[];
   /** Where the lock of a catalog lies; `{catalog}` stands for its name. */
   readonly lock: string;
+  /** Where images are read whose references name another place. */
+  readonly mirrors: readonly MirrorRule[];
   /** Which images must be signed; the first whose patterns match counts. */
   readonly signatures: readonly SignatureDemand[];
   /** External checks that images must have passed; all whose patterns match count. */

@@ -285,6 +285,7 @@ function registriesOf({
   credentials,
   internal,
   lock,
+  mirrors = [],
   signatures = [],
   attestations = [],
 }: Part<'registries'>): RegistriesPolicy {
@@ -293,6 +294,11 @@ function registriesOf({
     credentials: credentials ?? [],
     internal: internal ?? [],
     lock: lock ?? 'catalogs/{catalog}.lock.json',
+    mirrors: mirrors.map(({ source, mirrors, mirrorSourcePolicy }) => ({
+      source,
+      mirrors,
+      blocksSource: mirrorSourcePolicy === 'NeverContactSource',
+    })),
     signatures: signatures.map((demand) => ({ from: demand.from, trust: trustOf(demand) })),
     attestations: attestations.map((demand) => ({
       name: demand.name,

@@ -1,20 +1,60 @@
 /** A client for the references that a pull request brings. */
 
+import { nodeConfig } from '../../../catalog/mirror/node.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../../oci/registry/client.ts';
 import { credentialsOnlyFor } from '../../oci/registry/credentials.ts';
+import { type MirroredOptions, readThroughMirrors } from '../../oci/registry/mirrored.ts';
+import type { Traffic } from '../../oci/registry/transport.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 
-/** It asks only what the policy allows, with credentials only where that names them. */
+/** It asks only what the policy allows, where it says that images are, with credentials only where that names them. */
 export function clientUnder({ registries }: Policy, options: ClientOptions): RegistryClient {
   const { credentials, internal = [] } = options;
   const own = credentials && credentialsOnlyFor(credentials, repositoryMatcher(registries.credentials));
-  return createRegistryClient({
-    ...options,
-    ...(own ? { credentials: own } : {}),
+  const limited = (allows: readonly string[]): RegistryClient =>
+    createRegistryClient({
+      ...options,
+      ...(own ? { credentials: own } : {}),
+      allows: repositoryMatcher(allows),
+      internal: [...internal, ...registries.internal],
+    });
+  const client = limited(registries.allow);
+  const { mirrors } = registries;
+  if (mirrors.length === 0) return client;
+  return withMirrors(client, limited(mirrors.flatMap((one) => one.mirrors)), {
+    config: nodeConfig({ digest: mirrors, tag: mirrors }),
     allows: repositoryMatcher(registries.allow),
-    internal: [...internal, ...registries.internal],
   });
+}
+
+/** A client that reads through mirrors; closed together with the one that asks them. */
+export function withMirrors(
+  client: RegistryClient,
+  mirrors: RegistryClient,
+  options: Omit<MirroredOptions, 'mirrors'>,
+): RegistryClient {
+  return {
+    ...readThroughMirrors(client, { ...options, mirrors }),
+    traffic: () => sumOf(client.traffic(), mirrors.traffic()),
+    close: () => {
+      client.close();
+      mirrors.close();
+    },
+  };
+}
+
+function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>): Map<string, Traffic> {
+  const sum = new Map(a);
+  for (const [host, { requests, sent, received }] of b) {
+    const known = sum.get(host) ?? { requests: 0, sent: 0, received: 0 };
+    sum.set(host, {
+      requests: known.requests + requests,
+      sent: known.sent + sent,
+      received: known.received + received,
+    });
+  }
+  return sum;
 }
 
 /** Clients of one check, closed together. */

@@ -1,29 +1,36 @@
 /** The way to registries for commands that read images. */
 
+import { mirrorHosts, type NodeConfig } from '../../../catalog/mirror/node.ts';
 import { createRegistryClient } from '../../oci/registry/client.ts';
 import { authfileCredentials } from '../../oci/registry/credentials.ts';
+import { readThroughMirrors } from '../../oci/registry/mirrored.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 
 export interface ReachOptions {
-  /** Whether the host speaks plain HTTP. */
+  /** Whether the host and its mirrors speak plain HTTP. */
   readonly plainHttp: boolean;
+  /** Where images are read whose references name another place. */
+  readonly mirrors?: NodeConfig | undefined;
 }
 
 /**
  * A client with the credentials and proxies of whoever runs the program.
  *
- * @param host with its port; whoever types its name may ask it, even when it is on an internal network
+ * @param host with its port; whoever types its name, or that of a mirror, may ask it, even when it is on an internal
+ * network
  */
 export function registryClient(
   { environment }: Terminal,
   host: string,
-  { plainHttp }: ReachOptions,
+  { plainHttp, mirrors }: ReachOptions,
 ): Registry {
-  return createRegistryClient({
+  const hosts = [host, ...(mirrors ? mirrorHosts(mirrors) : [])];
+  const client = createRegistryClient({
     credentials: authfileCredentials({ environment }),
     environment,
-    internal: [host],
-    plainHttp: plainHttp ? [host] : [],
+    internal: hosts,
+    plainHttp: plainHttp ? hosts : [],
   });
+  return mirrors ? readThroughMirrors(client, { config: mirrors, mirrors: client }) : client;
 }

@@ -58,5 +58,15 @@ export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
   help: { short: 'h', description: 'show this help' },
   'skip-tls': { description: 'the same as --skip-tls-verify --use-http' },
   'skip-tls-verify': { description: 'skip TLS certificate verification for registries' },
+  idms: {
+    value: 'PATH',
+    list: true,
+    description:
+      'read images where these ImageDigestMirrorSets, ImageTagMirrorSets or ImageContentSourcePolicies say',
+  },
+  'registries-conf': {
+    value: 'FILE',
+    description: 'read images where this registries.conf (version 2) says',
+  },
   'use-http': { description: 'use plain HTTP for registries' },
 };

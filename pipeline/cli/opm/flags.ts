@@ -51,7 +51,10 @@ export function operandIndexes(words: readonly string[]): number[] {
 }
 
 function takesNext(word: string): boolean {
-  if (word.startsWith('--')) return word !== '--help' && !Object.hasOwn(GLOBAL_FLAGS, word.slice(2));
+  if (word.startsWith('--')) {
+    const name = word.slice(2);
+    return !Object.hasOwn(GLOBAL_FLAGS, name) || GLOBAL_FLAGS[name]?.value !== undefined;
+  }
   return word.length === 2 && word !== '-h';
 }
 

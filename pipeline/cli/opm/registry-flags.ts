@@ -1,12 +1,13 @@
 /** How registries are reached, by the flags that every command has. */
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
+import { mirrorsFor } from '../mirror-documents.ts';
 import type { Call, World } from './command.ts';
 
 /**
  * The way to the registry of a host.
  *
- * @throws PipelineError `usage` for flags that exclude each other
+ * @throws PipelineError `usage` for flags that exclude each other, and for mirrors that cannot be read
  */
 export function registries(
   call: Call,
@@ -20,7 +21,9 @@ export function registries(
     terminal.err('certificates are still verified; set NODE_EXTRA_CA_CERTS to a file with your own CA\n');
   }
   const plainHttp = call.flag('use-http') || call.flag('skip-tls');
-  return (host) => registry(host, { plainHttp });
+  const given = (flag: string): string | undefined => (call.given(flag) ? call.text(flag) : undefined);
+  const mirrors = mirrorsFor({ list: call.list, text: given }, terminal.directory);
+  return (host) => registry(host, { plainHttp, mirrors });
 }
 
 const EXCLUSIVE = [

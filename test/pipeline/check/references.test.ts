@@ -19,9 +19,11 @@ afterEach(() => git.remove());
 
 const PATH = 'catalogs/v1/tug/catalog.yaml';
 
-function policy(allow: string): string {
-  return `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {allow: [${allow}], internal: ['127.0.0.1']}\n`;
+function policy(allow: string, more: string): string {
+  return `apiVersion: portolan/v1alpha1\nkind: Portolan\nregistries: {allow: [${allow}], ${more}}\n`;
 }
+
+const INTERNAL = "internal: ['127.0.0.1']";
 
 /** A package with one bundle for each of the images, each replacing the one before. */
 function tug(...images: readonly string[]): string {
@@ -41,13 +43,18 @@ properties: [{type: olm.package, value: {packageName: tug, version: 1.${i}.0}}]
   return `schema: olm.package\nname: tug\ndefaultChannel: stable\n${channel}${bundles.join('')}`;
 }
 
+/** Images of `registry.invalid/org` are on the registry of a test. */
+const mirrored = ({ host }: TestRegistry): string =>
+  `mirrors: [{source: registry.invalid/org, mirrors: ['${host}/org'], mirrorSourcePolicy: NeverContactSource}]`;
+
 async function reportOf(
   allow: string,
   plainHttp: readonly string[],
   images: readonly string[],
+  more = INTERNAL,
 ): Promise<CheckReport> {
   const [first = ''] = images;
-  const base = git.commit({ '.github/portolan.yaml': policy(allow), [PATH]: tug(first) });
+  const base = git.commit({ '.github/portolan.yaml': policy(allow, more), [PATH]: tug(first) });
   const head = git.commit({ [PATH]: tug(...images) }, { parents: [base], branch: 'more' });
   const repository = await openRepository(git.directory, { searchPath: process.env['PATH'] });
   try {
@@ -107,4 +114,27 @@ test('a policy that allows nothing: said, and no verdict', async () => {
   expect(report.unchecked).toEqual([
     { what: '1 new reference', why: 'the policy does not allow access to any registry (registries.allow)' },
   ]);
+});
+
+test('mirrors of the policy are asked in place of the source', async () => {
+  const far = await registry();
+  await push(far, 'there');
+  const names = ['old', 'there', 'absent'].map((name) => `registry.invalid/org/${name}:v1`);
+  const report = await reportOf('registry.invalid', [far.host], names, `${mirrored(far)}, ${INTERNAL}`);
+  expect(report.findings.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { rule: 'image/tag-missing', message: expect.stringContaining('registry.invalid/org/absent:v1') },
+  ]);
+  expect(report.unchecked).toEqual([]);
+});
+
+test('a mirror is not asked for what the policy does not allow, nor on an internal network that it does not name', async () => {
+  const far = await registry();
+  await push(far, 'there');
+  const names = ['old', 'there'].map((name) => `registry.invalid/org/${name}:v1`);
+  const asked = far.seen.length;
+  const foreign = await reportOf('quay.io', [far.host], names, `${mirrored(far)}, ${INTERNAL}`);
+  expect(rulesIn(foreign)).toContain('image/registry');
+  const hidden = await reportOf('registry.invalid', [far.host], names, mirrored(far));
+  expect(hidden.verdict).toBe('inconclusive');
+  expect(far.seen).toHaveLength(asked);
 });

@@ -37,7 +37,8 @@ async function scene() {
     'registries.conf',
     `[[registry]]\nlocation = "registry.invalid/org"\nblocked = true\n[[registry.mirror]]\nlocation = "${mirror.host}/m"\n`,
   );
-  const run = (...words: string[]) => portolan(directory, ...words, '--insecure', mirror.host);
+  const run = (...words: string[]) =>
+    portolan(directory, ...words, ...(words[0] === 'opm' ? [] : ['--insecure', mirror.host]));
   return { root, write, run };
 }
 
@@ -75,4 +76,17 @@ test.each([
   write(name, text);
   const ran = await run('list', 'packages', IMAGE, option, name);
   expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(message) });
+});
+
+test("opm's commands take the same flags, also before the command", async () => {
+  const { run } = await scene();
+  const opm = (...words: string[]) => run('opm', ...words);
+  // --insecure is a flag of Portolan's own commands.
+  const { out } = await opm('render', IMAGE, '--idms', 'itms.yaml', '--use-http');
+  expect(out).toContain('registry.invalid/org/bundle:v1');
+  expect((await opm('--idms', 'itms.yaml', '--use-http', 'render', IMAGE)).out).toContain('olm.bundle');
+  const conf = ['--registries-conf=registries.conf', '--use-http'];
+  expect((await opm('render', IMAGE, ...conf)).out).toContain('olm.bundle');
+  expect(await opm('render', IMAGE, '--use-http')).toMatchObject({ exit: 1 });
+  expect((await opm('render', IMAGE, '--idms', 'none.yaml')).err).toContain('none.yaml');
 });
