@@ -67,8 +67,8 @@ function overrides(type: string, bytes: Buffer): Overrides {
   const found: { path?: string; linkpath?: string; size?: number } = {};
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(' ', at);
-    const length = space < 0 ? 0 : Number(bytes.toString('latin1', at, space));
-    if (!Number.isInteger(length) || length <= space - at) break;
+    const length = Number(bytes.toString('latin1', at, space));
+    if (space < 0 || !Number.isInteger(length) || length <= space - at) break;
     const [, key, value = ''] =
       /^([^=]*)=(.*)\n$/s.exec(bytes.toString('utf8', space + 1, at + length)) ?? [];
     if (key === 'path' || key === 'linkpath') found[key] = value;

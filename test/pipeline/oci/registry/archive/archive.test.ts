@@ -172,4 +172,24 @@ describe('tar', () => {
       { numRuns: 200 },
     );
   });
+
+  test.each([
+    ['record that breaks off', '30 path=b', 'a'],
+    ['record without a length', 'nothing', 'a'],
+    ['whole record', '10 path=b\n', 'b'],
+  ])('a %s in the header before an entry', async (_, record, name) => {
+    const file = join(folder(), 'x.tar');
+    const [extra, entry] = [tar('x', Buffer.from(record)), tar('a', Buffer.from('content'))];
+    writeFileSync(file, Buffer.concat([asPaxHeader(extra.subarray(0, 1024)), entry]));
+    expect([...(await tarIndex(file)).keys()]).toEqual([name]);
+  });
 });
+
+/** The entry as one that has records for the next. */
+function asPaxHeader(entry: Buffer): Buffer {
+  const typed = Buffer.from(entry);
+  typed.write('x', 156);
+  const sum = Number.parseInt(typed.toString('latin1', 148, 154), 8) + 'x'.charCodeAt(0) - (entry[156] ?? 0);
+  typed.write(sum.toString(8).padStart(6, '0'), 148);
+  return typed;
+}
