@@ -8,6 +8,15 @@
  * the tag's new value is on its way to the registry, which may take it much later; the registry's answer to that is
  * lost, and the process lives; a process stops for so long that its lease ends. What came of a process that died or
  * failed is run again from its beginning.
+ *
+ * A search may be reduced: states that go on alike are one.
+ * - A read that only a conditional write asks for is one step with it. If something came between them, the write would
+ *   be refused and the read done again. So a process that waits for the lease is at one place, until it takes it.
+ * - Who has claimed, or finds a newer claim when it begins, does what every other one does then, the reconciler as
+ *   well: it reads the claim and moves the tag. Which of them is where makes no difference. It holds while claims only
+ *   grow and everybody converges.
+ * - Of the claim that a process saw last only that counts which its next calls compare: nothing before it reads the
+ *   claim under the lease, and whether it is still the newest after it moved the tag.
  */
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Claim, Clock, Fence, StandingClaim, StandingLease } from '../../pipeline/ports.ts';
@@ -20,6 +29,8 @@ export interface Exploration {
   readonly reconciles?: boolean;
   /** How many things may go wrong. */
   readonly faults: number;
+  /** Whether states that go on alike are one. */
+  readonly reduced?: boolean;
   /** Replaces the conditional write by a look and a write. */
   readonly checkThenPut?: boolean;
   /** Ends after the first move of the tag. */
@@ -71,6 +82,11 @@ interface Local {
   readonly key: string;
   /** The version of a lease, where it still matters. */
   readonly lease: string | undefined;
+  /** The key without the claim that was seen last, and which claim that is. */
+  readonly bare: string;
+  readonly seen: string | undefined;
+  /** What of that claim counts: nothing, whether it still stands, all. */
+  readonly counts: 'nothing' | 'standing' | 'all';
 }
 
 interface Answer {
@@ -104,7 +120,8 @@ export async function explore(how: Exploration): Promise<Explored> {
   const world: World = { claim: undefined, tag: '', lease: undefined, holder: undefined, under: undefined };
   const start: State = { world, locals: births, faults: how.faults };
   const seen = compactSet();
-  seen.add(keyOf(start));
+  const nameOf = how.reduced ? (state: State): string => sharedKeyOf(state, how) : keyOf;
+  seen.add(nameOf(start));
   const ends = new Set<string>();
   const backwards = new Set<string>();
   const open: State[] = [start];
@@ -116,7 +133,7 @@ export async function explore(how: Exploration): Promise<Explored> {
       transitions++;
       const [from, to] = [state.world.tag, following.world.tag];
       if (from !== to && numberOf(to) < numberOf(from)) backwards.add(`${from} to ${to}`);
-      if (seen.add(keyOf(following))) open.push(following);
+      if (seen.add(nameOf(following))) open.push(following);
     }
   }
   return { states: seen.size(), transitions, ends, backwards };
@@ -131,6 +148,29 @@ function keyOf({ world, locals, faults }: State): string {
   // A version of a lease is only compared with the one that stands.
   const all = locals.map((local) => `${local.key}${local.lease && local.lease === lease?.version}`).join(' ');
   return `${version} ${tag} ${lease && lease.until === 0} ${holder} ${under} ${faults} ${all}`;
+}
+
+/** Equal for states that go on alike, whoever is where. */
+function sharedKeyOf({ world, locals, faults }: State, how: Exploration): string {
+  const { claim: { version, commit = '0' } = {}, tag, lease, holder, under } = world;
+  const all = locals.map((local, i) => {
+    if (!local.call) return 'done';
+    if (local.answers.length === 0) {
+      const n = i < how.publishers ? i + 1 : 0;
+      return `begins ${n > Number(commit) || !sharesNames(how) ? n : ''}`;
+    }
+    const counts = sharesNames(how) && !how.readOnce && !how.leaseless ? local.counts : 'all';
+    const claim = { nothing: '', standing: local.seen === version, all: local.seen }[counts];
+    const name = sharesNames(how) ? '' : i;
+    return `${name} ${holder === i} ${local.lease && local.lease === lease?.version} ${claim} ${local.bare}`;
+  });
+  const isLeft = lease && lease.until !== 0 && holder === undefined;
+  return `${version} ${tag} ${lease && lease.until === 0} ${isLeft} ${under} ${faults} ${all.sort().join('\n')}`;
+}
+
+/** Whether it makes no difference who of those that have claimed is where. */
+function sharesNames({ checkThenPut, lookOnce }: Exploration): boolean {
+  return !checkThenPut && !lookOnce;
 }
 
 interface Running {
@@ -148,20 +188,32 @@ async function nexts(state: State, how: Exploration, running: Running): Promise<
   const isHeld = world.lease !== undefined && world.lease.until !== 0;
   if (isHeld && world.holder === undefined)
     found.push({ ...state, world: { ...world, lease: ended(world.lease), under: undefined } });
-  for (const [i, local] of locals.entries()) {
-    const { call } = local;
-    if (!call || (call.kind === 'sleep' && isHeld)) continue;
+  for (const [i, start] of locals.entries()) {
+    if (!start.call || (start.call.kind === 'sleep' && isHeld)) continue;
     const n = i < how.publishers ? i + 1 : 0;
+    if (how.reduced && start.call.kind === 'readLease' && isHeld) {
+      // It waits, and may die meanwhile.
+      const born = locals.with(i, running.births[i] ?? start);
+      if (faults > 0) found.push({ world, locals: born, faults: faults - 1 });
+      continue;
+    }
+    const local = how.reduced ? await atWrite(state, { i, n, local: start, how }, running) : start;
+    const { call } = local;
+    if (!call) continue;
     const take = async (after: World, answer: Omit<Answer, 'kind'>, left: number): Promise<void> => {
       const stepped = running.stepOf(n, local, { kind: call.kind, ...answer });
       // Waiting only where it must: most steps were taken before.
-      const next = stepped instanceof Promise ? await stepped : stepped;
+      const awake = stepped instanceof Promise ? await stepped : stepped;
+      const next =
+        how.reduced && awake.call?.kind === 'sleep'
+          ? await running.stepOf(n, awake, { kind: 'sleep', value: 'null', isLate: false })
+          : awake;
       const isOver = next.fails || next.call === undefined;
       const left_ = isOver && after.holder === i ? { ...after, holder: undefined } : after;
       const stands = next.fails ? (running.births[i] ?? next) : next;
       found.push({ world: left_, locals: locals.with(i, stands), faults: left });
     };
-    const [after, value] = done(state, call, i);
+    const [after, value] = done(state, call, i, how);
     const answer = { value: JSON.stringify(value ?? null), isLate: false };
     await take(after, answer, faults);
     if (faults === 0) continue;
@@ -186,11 +238,33 @@ async function nexts(state: State, how: Exploration, running: Running): Promise<
   return found;
 }
 
+interface AtWrite {
+  /** Its place among the processes, and its number. */
+  readonly i: number;
+  readonly n: number;
+  readonly local: Local;
+  readonly how: Exploration;
+}
+
+/** Where a process stands that is about to read for a conditional write: at that write. */
+async function atWrite(state: State, { i, n, local, how }: AtWrite, { stepOf }: Running): Promise<Local> {
+  const { call } = local;
+  if (call?.kind !== 'read' && call?.kind !== 'readLease') return local;
+  const [, value] = done(state, call, i, how);
+  const next = await stepOf(n, local, {
+    kind: call.kind,
+    value: JSON.stringify(value ?? null),
+    isLate: false,
+  });
+  const isWrite = next.call?.kind === 'replace' || (next.call?.kind === 'replaceLease' && next.call.isTaken);
+  return isWrite ? next : local;
+}
+
 function ended(lease: StandingLease | undefined): StandingLease | undefined {
   return lease && { ...lease, until: 0 };
 }
 
-function done({ world, locals }: State, call: Call, i: number): [World, unknown] {
+function done({ world, locals }: State, call: Call, i: number, how: Exploration): [World, unknown] {
   switch (call.kind) {
     case 'read':
       return [world, world.claim];
@@ -206,7 +280,8 @@ function done({ world, locals }: State, call: Call, i: number): [World, unknown]
       return leased(world, call, { i, locals });
     default: {
       if (call.kind === 'replace' && world.claim?.version !== call.version) return [world, null];
-      const sequence = (world.claim?.sequence ?? 0) + 1;
+      // Nothing looks at it. While claims only grow, there is one of each commit.
+      const sequence = how.reduced ? Number(call.claim.commit) : (world.claim?.sequence ?? 0) + 1;
       const made: StandingClaim = { ...call.claim, sequence, version: `${sequence}-${call.claim.commit}` };
       return [{ ...world, claim: made }, made];
     }
@@ -257,8 +332,8 @@ function localKey(
   how: Exploration,
   call: Call | undefined,
   answers: readonly Answer[],
-): Pick<Local, 'key' | 'lease'> {
-  if (!call) return { key: 'done', lease: undefined };
+): Pick<Local, 'key' | 'lease' | 'bare' | 'seen' | 'counts'> {
+  if (!call) return { key: 'done', lease: undefined, bare: 'done', seen: undefined, counts: 'nothing' };
   const claim = answers.findLast(({ kind, value }) => CLAIMS.has(kind) && value !== 'null')?.value ?? '';
   const converges = answers.some(({ kind }) => kind === 'tag') || call.kind === 'tag';
   const taken = answers.findLastIndex(({ kind }) => kind === 'replaceLease');
@@ -271,8 +346,31 @@ function localKey(
   // Without the lease's calls nothing else tells the two reads of a turn apart.
   const before = how.leaseless ? JSON.stringify(answers.slice(-2)) : '';
   const asked = call.kind === 'replaceLease' ? call.version : undefined;
-  const bare = JSON.stringify(call.kind === 'replaceLease' ? { ...call, version: undefined } : call);
-  return { key: `${bare}${claim}${state}${seen}${before}`, lease: since.length > 0 ? held?.version : asked };
+  const next = JSON.stringify(call.kind === 'replaceLease' ? { ...call, version: undefined } : call);
+  const bare = `${next}${state}${seen}${before}`;
+  const isRead = since.some(({ kind }) => kind === 'read');
+  return {
+    key: `${claim}${bare}`,
+    lease: since.length > 0 ? held?.version : asked,
+    bare,
+    seen: claim === '' ? undefined : (JSON.parse(claim) as StandingClaim).version,
+    counts: countsFor(call, { converges, isHeld: since.length > 0, isRead }),
+  };
+}
+
+function countsFor(
+  call: Call,
+  {
+    converges,
+    isHeld,
+    isRead,
+  }: { readonly converges: boolean; readonly isHeld: boolean; readonly isRead: boolean },
+): Local['counts'] {
+  if (!converges) return 'all';
+  // The claim is read anew under the lease.
+  if (call.kind === 'readLease' || (call.kind === 'read' && isHeld && !isRead)) return 'nothing';
+  const isAfter = (call.kind === 'replaceLease' && !call.isTaken) || (call.kind === 'read' && !isHeld);
+  return isAfter ? 'standing' : 'all';
 }
 
 const CLAIMS: ReadonlySet<Call['kind']> = new Set(['read', 'replace', 'overwrite']);

@@ -1,22 +1,41 @@
 /** Every interleaving of publishers, by a search over the states that the real functions can be in. */
 import { describe, expect, test } from 'vitest';
 import { compactSet } from '../../fakes/compact-set.ts';
-import { digestOf, explore } from '../../fakes/publishers.ts';
+import { digestOf, type Exploration, explore } from '../../fakes/publishers.ts';
 
 describe('publishers of commits 1 < 2 < … and the reconciler, in any order, at any pace', () => {
   test.each([
-    [2, 0],
-    [2, 2],
-    [3, 0],
+    [2, 0, false],
+    [2, 2, true],
+    [3, 0, true],
   ])(
-    '%i publishers, %i deaths, lost answers or stops: the tag never goes back, and ends at the newest commit',
-    async (publishers, faults) => {
-      const { states, ends, backwards } = await explore({ publishers, reconciles: faults === 0, faults });
+    '%i publishers, %i deaths, lost answers or stops (reduced: %s): the tag never goes back, and ends at the newest commit',
+    async (publishers, faults, reduced) => {
+      const { states, ends, backwards } = await explore({ publishers, reconciles: true, faults, reduced });
       expect([...backwards]).toEqual([]);
       expect([...ends]).toEqual([digestOf(publishers)]);
       expect(states).toBeGreaterThan(200);
     },
     60_000,
+  );
+
+  // What is sound finds nothing either way; what is not is found by both.
+  test.each<Omit<Exploration, 'publishers' | 'faults'>>([
+    {},
+    { reconciles: true },
+    { reconciles: true, readOnce: true },
+    { reconciles: true, leaseless: true },
+    { reconciles: true, checkThenPut: true },
+    { reconciles: true, lookOnce: true },
+  ])(
+    'a search that takes states which go on alike for one finds what the whole one finds: %j',
+    async (how) => {
+      const whole = await explore({ publishers: 2, faults: 0, ...how });
+      const reduced = await explore({ publishers: 2, faults: 0, reduced: true, ...how });
+      expect([...reduced.backwards].sort()).toEqual([...whole.backwards].sort());
+      expect([...reduced.ends].sort()).toEqual([...whole.ends].sort());
+      expect(reduced.states).toBeLessThan(whole.states);
+    },
   );
 
   test('a search that keeps 64 bits of each state finds as many states as one that keeps their texts', () => {
