@@ -3,19 +3,12 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar, type TarEntry } from 'modern-tar';
-import { compressor } from '../../pipeline/oci/image/compress.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
 import { isElsewhere } from '../../pipeline/oci/registry/image.ts';
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
 import type { OpenBase } from '../../pipeline/publish/base.ts';
+import { blob, describe, gzipped, json, manifestOf, TYPES } from './oci-content.ts';
 
-const TYPES = {
-  config: 'application/vnd.oci.image.config.v1+json',
-  layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
-  manifest: 'application/vnd.oci.image.manifest.v1+json',
-  list: 'application/vnd.oci.image.index.v1+json',
-};
 /** Nothing in the image says when it was built: the same content is the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 /** The user `node` of Node's images. */
@@ -109,36 +102,5 @@ function configOf(
     },
     rootfs: { type: 'layers', diff_ids: [...(rootfs?.diff_ids ?? []), diffId] },
     history: [...(history ?? []), { created: NO_TIME, created_by: 'portolan release' }],
-  };
-}
-
-async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  const gzip = await compressor('gzip', (part) => parts.push(part.slice()));
-  await gzip.write(bytes);
-  await gzip.end();
-  return Buffer.concat(parts);
-}
-
-function json(value: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(value));
-}
-
-function manifestOf(value: unknown, mediaType = TYPES.manifest): Manifest {
-  const bytes = json(value);
-  return { mediaType, digest: digestOf(bytes), bytes };
-}
-
-function describe({ mediaType, digest, bytes }: Manifest): Descriptor {
-  return { mediaType, digest, size: bytes.length };
-}
-
-function blob(bytes: Uint8Array): BlobSource {
-  return {
-    digest: digestOf(bytes),
-    size: bytes.length,
-    open: async function* (from: number) {
-      yield bytes.subarray(from);
-    },
   };
 }

@@ -5,12 +5,14 @@
  *   node scripts/run.mjs scripts/release/main.ts push --from DIR --to REGISTRY/REPOSITORY [--sign keyless|FILE]
  *       [--plain-http HOST]
  *
- * prepare writes the npm package, the image of the command line as an OCI layout, the list of its parts (CycloneDX), the
- * playground, the notes and the checksums. push pushes the image under its versions, and signs it.
+ * prepare writes the npm package, the image of the command line and the bundle of Tekton's tasks as OCI layouts, the list of
+ * components (CycloneDX), the playground, the notes and the checksums. push pushes both images under their versions, and
+ * signs them.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -28,16 +30,21 @@ import { createRegistryClient, type RegistryClient } from '../../pipeline/oci/re
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
-import { copyImage, pushImage } from '../../pipeline/oci/registry/push.ts';
+import { copyImage, type ImageContent, pushImage } from '../../pipeline/oci/registry/push.ts';
 import { attach } from '../../pipeline/publish/attest/artifact.ts';
 import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';
 import { cliImage } from './cli-image.ts';
+import { tektonBundle } from './tekton-bundle.ts';
 
 const LAYOUT = 'image';
+const BUNDLE = 'tekton';
+/** Where the image goes, by which the tasks name it. */
+const IMAGE = 'ghcr.io/portolan/portolan';
 const NOTES = 'notes.md';
+const HOST = 'dist/kubernetes.mjs';
 const ARCHITECTURES = ['amd64', 'arm64'];
 /** Where the image has the package. */
 const PACKAGE = 'lib/node_modules/portolan';
@@ -87,7 +94,9 @@ async function prepare(): Promise<void> {
     run('npm', ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application']),
   );
   run(process.execPath, ['scripts/playground.mjs', join(out, 'playground.html')]);
-  await buildImage(join(out, packed), version, out);
+  const digest = await buildImage(join(out, packed), version, out);
+  const bundle = await tektonBundle(version, `${IMAGE}:${version}@${digest}`);
+  await writeLayout(bundle, join(out, BUNDLE), version);
   const files = readdirSync(out, { withFileTypes: true }).filter((entry) => entry.isFile());
   const sums = files
     .map(({ name }) => name)
@@ -100,7 +109,7 @@ async function prepare(): Promise<void> {
     );
   writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
   process.stdout.write(
-    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`].join(', ')}\n`,
+    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`, `${BUNDLE}/`].join(', ')}\n`,
   );
 }
 
@@ -123,8 +132,8 @@ function notesOf(heading: string): string {
   return `${section.slice(section.indexOf('\n')).trim()}\n`;
 }
 
-/** The package with what it depends on, as the lock file says, on top of the base. */
-async function buildImage(tarball: string, version: string, out: string): Promise<void> {
+/** The package with what it depends on, as the lock file says, and the functions, on top of the base. */
+async function buildImage(tarball: string, version: string, out: string): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), 'portolan-release-'));
   try {
     const folder = join(stage, PACKAGE);
@@ -133,6 +142,8 @@ async function buildImage(tarball: string, version: string, out: string): Promis
     writeFileSync(join(folder, 'package-lock.json'), readFileSync('package-lock.json'));
     run('npm', ['ci', '--silent', '--omit=dev', '--ignore-scripts', '--prefix', folder]);
     rmSync(join(folder, 'package-lock.json'));
+    // The functions for Kubernetes run from the same image; who installs the package does not need them.
+    copyFileSync(HOST, join(folder, HOST));
     mkdirSync(join(stage, 'bin'));
     symlinkSync(join('..', PACKAGE, 'dist/portolan.mjs'), join(stage, 'bin/portolan'));
     const base = await openBase(client, parseLocation(needed('base-image')));
@@ -148,20 +159,28 @@ async function buildImage(tarball: string, version: string, out: string): Promis
         'org.opencontainers.image.base.digest': base.image.digest,
       },
     });
-    const { registry, reference, finish } = await openDestination(
-      parseLocation(`oci:${join(out, LAYOUT)}:${version}`),
-      client,
-    );
-    await pushImage(registry, reference, { image });
-    await finish();
+    await writeLayout(image, join(out, LAYOUT), version);
     await base.source.close();
+    return image.root.digest;
   } finally {
     rmSync(stage, { recursive: true });
   }
 }
 
+async function writeLayout(image: ImageContent, path: string, tag: string): Promise<void> {
+  const { registry, reference, finish } = await openDestination(parseLocation(`oci:${path}:${tag}`), client);
+  await pushImage(registry, reference, { image });
+  await finish();
+}
+
 async function push(): Promise<void> {
-  const from = await openSource(parseLocation(`oci:${join(resolve(needed('from')), LAYOUT)}`), client);
+  await pushLayout(LAYOUT, needed('to'));
+  await pushLayout(BUNDLE, `${needed('to')}/tekton`);
+}
+
+/** Pushes the image of a layout under its versions. */
+async function pushLayout(layout: string, to: string): Promise<void> {
+  const from = await openSource(parseLocation(`oci:${join(resolve(needed('from')), layout)}`), client);
   const version = from.reference.kind === 'tag' ? from.reference.tag : '';
   const read = parse(version);
   if (!read) throw new Error(`the layout must have one image whose tag is a version, not ${version}`);
@@ -169,7 +188,7 @@ async function push(): Promise<void> {
   const tags =
     read.prerelease.length > 0 ? [version] : [version, `${read.major}.${read.minor}`, `${read.major}`];
   for (const tag of tags) {
-    const reference = parseReference(`${needed('to')}:${tag}`);
+    const reference = parseReference(`${to}:${tag}`);
     const { digest } = await copyImage(from, { registry: client, reference });
     if (tag === version) await sign(client, withDigest(reference, digest));
     process.stdout.write(`${formatReference(reference)}: ${digest}\n`);

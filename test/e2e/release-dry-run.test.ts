@@ -3,8 +3,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { load } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folder } from '../fakes/folder.ts';
 import { nodeBase } from '../fakes/node-base.ts';
@@ -38,7 +39,7 @@ test(
     const { host, client } = await dockerRegistry();
     const out = await prepared(host);
     expect(readdirSync(out).sort()).toEqual(
-      ['SHA256SUMS', 'image', 'notes.md', 'playground.html', PACKAGE, 'sbom.cdx.json'].sort(),
+      ['SHA256SUMS', 'image', 'notes.md', 'playground.html', PACKAGE, 'sbom.cdx.json', 'tekton'].sort(),
     );
     expect(String(await run('sh', '-c', `cd ${out} && sha256sum --check --strict SHA256SUMS`))).toContain(
       `${PACKAGE}: OK`,
@@ -82,12 +83,29 @@ test(
     const local = join(bundle, 'rootfs/usr/local');
     expect(String(await run(join(local, 'bin/portolan'), '--version'))).toBe(`portolan ${version}\n`);
     const { process: started } = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8'));
+    expect(existsSync(join(local, 'lib/node_modules/portolan/dist/kubernetes.mjs'))).toBe(true);
     expect(started.args).toEqual([
       'node',
       '/usr/local/lib/node_modules/portolan/dist/portolan.mjs',
       '--help',
     ]);
     expect(started.user.uid).toBe(1000);
+
+    // Tekton's tasks name that image by its digest.
+    const image = String(await run('crane', 'digest', '--insecure', `${to}:${version}`)).trim();
+    const { layers } = JSON.parse(
+      String(await run('crane', 'manifest', '--insecure', `${to}/tekton:${version}`)),
+    );
+    const names = layers.map((layer: Layer) => layer.annotations['dev.tekton.image.name']);
+    expect(names).toEqual(['portolan-check', 'portolan-mirror-sync', 'portolan-publish']);
+    for (const { digest, annotations } of layers as readonly Layer[]) {
+      const name = annotations['dev.tekton.image.name'];
+      const tar = join(folder(), 'layer.tar.gz');
+      writeFileSync(tar, await run('crane', 'blob', '--insecure', `${to}/tekton@${digest}`));
+      const task = load(String(await run('tar', '-xzOf', tar, `${name}`))) as Task;
+      expect(task.metadata.name).toBe(name);
+      expect(task.spec.steps.map((step) => step.image.split('@')[1])).toEqual([image]);
+    }
 
     // The package, installed by somebody who has Node and nothing else.
     const npm = await npmRegistry();
@@ -123,6 +141,16 @@ describe('a release is refused', () => {
     );
   });
 });
+
+interface Layer {
+  readonly digest: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Task {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly steps: readonly { readonly image: string }[] };
+}
 
 /** Verdaccio, which passes on what it does not have. @returns its URL */
 async function npmRegistry(): Promise<string> {

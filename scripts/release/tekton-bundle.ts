@@ -1,0 +1,58 @@
+/**
+ * Tekton's tasks as a bundle: an image with a layer for each task, named by its annotations.
+ *
+ * @see https://github.com/tektoncd/pipeline/blob/main/docs/tekton-bundle-contracts.md
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { packTar } from 'modern-tar';
+import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
+import { blob, gzipped, json, manifestOf, TYPES } from './oci-content.ts';
+
+export const TASKS = 'deploy/tekton';
+
+/** @param image the command line's, by digest */
+export async function tektonBundle(version: string, image: string): Promise<ImageContent> {
+  const layers = [];
+  const diffIds: string[] = [];
+  for (const file of readdirSync(TASKS).sort()) {
+    const text = readFileSync(join(TASKS, file), 'utf8')
+      .replaceAll('{version}', version)
+      .replaceAll('{image}', image);
+    const { apiVersion, kind, metadata } = load(text) as {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly metadata: { readonly name: string };
+    };
+    const body = new TextEncoder().encode(text);
+    const header = {
+      name: metadata.name,
+      type: 'file',
+      mode: 0o600,
+      mtime: new Date(0),
+      size: body.length,
+    } as const;
+    const tar = await packTar([{ header, body }]);
+    diffIds.push(`sha256:${createHash('sha256').update(tar).digest('hex')}`);
+    layers.push({
+      blob: blob(await gzipped(tar)),
+      annotations: {
+        'dev.tekton.image.apiVersion': apiVersion.split('/').at(-1),
+        'dev.tekton.image.kind': kind.toLowerCase(),
+        'dev.tekton.image.name': metadata.name,
+      },
+    });
+  }
+  const config = blob(json({ architecture: '', os: '', rootfs: { type: 'layers', diff_ids: diffIds } }));
+  const root = manifestOf({
+    schemaVersion: 2,
+    mediaType: TYPES.manifest,
+    config: { mediaType: TYPES.config, digest: config.digest, size: config.size },
+    layers: layers.map(({ blob: { digest, size }, annotations }) => ({
+      ...{ mediaType: TYPES.layer, digest, size, annotations },
+    })),
+  });
+  return { root, manifests: [], blobs: [config, ...layers.map((layer) => layer.blob)] };
+}
