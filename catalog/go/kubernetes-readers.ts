@@ -63,6 +63,7 @@ function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedSh
       (typeof value === 'object' && !Array.isArray(value)) || other(value)
         ? undefined
         : 'boolean or JSON schema expected',
+    holdsOwner: true,
   };
 }
 

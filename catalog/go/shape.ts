@@ -33,6 +33,8 @@ export interface CheckedShape {
   readonly refusal: (value: unknown) => string | undefined;
   /** Set when Go's reader of the type gets null, too, and may refuse it. */
   readonly readsNull?: true;
+  /** Set when an object, also one of a list, is read as the struct whose field this is. */
+  readonly holdsOwner?: true;
 }
 
 export interface StructShape {
@@ -128,8 +130,19 @@ function structFitsAsIs(value: Readonly<Record<string, unknown>>, shape: StructS
   for (const key in value) {
     const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
     if (!field || !fitsAsIs(value[key], field)) return false;
+    if (holdsOwner(field) && !heldFitsAsIs(value[key], shape)) return false;
   }
   return true;
+}
+
+function holdsOwner(shape: Shape): boolean {
+  return shape.kind === 'checked' && shape.holdsOwner === true;
+}
+
+/** Whether an object, or each of a list, fits the struct in whose field it stands. */
+function heldFitsAsIs(value: unknown, owner: StructShape): boolean {
+  if (Array.isArray(value)) return listFitsAsIs(value, owner);
+  return !isObject(value) || structFitsAsIs(value, owner);
 }
 
 interface Context {
@@ -325,11 +338,18 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
       path: [...context.path, key],
       misfits: context.misfits,
     };
-    const fittedItem = fitValue(item, field, inner);
+    const fittedItem = holdsOwner(field)
+      ? fitHeld(fitValue(item, field, inner), shape, inner)
+      : fitValue(item, field, inner);
     if (fittedItem !== undefined) fitted[name] = fittedItem;
     proper = proper && key === name && fittedItem === item;
   }
   return proper ? value : fitted;
+}
+
+function fitHeld(value: unknown, owner: StructShape, context: Context): unknown {
+  if (Array.isArray(value)) return fitList(value, owner, context);
+  return isObject(value) ? structValue(value, owner, context) : value;
 }
 
 /** The field that a key names: by exact name, or else ignoring case, as Go does. */

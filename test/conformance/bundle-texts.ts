@@ -145,7 +145,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   ],
   [/uses wrong case and should be/, 'csv/annotation-case'],
   [/found olm\.properties annotation/, 'csv/properties-annotation'],
-  [/'apiVersion' is missing|'kind' is missing/, 'csv/type-meta', 'csv/field-case'],
+  [/'apiVersion' is missing|'kind' is missing/, 'csv/type-meta', 'csv/field-case', 'csv/field-case-type'],
   [/relatedImages\[\d+\]/, 'csv/related-image'],
   [/bundle name with release versioning/, 'csv/release-name', 'csv/type'],
   [/invalid service account found/, 'csv/service-account'],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../catalog/bundle/install.ts';
+import type { ManifestFile } from '../../catalog/bundle/manifest.ts';
 import { foldedMember } from '../../catalog/bundle/registry-bundle.ts';
 import { isInSuite, type Suite, seenBy, type View } from '../../catalog/bundle/suite.ts';
 import type { Finding } from '../../catalog/finding.ts';
@@ -191,7 +192,7 @@ function isFollowUp(text: string, said: readonly string[]): boolean {
   const unread = said.some((other) => UNREAD_CSV.test(other));
   return (
     unread &&
-    /Provider\.Name not specified|Spec\.Version must be set|required field missing|Spec\.Icon elements should contain/.test(
+    /Provider\.Name not specified|Spec\.Version must be set|required field missing|Spec\.(?:Icon|Maintainers|Links) elements should contain/.test(
       text,
     )
   );
@@ -208,7 +209,15 @@ function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): 
   if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing'))
     return hasNameInOtherCase(location.file, bundle) ? 'key-case' : undefined;
   if (rule === 'crd/duplicate' && message.endsWith(' twice')) return 'later-documents';
+  const { metadata } = bundle.files;
+  // opm goes on with a later file.
+  if (rule === 'annotations/text' && metadata.length > 1) return 'half-read-annotations';
+  if (/^annotations\/(?:missing|unreadable)$/.test(rule) && metadata.some(hasInfinity)) return 'infinity';
   return ROWS[rule];
+}
+
+function hasInfinity({ bytes }: ManifestFile): boolean {
+  return /: [-+]?\.(?:inf|nan)\s*$/im.test(new TextDecoder().decode(bytes));
 }
 
 /** Whether the object of a file has a name if `metadata` and `name` count in any case. */

@@ -113,12 +113,12 @@ interface Part {
 }
 
 /** Parts that each version may contain, or in v1beta1 the CRD itself for all versions. */
-function parts({ spec, versions }: DefaultedCrd, key: string): Part[] {
+function parts({ spec, versions, isBeta }: DefaultedCrd, key: string): Part[] {
   const found = versions.map(
     (version, i): Part => ({ value: version[key], path: ['spec', 'versions', i, key], version }),
   );
-  const ofAll: Part = { value: spec[key], path: ['spec', key], version: undefined };
-  return [...found, ofAll].filter(({ value }) => value !== undefined);
+  const ofAll: Part[] = isBeta ? [{ value: spec[key], path: ['spec', key], version: undefined }] : [];
+  return [...found, ...ofAll].filter(({ value }) => value !== undefined);
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];

@@ -5,10 +5,19 @@
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
 
-import { crdShape, type Fields, type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import {
+  crdShape,
+  type Fields,
+  type Inspected,
+  type InspectedCrd,
+  list,
+  member,
+  text,
+  texts,
+} from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import type { Path } from '../../go/path.ts';
-import { fitStruct } from '../../go/shape.ts';
+import { fitStruct, type Misfit } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { ofCsv, ownedApis } from './csv.ts';
@@ -56,19 +65,53 @@ export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
 
 export const checkCrdType: Check = ({ crds }, report) => {
   for (const crd of crds) {
-    const { written, version, name, document } = crd;
-    if (version !== 'v1' && version !== 'v1beta1') continue;
-    const { misfits } = fitStruct(written, crdShape(crd));
-    for (const { path, expected, found } of misfits) {
+    const { name, document } = crd;
+    for (const misfit of misfitsOf(crd)) {
+      const { path, expected, found } = misfit;
+      if (isUnquotedInSchema(misfit)) continue;
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
       report(message, document.locate(path));
     }
   }
 };
 
+const MISFITS = new WeakMap<InspectedCrd, readonly Misfit[]>();
+
+/** Where a CRD of a known version does not fit its type; two rules ask. */
+function misfitsOf(crd: InspectedCrd): readonly Misfit[] {
+  const { written, version } = crd;
+  const known =
+    MISFITS.get(crd) ??
+    (version === 'v1' || version === 'v1beta1' ? fitStruct(written, crdShape(crd)).misfits : []);
+  MISFITS.set(crd, known);
+  return known;
+}
+
+/** Whether a number or a boolean stands in the place of text of a schema, and operator-sdk makes text of it. */
+function isUnquotedInSchema({ path, expected, found }: Misfit): boolean {
+  return expected === 'a string' && (found === 'number' || found === 'bool') && isReadAsText(path);
+}
+
+/** Keywords of schemas whose values are read by code of their own, which makes no text of numbers. */
+const OWN_READERS = /^(?:items|additionalItems|additionalProperties|dependencies|default|enum|example)$/;
+
+/** Keywords of schemas that hold schemas by name or in a list. */
+const HOLDERS = /^(?:properties|patternProperties|allOf|oneOf|anyOf)$/;
+
+/** Whether a path in a schema leads only through what Go reads by its type. */
+function isReadAsText(path: Path): boolean {
+  const root = path.indexOf('openAPIV3Schema');
+  if (root < 0) return false;
+  for (let i = root + 1; i < path.length; i += HOLDERS.test(String(path[i])) ? 2 : 1)
+    if (OWN_READERS.test(String(path[i]))) return false;
+  return true;
+}
+
 export const checkCrdUnquoted: Check = ({ crds }, report) => {
-  for (const { unquoted, miscased, name, document } of crds) {
-    for (const path of unquoted) {
+  for (const crd of crds) {
+    const { miscased, name, document } = crd;
+    const inSchemas = misfitsOf(crd).filter(isUnquotedInSchema);
+    for (const path of [...crd.unquoted, ...inSchemas.map((misfit) => misfit.path)]) {
       // opm does not look at a field that is spelled otherwise.
       if (miscased.some(({ path: key }) => key.every((step, i) => step === path[i]))) continue;
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is not a string: operator-sdk accepts it, but opm and OLM reject the bundle`;
@@ -138,7 +181,10 @@ export const checkStorageVersion: Check = eachCrd(({ versions, say }) => {
 export const DNS_LABEL: RegExp = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 export const LABEL_TEXT = 'must be lower-case letters, digits and -, starting with a letter';
 
-export const checkVersionNames: Check = eachCrd(({ versions, say }) => {
+export const checkVersionNames: Check = eachCrd(({ spec, isBeta, versions, say }) => {
+  const single = text(spec, 'version');
+  if (isBeta && single !== '' && !DNS_LABEL.test(single))
+    say(['spec', 'version'], `${JSON.stringify(single)} ${LABEL_TEXT}`);
   const names = versions.map((version) => text(version, 'name'));
   for (const [i, name] of names.entries()) {
     if (!DNS_LABEL.test(name)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} ${LABEL_TEXT}`);

@@ -45,8 +45,18 @@ function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
   });
 }
 
+/** What opm reads of the APIs that a ClusterServiceVersion owns or requires: their keys count in any case. */
+const DEFINITION_KEY =
+  /^spec\.(?:customresourcedefinitions|apiservicedefinitions)\.(?:owned|required)\.\d+\.(?:name|group|version|kind)$/i;
+
+function isDefinitionKey(path: Path): boolean {
+  const isExact = path[0] === 'spec' && path[1] === String(path[1]).toLowerCase();
+  return isExact && DEFINITION_KEY.test(path.map((step) => foldCase(String(step))).join('.'));
+}
+
 /** Whether a part of a path is spelled in another case than the field that it stands for, and opm does not see it. */
 function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
+  if (isDefinitionKey(path)) return false;
   // These opm reads in any case, too.
   if (/^(?:apiversion|kind|metadata)$/.test(foldCase(String(path[0])))) return false;
   return miscased.some(({ path: key }) => key.every((step, i) => step === path[i]));
@@ -54,7 +64,23 @@ function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
 
 export const checkCsvType: Check = typeCheck((csv, path) => !isMiscased(csv, path));
 
-export const checkMiscasedType: Check = typeCheck(isMiscased);
+const checkMiscasedFields: Check = typeCheck(isMiscased);
+
+export const checkMiscasedType: Check = (bundle, report) => {
+  checkMiscasedFields(bundle, report);
+  checkLastApiVersion(bundle, report);
+};
+
+/** Of keys that differ by case, operator-sdk reads the last in the order of the alphabet. */
+const checkLastApiVersion: Check = ofCsv((csv, report) => {
+  const { value } = csv.object;
+  const keys = Object.keys(value).filter((key) => foldCase(key) === 'apiversion');
+  const last = keys.sort().at(-1);
+  if (last === undefined || last === 'apiVersion' || !('apiVersion' in value)) return;
+  if ((value[last] ?? '') !== '') return;
+  const message = `${called(csv)}: ${last} is empty, and operator-sdk reads it in the place of apiVersion`;
+  report(message, csv.at(last));
+});
 
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 

@@ -14,7 +14,7 @@ import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { intOrString } from '../../go/kubernetes-readers.ts';
 import { OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
-import { bool, fitStruct, listOf, struct, text as textShape } from '../../go/shape.ts';
+import { bool, fitStruct, int32, listOf, struct, text as textShape } from '../../go/shape.ts';
 import { nameEnd } from '../../names.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
@@ -110,7 +110,16 @@ const TYPES = new Map([
       }),
     }),
   ],
-  ['PriorityClass', struct('v1.PriorityClass', { ...META, globalDefault: bool, description: textShape })],
+  [
+    'PriorityClass',
+    struct('v1.PriorityClass', {
+      ...META,
+      value: int32,
+      globalDefault: bool,
+      description: textShape,
+      preemptionPolicy: textShape,
+    }),
+  ],
   ['Role', struct('v1.Role', { ...META, rules: RULES })],
   ['ClusterRole', struct('v1.ClusterRole', { ...META, rules: RULES })],
 ]);
