@@ -58,7 +58,8 @@ function catalogJson(
   const used = new Set([...channels.values()].flatMap((members) => [...members]));
   for (const version of versions) if (!used.has(version)) reportOrphan(version, report);
   const isWhole = channels.size === manifest.channels.length && !channels.has('');
-  if (!isWhole || head === undefined || !versionsSound(used, report)) return undefined;
+  const isSound = [versionsSound(used, report), headsSound(manifest, channels, report)].every(Boolean);
+  if (!isWhole || head === undefined || !isSound) return undefined;
   try {
     const texts = [
       packageJson(manifest.name, defaultChannel, byName.get(head)),
@@ -131,7 +132,35 @@ function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): b
       location,
     );
   }
+  const byVersion = new Map<string, PackageVersion>();
+  for (const each of sorted([...versions], ({ name }) => name)) {
+    const first = byVersion.get(each.version);
+    if (!first) byVersion.set(each.version, each);
+    else if (!unsound.includes(each)) {
+      const names = `${JSON.stringify(first.name)} and ${JSON.stringify(each.name)}`;
+      report('version-duplicate', `${names} have the same version ${each.version}`, each.location);
+      unsound.push(each);
+    }
+  }
   return unsound.length === 0;
+}
+
+/** Reports channels in which each version is replaced or skipped. */
+function headsSound(
+  { channels }: PackageManifest,
+  members: ReadonlyMap<string, ReadonlySet<PackageVersion>>,
+  report: Report,
+): boolean {
+  const headless = channels.filter(({ name }) => {
+    const inside = [...(members.get(name) ?? [])];
+    const left = new Set(inside.flatMap(({ replaces, skips }) => [replaces, ...skips]));
+    return inside.length > 0 && inside.every((version) => left.has(version.name));
+  });
+  for (const { name, currentCsv, location } of headless) {
+    const message = `channel ${JSON.stringify(name)} has no head: its currentCSV ${JSON.stringify(currentCsv)} is skipped`;
+    report('head', message, location);
+  }
+  return headless.length === 0;
 }
 
 function packageJson(

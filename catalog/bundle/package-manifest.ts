@@ -11,7 +11,7 @@ import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
 import { type ManifestFile, readManifestFile } from './manifest.ts';
 import { versionOf } from './properties.ts';
-import { BundleRefusal, fitObject, objectIn, type RegistryBundle } from './registry-bundle.ts';
+import { BundleRefusal, fitObject, objectIn, type RegistryBundle, readInto } from './registry-bundle.ts';
 
 /** One version of an operator: a ClusterServiceVersion and the files next to it. */
 export interface PackageVersion {
@@ -107,7 +107,7 @@ function manifestIn(file: ManifestFile, report: Report): PackageManifest | undef
     report('unreadable', `not a package file: ${first.message}`, first.location, 'warning');
     return undefined;
   }
-  const { value, misfits } = fitStruct(first.value, MANIFEST);
+  const { value, misfits } = fitStruct(readInto(MANIFEST, first), MANIFEST);
   const [misfit] = misfits;
   if (misfit) {
     const message = `not a package file: ${misfit.path.join('.') || 'it'} must be ${misfit.expected}`;
@@ -268,10 +268,16 @@ function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Re
     name: csv.name,
     folder,
     replaces: textOf(graph['replaces']),
-    skips: Array.isArray(graph['skips']) ? graph['skips'].map(textOf) : [],
+    skips: storedSkips(Array.isArray(graph['skips']) ? graph['skips'].map(textOf) : []),
     skipRange: textOf(annotations['olm.skipRange']),
     version: versionOf({ csv }).version,
     bundle,
     location: csv.document.locate(['metadata', 'name']),
   };
+}
+
+/** Skips as OLM's loader stores them: in one text, with commas between. */
+function storedSkips(skips: readonly string[]): string[] {
+  const stored = skips.join(',');
+  return stored === '' ? [] : stored.split(',');
 }

@@ -260,6 +260,7 @@ import { rule as packageManifestCurrentUnknown } from './package-manifest/curren
 import { rule as packageManifestCycle } from './package-manifest/cycle.ts';
 import { rule as packageManifestDefaultMissing } from './package-manifest/default-missing.ts';
 import { rule as packageManifestDefaultUnknown } from './package-manifest/default-unknown.ts';
+import { rule as packageManifestHead } from './package-manifest/head.ts';
 import { rule as packageManifestMissing } from './package-manifest/missing.ts';
 import { rule as packageManifestName } from './package-manifest/name.ts';
 import { rule as packageManifestOrphan } from './package-manifest/orphan.ts';
@@ -269,6 +270,7 @@ import { rule as packageManifestSeveral } from './package-manifest/several.ts';
 import { rule as packageManifestTwoCsvs } from './package-manifest/two-csvs.ts';
 import { rule as packageManifestUnreadable } from './package-manifest/unreadable.ts';
 import { rule as packageManifestVersion } from './package-manifest/version.ts';
+import { rule as packageManifestVersionDuplicate } from './package-manifest/version-duplicate.ts';
 import { rule as packageManifestVersionFolder } from './package-manifest/version-folder.ts';
 import { rule as platformAffinity } from './platform/affinity.ts';
 import { rule as platformAlike } from './platform/alike.ts';
@@ -550,6 +552,7 @@ export const RULES: readonly Rule[] = [
   packageManifestCycle,
   packageManifestDefaultMissing,
   packageManifestDefaultUnknown,
+  packageManifestHead,
   packageManifestMissing,
   packageManifestName,
   packageManifestOrphan,
@@ -558,6 +561,7 @@ export const RULES: readonly Rule[] = [
   packageManifestSeveral,
   packageManifestTwoCsvs,
   packageManifestUnreadable,
+  packageManifestVersionDuplicate,
   packageManifestVersionFolder,
   packageManifestVersion,
   packageDefaultChannel,

@@ -70,12 +70,23 @@ function statedRow(
   const has = (rule: string): boolean =>
     findings.some((finding) => finding.rule === `package-manifest/${rule}`);
   const others = differing.filter((what) => what !== 'catalog');
+  if (has('several') && SEVERAL.test(api.loadError ?? '')) return 'several-package-files';
   if (others.length < differing.length) {
     const isRefused = sqliteDirectoryLoader?.loadError !== undefined && REFUSED.some(has);
     if (!isRefused) return undefined;
     if (others.length === 0) return 'permissive-loader';
   }
+  if (has('csv-unreadable') && others.every((what) => GENERATED.test(what))) return 'half-read-version';
+  const misplaced = Object.values(recorded.opmGenerate).every(({ error }) =>
+    NO_PACKAGE_FILE.test(error ?? ''),
+  );
+  if (misplaced && others.every((what) => /: generated$/.test(what))) return 'package-file-below';
+  const refused = pkgmanToBundle.error ?? '';
+  if (FOLDER.test(refused) && others.every((what) => what === 'bundles: no finding'))
+    return 'folders-not-read';
   if (has('csv-duplicate') && others.every((what) => BUNDLE_FILE.test(what))) return 'duplicate-version';
+  const isReadAsText = api.loadError === null && has('csv-unreadable');
+  if (isReadAsText && others.every((what) => BUNDLE_FILE.test(what))) return 'scalars-as-text';
   if (!others.every((what) => /^bundle-|^no (?:several|default-unknown)$/.test(what))) return undefined;
   if (versions.some(({ folder }) => folder.includes('/') || folder === '')) return 'nested-version';
   if (/unable to find a csv in bundle directory/.test(pkgmanToBundle.error ?? '')) {
@@ -88,10 +99,13 @@ function statedRow(
 
 /** What OLM's loader reports, and what it then leaves out of the catalog. */
 const REFUSED = ['csv-duplicate', 'csv-unreadable', 'owned-missing'];
+const GENERATED = /: (?:annotations\.yaml|bundle\.Dockerfile)$/;
+const NO_PACKAGE_FILE = /valid PackageManifest YAML file not found|no ClusterServiceVersion/;
+const FOLDER = /bundle manifests dir contains directory|unable to find a csv in bundle directory \S*\/\.\w+$/;
 const BUNDLE_FILE = /^bundle-|: (?:annotations\.yaml|bundle\.Dockerfile|generated)$/;
 
 /** Of several package files, opm takes the first by name. */
-const SEVERAL = /^multiple package manifest files found in directory$/;
+const SEVERAL = /multiple package manifest files found in directory/;
 /** opm gives up on a bundle because the folder beside it holds none. */
 const SIBLING = /error getting CSVs from bundles in the package directory, no ClusterServiceVersion/;
 

@@ -163,8 +163,10 @@ test('whatever a rule says that a real tool says, too, is in a table', () => {
     'manifest/mixed-documents',
     'olmv1/annotations-file',
     'package-manifest/csv-unreadable',
+    'package-manifest/head',
     'package-manifest/missing',
     'package-manifest/unreadable',
+    'package-manifest/version-duplicate',
     'package-manifest/version-folder',
     'package-manifest/version',
   ]);

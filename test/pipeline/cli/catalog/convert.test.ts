@@ -87,6 +87,19 @@ test('a package that cannot be converted is not written, not in part either', as
   expect(readdirSync(at('.'))).not.toContain('twice');
 });
 
+test('numbers in a package file are text, as all tools read them', async () => {
+  const csv = readFileSync('test/catalogs/bundle/manifests/csv.yaml', 'utf8');
+  write('p/1.0.0/csv.yaml', csv);
+  write('p/1.0.0/crd.yaml', readFileSync('test/catalogs/bundle/manifests/crd.yaml', 'utf8'));
+  const named = 'packageName: etcd\nchannels: [{name: 4.6, currentCSV: etcd.v1.0.0}]\n';
+  write('p/etcd.package.yaml', `${named}defaultChannel: 4.6\n`);
+  const converted = await run('convert', 'package-manifests', 'p');
+  expect(converted).toMatchObject({ code: 0 });
+  expect(converted.out).toContain('"defaultChannel": "4.6"');
+  write('p/etcd.package.yaml', `${named}defaultChannel: [4.6]\n`);
+  expect((await run('convert', 'package-manifests', 'p')).err).toContain('defaultChannel must be');
+});
+
 /** A package with one version, which needs no CRDs. */
 function writePackage(folder: string, annotations = '{}'): void {
   write(
