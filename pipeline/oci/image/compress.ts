@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createGzip, gzipSync } from 'node:zlib';
 import { Deflate } from 'pako';
+import { loadZstd } from './zstd-library.ts';
 
 export type Codec = 'gzip' | 'zstd';
 
@@ -93,12 +94,11 @@ function portableGzip(sink: (bytes: Uint8Array) => void): Compressor {
 }
 
 /** Bytes that become one frame. Frames follow each other, as the format allows, so that memory is bounded. */
-const FRAME = 8 << 20;
+export const FRAME = 8 << 20;
 
 async function zstd(sink: (bytes: Uint8Array) => void): Promise<Compressor> {
-  const { Zstd } = await import('@hpcc-js/wasm-zstd');
   // The package's own streams share one state; whole frames do not.
-  const library = await Zstd.load();
+  const library = await loadZstd();
   let pieces: Uint8Array[] = [];
   let length = 0;
   const flush = (): void => {

@@ -7,6 +7,7 @@ import type { BlobSource } from '../../ports.ts';
 import type { Codec } from './compress.ts';
 import { decompressed } from './decompress.ts';
 import { type Extent, readExtents } from './layer-piece.ts';
+import { unframed } from './zstd-frames.ts';
 
 /** What is known of a layer without its bytes. Sizes in bytes. */
 export interface LayerFacts {
@@ -34,7 +35,8 @@ export async function layerOf(pieces: readonly Extent[], codec: Codec): Promise<
       yield bytes;
     }
   };
-  for await (const bytes of decompressed(compressed())) diffId.update(bytes);
+  const archive = codec === 'zstd' ? unframed(compressed()) : decompressed(compressed());
+  for await (const bytes of archive) diffId.update(bytes);
   return {
     diffId: `sha256:${diffId.digest('hex')}`,
     digest: `sha256:${digest.digest('hex')}`,
