@@ -94,7 +94,7 @@ function portableGzip(sink: (bytes: Uint8Array) => void): Compressor {
 }
 
 /** Bytes that become one frame. Frames follow each other, as the format allows, so that memory is bounded. */
-export const FRAME = 8 << 20;
+export const FRAME: number = 8 << 20;
 
 async function zstd(sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   // The package's own streams share one state; whole frames do not.
