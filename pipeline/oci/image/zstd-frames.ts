@@ -69,11 +69,12 @@ function extentOf(bytes: Buffer): FrameExtent {
 /** @throws PipelineError `corrupt` for a frame that could hold more than those of Portolan do */
 function headerOf(bytes: Buffer): FrameExtent {
   if (bytes.length < 5) return { end: 5, isWhole: false };
-  if (bytes.readUInt32LE(0) !== MAGIC) throw damaged('is no frame of zstd');
+  if (bytes.readUInt32LE(0) !== MAGIC) throw damaged('is not a zstd frame');
   const descriptor = bytes[4] ?? 0;
   const isSingle = (descriptor & 0x20) !== 0;
   const [sizeBytes = 0] = [[isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]];
-  if (sizeBytes === 0 || sizeBytes === 8 || (descriptor & 3) !== 0) throw damaged('is no frame of Portolan');
+  if (sizeBytes === 0 || sizeBytes === 8 || (descriptor & 3) !== 0)
+    throw damaged('is not a frame that Portolan writes');
   const at = isSingle ? 5 : 6;
   const end = at + sizeBytes;
   if (bytes.length < end) return { end, isWhole: false };

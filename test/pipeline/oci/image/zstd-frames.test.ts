@@ -61,5 +61,7 @@ test('a frame that would hold more than Portolan puts into one is refused before
     'holds 8388609 bytes, more than 8388608',
   );
   const endless = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x58, 1, 0, 0]);
-  await expect(digestOf(unframed(inPieces(endless, 100)))).rejects.toThrow('is no frame of Portolan');
+  await expect(digestOf(unframed(inPieces(endless, 100)))).rejects.toThrow(
+    'is not a frame that Portolan writes',
+  );
 });
