@@ -57,8 +57,8 @@ export async function smoke(sources: readonly Source[], ports: DeliveryPorts): P
       checks.push({ what, ok: false, why: hint === undefined ? message : `${message}: ${hint}` });
     }
   };
-  await check('the table of the fence is written', () => writeFence(ports));
-  await check('the bucket is written and read', () => writeRecord(ports));
+  await check('the fence is written', () => writeFence(ports));
+  await check('records are written and read', () => writeRecord(ports));
   for (const source of sources) {
     const { repository, branch } = source;
     const places = new Map<string, () => Promise<unknown>>();

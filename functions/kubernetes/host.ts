@@ -95,7 +95,10 @@ export async function openHost(
 const DOCUMENTS = 'documents/';
 
 /** Records in the database; documents in a bucket where one is named. */
-function recordsIn({ bucket, environment }: Settings, database: Database): RecordStore {
+export function recordsIn(
+  { bucket, environment }: Pick<Settings, 'bucket' | 'environment'>,
+  database: Database,
+): RecordStore {
   const table = tableRecords(database);
   if (bucket === undefined) return table;
   const inPath = (environment['AWS_ENDPOINT_URL'] ?? '') !== '';

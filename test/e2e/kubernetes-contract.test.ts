@@ -1,7 +1,9 @@
 /** Queue, records and fence of the Kubernetes host in a real PostgreSQL, by the contracts of every host. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../functions/kubernetes/database.ts';
+import { recordsIn } from '../../functions/kubernetes/host.ts';
 import { openQueues, type Queues, type QueueTimes } from '../../functions/kubernetes/queue.ts';
 import { createRecords, removeOldRecords, tableRecords } from '../../functions/kubernetes/records.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
@@ -21,6 +23,7 @@ import {
   expectPoison,
   type QueuePlace,
 } from '../fakes/queue-contract.ts';
+import { freePort, isOnPath, start } from '../fakes/tools.ts';
 
 const silent = (): void => undefined;
 
@@ -154,6 +157,41 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     expect(await records.list('de')).toEqual(['deliveries/new']);
     expect(await records.list('documents/a/')).toEqual(['documents/a/b']);
   });
+
+  test.skipIf(!isOnPath('ministack'))(
+    'documents are in a bucket where one is named, and nothing else is',
+    async () => {
+      const port = await freePort();
+      const endpoint = `http://127.0.0.1:${port}`;
+      const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
+      await start({
+        program: 'ministack',
+        parameters: [],
+        environment,
+        url: `${endpoint}/_ministack/health`,
+      });
+      const access = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+      for (const [name, value] of Object.entries({ ...access, AWS_ENDPOINT_URL: endpoint }))
+        vi.stubEnv(name, value);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const client = new S3Client({ forcePathStyle: true });
+      onTestFinished(() => client.destroy());
+      await client.send(new CreateBucketCommand({ Bucket: 'documents' }));
+      const { url } = await postgres();
+      const database = databaseAt(url);
+      await createRecords(database);
+      const settings = { bucket: 'documents', environment: { AWS_ENDPOINT_URL: endpoint } };
+      const records = recordsIn(settings, database);
+      const bytes = new Uint8Array([1]);
+      for (const key of ['documents/v4.20/receipt.json', 'published/v4.20', 'last/v4.20'])
+        await records.put(key, bytes);
+      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'documents' }));
+      expect(Contents.map(({ Key }) => Key)).toEqual(['documents/v4.20/receipt.json']);
+      expect(await records.list('documents/')).toEqual(['documents/v4.20/receipt.json']);
+      expect((await records.get('documents/v4.20/receipt.json'))?.bytes).toEqual(bytes);
+      expect(await tableRecords(database).list('')).toEqual(['last/v4.20', 'published/v4.20']);
+    },
+  );
 
   test('while the database is away every port says that it may come back, and it does', async () => {
     const server = await postgres();

@@ -55,8 +55,8 @@ test('what can publish passes, and the newest commit is queued', async () => {
   expect(report).toEqual({
     ok: true,
     checks: [
-      'the table of the fence is written',
-      'the bucket is written and read',
+      'the fence is written',
+      'records are written and read',
       'sea/catalogs trunk is fetched, and its policy can be used',
       'a blob is pushed to registry.example.com/sea/catalog',
       'the queue takes a push of sea/catalogs trunk',
@@ -70,8 +70,8 @@ const denied = async (): Promise<never> => {
 };
 
 test.each<[string, (ports: DeliveryPorts) => Partial<DeliveryPorts>, string]>([
-  ['fence', ({ fence }) => ({ fence: { ...fence, readLease: denied } }), 'the table of the fence is written'],
-  ['records', () => ({ records: { put: denied } as never }), 'the bucket is written and read'],
+  ['fence', ({ fence }) => ({ fence: { ...fence, readLease: denied } }), 'the fence is written'],
+  ['records', () => ({ records: { put: denied } as never }), 'records are written and read'],
   ['source', () => ({ open: denied }), 'sea/catalogs trunk is fetched, and its policy can be used'],
   [
     'registry',

@@ -48,7 +48,7 @@ export async function handleDelivery(
   }
 }
 
-const DEATH = 'the function stopped before the end, out of time or memory';
+const DEATH = 'the worker stopped before the end, out of time or memory';
 
 /** Nothing else told it, and what stands behind it is to know. */
 async function recordDeath(work: Work, ports: DeliveryPorts): Promise<void> {

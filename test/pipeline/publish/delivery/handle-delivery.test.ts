@@ -85,7 +85,7 @@ test('the newest commit kills its function every time: the good one is published
   expect(queue.aside.map(({ body }) => readWork(body))).toMatchObject([{ kind: 'catalog', commit: tip }]);
   expect(await outcomeAt(world.records, { ...CATALOG, commit: tip })).toMatchObject({
     state: 'failed',
-    detail: 'the function stopped before the end, out of time or memory',
+    detail: 'the worker stopped before the end, out of time or memory',
   });
 });
 

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { settingsFrom } from '../../../functions/kubernetes/env.ts';
+
+const SOURCE = {
+  repository: 'sea/catalogs',
+  id: 1,
+  branch: 'main',
+  url: 'https://github.com/sea/catalogs.git',
+};
+const LEAST = {
+  PORTOLAN_SOURCES: JSON.stringify([SOURCE]),
+  PORTOLAN_DATABASE: 'postgres://portolan@postgres/portolan',
+};
+
+test('two variables are enough', () => {
+  const { sources, secrets, bucket, ports, stopping } = settingsFrom(LEAST);
+  expect(sources).toEqual([SOURCE]);
+  expect(secrets).toEqual({ webhook: undefined, app: undefined, signing: undefined });
+  expect(bucket).toBeUndefined();
+  expect(ports).toEqual({ public: 8080, internal: 9090 });
+  expect(stopping).toEqual({ refuse: 5000, leave: 240_000 });
+});
+
+test.each<[string, Readonly<Record<string, string>>]>([
+  ['PORTOLAN_SOURCES', { PORTOLAN_SOURCES: '[]' }],
+  ['PORTOLAN_DATABASE', { PORTOLAN_DATABASE: '' }],
+  ['PORTOLAN_PARALLEL', { PORTOLAN_PARALLEL: 'many' }],
+  ['PORTOLAN_PORT', { PORTOLAN_PORT: '-1' }],
+])('%s that cannot be used is named', (name, differing) => {
+  expect(() => settingsFrom({ ...LEAST, ...differing })).toThrow(name);
+});
