@@ -15,7 +15,7 @@ const NO_TIME = '1970-01-01T00:00:00Z';
 const USER = '1000:1000';
 
 export interface CliImage {
-  /** A directory whose content goes to `/usr/local`. */
+  /** A directory whose content goes to the image's root. */
   readonly stage: string;
   /** The program within the image. */
   readonly entrypoint: readonly string[];
@@ -66,7 +66,7 @@ function entriesOf(stage: string, folder = ''): TarEntry[] {
       const path = join(folder, name);
       const file = join(stage, path);
       const facts = lstatSync(file);
-      const common = { name: join('usr/local', path), mtime: new Date(0), uid: 0, gid: 0, size: 0 };
+      const common = { name: path, mtime: new Date(0), uid: 0, gid: 0, size: 0 };
       if (facts.isDirectory()) {
         const header = { ...common, name: `${common.name}/`, type: 'directory' as const, mode: 0o755 };
         return [{ header }, ...entriesOf(stage, path)];

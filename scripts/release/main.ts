@@ -5,9 +5,9 @@
  *   node scripts/run.mjs scripts/release/main.ts push --from DIR --to REGISTRY/REPOSITORY [--sign keyless|FILE]
  *       [--plain-http HOST]
  *
- * prepare writes the npm package, the image of the command line and the bundle of Tekton's tasks as OCI layouts, the list of
- * components (CycloneDX), the playground, the notes and the checksums. push pushes both images under their versions, and
- * signs them.
+ * prepare writes the npm package, the image of the command line and the bundle of Tekton's tasks and the Helm chart as OCI
+ * layouts, the list of components (CycloneDX), the playground, the notes and the checksums. push pushes these layouts under
+ * their versions, and signs them.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,18 +36,22 @@ import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';
+import { chartArtifact } from './chart-artifact.ts';
 import { cliImage } from './cli-image.ts';
 import { tektonBundle } from './tekton-bundle.ts';
 
 const LAYOUT = 'image';
 const BUNDLE = 'tekton';
+const CHART = 'chart';
 /** Where the image goes, by which the tasks name it. */
 const IMAGE = 'ghcr.io/portolan/portolan';
 const NOTES = 'notes.md';
-const HOST = 'dist/kubernetes.mjs';
 const ARCHITECTURES = ['amd64', 'arm64'];
 /** Where the image has the package. */
-const PACKAGE = 'lib/node_modules/portolan';
+const PACKAGE = 'usr/local/lib/node_modules/portolan';
+/** The functions for Kubernetes, and where the chart looks for them. */
+const HOST = 'dist/kubernetes.mjs';
+const HOST_IN_IMAGE = 'app/kubernetes.mjs';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -97,6 +101,7 @@ async function prepare(): Promise<void> {
   const digest = await buildImage(join(out, packed), version, out);
   const bundle = await tektonBundle(version, `${IMAGE}:${version}@${digest}`);
   await writeLayout(bundle, join(out, BUNDLE), version);
+  await writeLayout(await chartArtifact({ version, image: IMAGE, digest }), join(out, CHART), version);
   const files = readdirSync(out, { withFileTypes: true }).filter((entry) => entry.isFile());
   const sums = files
     .map(({ name }) => name)
@@ -109,7 +114,7 @@ async function prepare(): Promise<void> {
     );
   writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
   process.stdout.write(
-    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`, `${BUNDLE}/`].join(', ')}\n`,
+    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`, `${BUNDLE}/`, `${CHART}/`].join(', ')}\n`,
   );
 }
 
@@ -143,13 +148,14 @@ async function buildImage(tarball: string, version: string, out: string): Promis
     run('npm', ['ci', '--silent', '--omit=dev', '--ignore-scripts', '--prefix', folder]);
     rmSync(join(folder, 'package-lock.json'));
     // The functions for Kubernetes run from the same image; who installs the package does not need them.
-    copyFileSync(HOST, join(folder, HOST));
-    mkdirSync(join(stage, 'bin'));
-    symlinkSync(join('..', PACKAGE, 'dist/portolan.mjs'), join(stage, 'bin/portolan'));
+    mkdirSync(join(stage, 'app'));
+    copyFileSync(HOST, join(stage, HOST_IN_IMAGE));
+    mkdirSync(join(stage, 'usr/local/bin'));
+    symlinkSync(`/${PACKAGE}/dist/portolan.mjs`, join(stage, 'usr/local/bin/portolan'));
     const base = await openBase(client, parseLocation(needed('base-image')));
     const image = await cliImage(base, {
       stage,
-      entrypoint: ['node', `/usr/local/${PACKAGE}/dist/portolan.mjs`],
+      entrypoint: ['node', `/${PACKAGE}/dist/portolan.mjs`],
       architectures: ARCHITECTURES,
       labels: {
         'org.opencontainers.image.title': 'portolan',
@@ -176,6 +182,7 @@ async function writeLayout(image: ImageContent, path: string, tag: string): Prom
 async function push(): Promise<void> {
   await pushLayout(LAYOUT, needed('to'));
   await pushLayout(BUNDLE, `${needed('to')}/tekton`);
+  await pushLayout(CHART, `${needed('to')}/chart/portolan`);
 }
 
 /** Pushes the image of a layout under its versions. */

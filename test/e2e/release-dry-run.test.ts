@@ -3,7 +3,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { load } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -39,7 +47,16 @@ test(
     const { host, client } = await dockerRegistry();
     const out = await prepared(host);
     expect(readdirSync(out).sort()).toEqual(
-      ['SHA256SUMS', 'image', 'notes.md', 'playground.html', PACKAGE, 'sbom.cdx.json', 'tekton'].sort(),
+      [
+        'SHA256SUMS',
+        'image',
+        'notes.md',
+        'playground.html',
+        PACKAGE,
+        'sbom.cdx.json',
+        'tekton',
+        'chart',
+      ].sort(),
     );
     expect(String(await run('sh', '-c', `cd ${out} && sha256sum --check --strict SHA256SUMS`))).toContain(
       `${PACKAGE}: OK`,
@@ -80,10 +97,13 @@ test(
     );
     const bundle = join(folder(), 'bundle');
     await run('umoci', 'unpack', '--rootless', '--image', `${layout}:one`, bundle);
-    const local = join(bundle, 'rootfs/usr/local');
-    expect(String(await run(join(local, 'bin/portolan'), '--version'))).toBe(`portolan ${version}\n`);
+    const local = join(bundle, 'rootfs/usr/local/lib/node_modules/portolan');
+    expect(String(await run(process.execPath, join(local, 'dist/portolan.mjs'), '--version'))).toBe(
+      `portolan ${version}\n`,
+    );
     const { process: started } = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8'));
-    expect(existsSync(join(local, 'lib/node_modules/portolan/dist/kubernetes.mjs'))).toBe(true);
+    expect(existsSync(join(bundle, 'rootfs/app/kubernetes.mjs'))).toBe(true);
+    expect(readlinkSync(join(bundle, 'rootfs/usr/local/bin/portolan'))).toBe(started.args[1]);
     expect(started.args).toEqual([
       'node',
       '/usr/local/lib/node_modules/portolan/dist/portolan.mjs',
@@ -106,6 +126,13 @@ test(
       expect(task.metadata.name).toBe(name);
       expect(task.spec.steps.map((step) => step.image.split('@')[1])).toEqual([image]);
     }
+
+    // The chart starts that image by itself.
+    const helm = ['show', 'values', `oci://${to}/chart/portolan`, '--version', version, '--plain-http'];
+    const values = load(String(await run('helm', ...helm))) as {
+      readonly image: { readonly digest: string };
+    };
+    expect(values.image.digest).toBe(image);
 
     // The package, installed by somebody who has Node and nothing else.
     const npm = await npmRegistry();

@@ -53,6 +53,8 @@ containers:
   - name: {{ .role }}
     image: {{ include "portolan.image" $root }}
     imagePullPolicy: {{ $values.image.pullPolicy }}
+    # Also for images whose entry point is the command line.
+    command: [node, /app/kubernetes.mjs]
     args: [{{ .role }}]
     env:
       - name: PORTOLAN_SOURCES
