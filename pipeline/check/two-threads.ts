@@ -30,13 +30,14 @@ export interface Share extends Verdict {
 export interface ThreadOptions {
   /** File of the second thread's program: it posts what `checkShare` gives for its `workerData`, a ThreadTask. */
   readonly program: string;
-  /** Bytes of a catalog from which a second thread pays; 48 MiB when left out. */
+  /** Bytes of a catalog from which a second thread pays; 128 MiB when left out. */
   readonly least?: number;
   /** Processors; those of the machine when left out. */
   readonly processors?: number;
 }
 
-const LEAST = 48 << 20;
+/** Each thread loads, compiles and optimizes the program by itself: below about 100 MB that takes as long as is gained. */
+const LEAST = 128 << 20;
 const FIRST = 1;
 const SECOND = 2;
 
