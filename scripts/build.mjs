@@ -39,8 +39,8 @@ common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
- * With the folder `unless` in an operand they take the whole program, and with anything but what `only` lists: so
- * theirs is without `lacks`.
+ * With the folder `unless` in an operand, an option of `without`, and anything but what `only` lists they take the
+ * whole program: so theirs is without `lacks`.
  */
 const COMMAND_FILES = {
   validate: {
@@ -62,6 +62,16 @@ const COMMAND_FILES = {
     ],
   },
   render: { modules: ['pipeline/cli/catalog/render.ts'] },
+  'mirror plan': {
+    modules: ['pipeline/cli/mirror/plan.ts'],
+    without: ['--build', '--image-set'],
+    lacks: [
+      'pipeline/cli/publish/build-selection.ts',
+      'pipeline/mirror/charts/download.ts',
+      'pipeline/mirror/charts/read-charts.ts',
+      'pipeline/mirror/releases/read-release.ts',
+    ],
+  },
   'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
   'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'] },
 };
@@ -92,7 +102,6 @@ for (const [words, command] of Object.entries(COMMAND_FILES)) {
     entryPoints: ['pipeline/cli/bin.ts'],
     outfile: `dist/${commandFile(words)}`,
     format: 'cjs',
-    define: { ...common.define, COMMAND_FOLDER: '__dirname' },
     // Puts the numbers that a file names into the code that uses them, which the engine does not.
     minifySyntax: true,
     // The engine reads all of the file; indentation and comments are a fifth of it.
@@ -100,14 +109,6 @@ for (const [words, command] of Object.entries(COMMAND_FILES)) {
     plugins: [onlyCommand(command)],
   });
 }
-await make({
-  ...common,
-  entryPoints: ['pipeline/cli/catalog/validate-thread.ts'],
-  outfile: 'dist/commands/validate-thread.cjs',
-  format: 'cjs',
-  minifySyntax: true,
-  plugins: [onlyCommand({ modules: [] })],
-});
 await make({
   ...common,
   entryPoints: Object.fromEntries(Object.entries(RARE_MODULES).map(([module, name]) => [name, module])),
@@ -126,9 +127,9 @@ await make({
     PROGRAM_FILE: JSON.stringify(PROGRAM_FILE),
     COMMAND_FILES: JSON.stringify(
       Object.fromEntries(
-        Object.entries(COMMAND_FILES).map(([words, { unless, only }]) => [
+        Object.entries(COMMAND_FILES).map(([words, { unless, without, only }]) => [
           words,
-          { file: `./${commandFile(words)}`, unless, only },
+          { file: `./${commandFile(words)}`, unless, without, only },
         ]),
       ),
     ),

@@ -113,13 +113,15 @@ export class JsonReader {
 
   #skipSpace(): void {
     const text = this.#text;
-    for (;;) {
-      const c = text.charCodeAt(this.#at);
+    for (let at = this.#at; ; at++) {
+      const c = text.charCodeAt(at);
       if (c === 10) {
         this.#line++;
-        this.#lineStart = this.#at + 1;
-      } else if (c !== 32 && c !== 9 && c !== 13) return;
-      this.#at++;
+        this.#lineStart = at + 1;
+      } else if (c !== 32 && c !== 9 && c !== 13) {
+        this.#at = at;
+        return;
+      }
     }
   }
 

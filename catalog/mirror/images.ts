@@ -57,7 +57,8 @@ const NAMES_IMAGES = /^(?:image|relatedImages)$/iu;
 export async function catalogImages(source: CatalogSource): Promise<CatalogImages> {
   const images = await collectImages(withoutProperties(source));
   // Whatever is amiss is said of the whole text, in its own places.
-  return images.findings.length === 0 ? images : collectImages(source);
+  const isSound = images.findings.length + images.doubtful.size + images.empty.length === 0;
+  return isSound ? images : collectImages(source);
 }
 
 async function collectImages(source: CatalogSource): Promise<CatalogImages> {

@@ -19,7 +19,8 @@ function trimmedFile(file: SourceFile): SourceFile {
     const text = decoded(bytes);
     // Manifests name images, too: deployments run them.
     const isTrimmed = text !== undefined && !text.includes('olm.bundle.object');
-    const trimmed = isTrimmed ? blankProperties(text) : undefined;
+    const blank = text?.trimStart().startsWith('{') ? blankJsonProperties : blankProperties;
+    const trimmed = isTrimmed ? blank(text) : undefined;
     return trimmed === undefined || trimmed === text ? bytes : new TextEncoder().encode(trimmed);
   }
 }
@@ -120,3 +121,58 @@ function mayBeQuoted(text: string, start: number, quotes: Quotes): boolean {
 
 /** What may stand before a quote that opens a scalar, and what escapes one within. */
 const BEFORE = { '"': /[\s[{,:\\']/, "'": /[\s[{,:\\'"]/ };
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const PROPERTIES = '"properties"';
+const LIST = /\s*:\s*\[/y;
+
+/** What JSON has outside of strings; in anything else, quotes may mean something else. */
+const PLAIN = new Uint8Array(128);
+for (const character of '{}[]:, \t\r\n+-.0123456789Eaeflnrstu') PLAIN[character.charCodeAt(0)] = 1;
+
+/**
+ * Blanks out the lists under `properties` of each object of a JSON stream; what follows keeps its line, but not its
+ * column. A text that is not JSON stays as it is.
+ */
+export function blankJsonProperties(text: string): string {
+  const parts: string[] = [];
+  let kept = 0;
+  let depth = 0;
+  let list = -1;
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === QUOTE) {
+      const end = stringEnd(text, at + 1);
+      if (end < 0) return text;
+      if (depth === 1 && text.startsWith(PROPERTIES, at)) {
+        LIST.lastIndex = end;
+        if (LIST.test(text)) list = LIST.lastIndex;
+      }
+      at = end - 1;
+    } else if (c === 123 /* { */ || c === 91 /* [ */) depth++;
+    else if (c === 125 /* } */ || c === 93 /* ] */) {
+      depth--;
+      if (list < 0 || depth !== 1) continue;
+      parts.push(text.slice(kept, list), blankOf(text.slice(list, at)));
+      kept = at;
+      list = -1;
+    } else if (PLAIN[c] !== 1) return text;
+  }
+  return parts.length === 0 ? text : parts.join('') + text.slice(kept);
+}
+
+/** Behind the quote that ends a string; -1 where none does. */
+function stringEnd(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) return quote + 1;
+  }
+  return -1;
+}
+
+/** As many lines with nothing in them. */
+function blankOf(text: string): string {
+  return '\n'.repeat(text.split('\n').length - 1);
+}

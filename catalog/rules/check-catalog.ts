@@ -64,13 +64,11 @@ export async function checkCatalog(
         : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
   const catalog = catalogOf(blobs);
-  // There may be more of them than a function takes arguments.
-  const all = [
-    ...findings,
+  findings.push(
     ...withSeverities(unread, rules, severityOf),
     ...runCatalogChecks(catalog, rules, severityOf),
-  ];
-  return { findings: all.sort(compareFindings), catalog };
+  );
+  return { findings: findings.sort(compareFindings), catalog };
 }
 
 /** Copies of texts, each made once: names of packages and bundles occur many times. */

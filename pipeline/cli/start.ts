@@ -16,6 +16,8 @@ interface CommandFile {
   readonly file: string;
   /** A folder in an operand that takes the whole program. */
   readonly unless?: string;
+  /** Options that take the whole program. */
+  readonly without?: readonly string[];
   readonly only?: OnlyThese;
 }
 
@@ -32,9 +34,11 @@ interface OnlyThese {
 const [first = '', second = '', ...more] = process.argv.slice(2);
 const files = new Map(Object.entries(COMMAND_FILES));
 const own = files.get(first) ?? files.get(`${first} ${second}`);
-const { unless, only } = own ?? {};
+const { unless, without = [], only } = own ?? {};
 const hasNo = unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
-if (own && hasNo && (only === undefined || isOnly(more, only))) createRequire(import.meta.url)(own.file);
+const isSmall = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
+if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
+  createRequire(import.meta.url)(own.file);
 else await import(PROGRAM_FILE);
 
 /** Whether words are folders, at least one, and known options with their values. */

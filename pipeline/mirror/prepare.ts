@@ -22,6 +22,7 @@ import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-requ
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
 import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
 import { celFor } from '../../catalog/olm/foresight/world.ts';
+import { InvalidReference } from '../../catalog/reference.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
@@ -230,7 +231,8 @@ export function asUsage<T>(step: () => T): T {
   try {
     return step();
   } catch (error) {
-    if (error instanceof InvalidOption) throw new PipelineError('usage', error.message, { cause: error });
+    if (error instanceof InvalidOption || error instanceof InvalidReference)
+      throw new PipelineError('usage', error.message, { cause: error });
     throw error;
   }
 }

@@ -1,13 +1,12 @@
 /**
  * How long it takes to copy many small images from one registry (Debian's docker-registry) to
  * another, beside regsync, `crane copy` 16 at a time, skopeo sync, `oc image mirror` and oc-mirror, as far as they
- * are on the PATH; over loopback as it is, or with a simulated distance to both. For each tool: seconds, seconds of CPU,
- * MiB at the peak (of its largest process), and requests to the source and the destination, as their access logs say.
+ * are on the PATH; over loopback as it is, or with a simulated distance to both.
  *
  *     node scripts/build.mjs && node scripts/run.mjs test/bench/mirror-copy.ts [IMAGES] [MILLISECONDS] [RUNS]
  */
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
@@ -27,8 +26,6 @@ interface Registry {
   /** Where tools find it, and where it really is. */
   readonly host: string;
   readonly near: string;
-  /** How many requests it has had. */
-  readonly requests: () => number;
   readonly stop: () => void;
 }
 
@@ -37,14 +34,10 @@ async function startRegistry(folder: string): Promise<Registry> {
   const port = await freePort();
   const near = `127.0.0.1:${port}`;
   const config = join(folder, 'config.yml');
-  const log = `${folder}.log`;
-  const lines = ['version: 0.1', 'log: {level: error}'];
+  const lines = ['version: 0.1', 'log: {level: error, accesslog: {disabled: true}}'];
   lines.push(`storage: {filesystem: {rootdirectory: ${folder}}}`, `http: {addr: "${near}"}`);
   writeFileSync(config, lines.join('\n'));
-  const children: ChildProcess[] = [
-    spawn('docker-registry', ['serve', config], { stdio: ['ignore', openSync(log, 'w'), 'ignore'] }),
-  ];
-  const requests = (): number => readFileSync(log, 'utf8').match(REQUEST)?.length ?? 0;
+  const children: ChildProcess[] = [spawn('docker-registry', ['serve', config], { stdio: 'ignore' })];
   const stop = (): void => {
     for (const child of children) child.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -53,7 +46,7 @@ async function startRegistry(folder: string): Promise<Registry> {
     if (tries > 100) throw new Error('docker-registry does not answer');
     await new Promise((done) => setTimeout(done, 50));
   }
-  if (roundTrip === 0) return { host: near, near, requests, stop };
+  if (roundTrip === 0) return { host: near, near, stop };
   const far = await freePort();
   const line = fork('scripts/run.mjs', process.argv.slice(1), { stdio: 'inherit' });
   children.push(line);
@@ -61,11 +54,8 @@ async function startRegistry(folder: string): Promise<Registry> {
     line.once('message', done);
     line.send({ from: far, to: port });
   });
-  return { host: `127.0.0.1:${far}`, near, requests, stop };
+  return { host: `127.0.0.1:${far}`, near, stop };
 }
-
-/** One request in the access log. */
-const REQUEST = /"(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/v2\//g;
 
 interface Named {
   readonly repository: string;
@@ -175,10 +165,10 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'crane copy, xargs -P16',
     program: 'crane',
-    images: Math.min(images, 400),
+    images: roundTrip > 0 ? Math.min(images, 400) : images,
     run: (from, to) => {
       const list = named
-        .slice(0, 400)
+        .slice(0, roundTrip > 0 ? 400 : images)
         .map(({ repository, tag }) => `${from.host}/${repository}:${tag} ${to.host}/${repository}:${tag}\n`);
       return ['xargs', ['-P16', '-n2', 'crane', 'copy', '--insecure'], list.join('')];
     },
@@ -243,32 +233,16 @@ async function measure(): Promise<void> {
   process.on('exit', () => rmSync(root, { recursive: true, force: true }));
   const from = await startRegistry(join(root, 'from'));
   await fill(from);
-  const figures = new Map<string, Figures[]>();
+  const times = new Map<string, number[]>();
   const tools = TOOLS.filter(({ program }) => program === 'node' || isOnPath(program));
   for (let run = 0; run < runs; run++) {
     for (const tool of tools) {
       const to = await startRegistry(join(root, `to-${run}`));
       const folder = mkdtempSync(join(root, 'work-'));
       const [program, parameters, input] = tool.run(from, to, folder);
-      const scale = images / tool.images;
-      const usage = join(folder, 'usage');
-      const before = from.requests();
       const began = performance.now();
-      const timed = ['-f', '%U %S %M', '-o', usage, program, ...parameters];
-      const ended = spawnSync('/usr/bin/time', timed, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
-      const seconds = ((performance.now() - began) / 1000) * scale;
-      const [user = 0, system = 0, kilobytes = 0] = readFileSync(usage, 'utf8')
-        .trim()
-        .split(/[ \n]/)
-        .slice(-3)
-        .map(Number);
-      const one: Figures = {
-        seconds,
-        cpu: (user + system) * scale,
-        memory: kilobytes / 1024,
-        toSource: (from.requests() - before) * scale,
-        toDestination: to.requests() * scale,
-      };
+      const ended = spawnSync(program, parameters, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+      const seconds = ((performance.now() - began) / 1000) * (images / tool.images);
       to.stop();
       if (ended.status !== 0)
         console.log(
@@ -278,44 +252,18 @@ async function measure(): Promise<void> {
             .slice(0, 3)
             .join('\n')}`,
         );
-      else figures.set(tool.name, [...(figures.get(tool.name) ?? []), one]);
+      else times.set(tool.name, [...(times.get(tool.name) ?? []), seconds]);
       console.log(
-        `${tool.name}: ${textOf(one)}${tool.images < images ? ` (scaled from ${tool.images})` : ''}`,
+        `${tool.name}: ${seconds.toFixed(1)} s${tool.images < images ? ` (scaled from ${tool.images})` : ''}`,
       );
     }
   }
   from.stop();
-  const medians = [...figures].map(([name, all]) => [name, medianOf(all)] as const);
-  const own = medians[0]?.[1].seconds ?? 0;
+  const medians = [...times].map(([name, all]) => [name, median(all)] as const);
+  const own = medians[0]?.[1] ?? 0;
   console.log(`\n${images} images, ${roundTrip} ms, median of ${runs}:`);
-  for (const [name, one] of medians)
-    console.log(`${name}: ${textOf(one)}, ${(one.seconds / own).toFixed(2)}x`);
-}
-
-/** Of one run; scaled where a tool got fewer images, but for the memory. */
-interface Figures {
-  readonly seconds: number;
-  readonly cpu: number;
-  /** MiB. */
-  readonly memory: number;
-  readonly toSource: number;
-  readonly toDestination: number;
-}
-
-function textOf({ seconds, cpu, memory, toSource, toDestination }: Figures): string {
-  const requests = `${Math.round(toSource)} + ${Math.round(toDestination)} requests`;
-  return `${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s CPU, ${memory.toFixed(0)} MiB, ${requests}`;
-}
-
-function medianOf(all: readonly Figures[]): Figures {
-  const of = (key: keyof Figures): number => median(all.map((one) => one[key]));
-  return {
-    seconds: of('seconds'),
-    cpu: of('cpu'),
-    memory: of('memory'),
-    toSource: of('toSource'),
-    toDestination: of('toDestination'),
-  };
+  for (const [name, seconds] of medians)
+    console.log(`${name}: ${seconds.toFixed(1)} s, ${(seconds / own).toFixed(2)}x`);
 }
 
 function median(values: readonly number[]): number {

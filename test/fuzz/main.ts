@@ -1,4 +1,4 @@
-/** npm run fuzz -- [RUNS] [TARGET …]: fuzzes targets for long, and prints a table of what it found. */
+/** node scripts/run.mjs test/fuzz/main.ts [RUNS] [TARGET …]: fuzzes targets for long; prints what each found. */
 import { fuzz } from './mutations.ts';
 import { TARGETS } from './targets.ts';
 import { Random } from './yaml-documents.ts';

@@ -36,7 +36,7 @@ export async function checkContents(
     const known = verdicts.get(key);
     const facts = known ?? (await checkGroup(group, options));
     if (!known) verdicts.set(key, facts);
-    for (const finding of facts.findings) findings.push(finding);
+    findings.push(...facts.findings);
     const before = blobs;
     blobs += facts.blobs;
     if (before <= limits.documents && blobs > limits.documents) findings.push(tooMany(group, limits));

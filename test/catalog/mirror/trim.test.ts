@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { blankProperties } from '../../../catalog/mirror/trim.ts';
+import { blankJsonProperties, blankProperties } from '../../../catalog/mirror/trim.ts';
 import { cpuTime } from '../../fakes/cpu-time.ts';
 
 const SECTION = '\nproperties:\n- type: a\n  value: b\n';
@@ -36,5 +36,37 @@ describe('blankProperties', () => {
     const spent = cpuTime();
     expect(blankProperties('\nproperties:\na:\n'.repeat(50_000))).toBe('\n\na:\n'.repeat(50_000));
     expect(spent()).toBeLessThan(2000);
+  });
+});
+
+describe('blankJsonProperties', () => {
+  const BODY = '{"type":"a","value":{"x":["]"],"y":"say \\"[\\" \\\\"}}';
+
+  test('blanks the list, and what follows keeps its line', () => {
+    const compact = `{"name":"x","properties":[${BODY}],"image":"y"}`;
+    expect(blankJsonProperties(compact)).toBe('{"name":"x","properties":[],"image":"y"}');
+    const stream = `${JSON.stringify(JSON.parse(compact), null, 2)}\n`.repeat(2);
+    const blanked = blankJsonProperties(stream);
+    const lineOf = (text: string) => text.slice(0, text.lastIndexOf('"image"')).split('\n').length;
+    expect(lineOf(blanked)).toBe(lineOf(stream));
+    for (const value of blanked.trim().split(/(?<=\})\n(?=\{)/))
+      expect(JSON.parse(value)).toEqual({ name: 'x', properties: [], image: 'y' });
+  });
+
+  test.each([
+    ['the key is deeper', '{"a":{"properties":["b"]}}'],
+    ['its value is an object', '{"properties":{"a":["b"]}}'],
+    ['it is a value', '{"a":"properties","b":["c"]}'],
+    ['it is within a string', '{"a":"\\"properties\\":[1]"}'],
+    ['the text has quotes of another kind', `{'a': ', "properties": [', "b": "]"}`],
+    ['the text has comments', '{"a": 1, # "\n"properties": [2], "b": "#"}'],
+    ['a string does not end', '{"properties":["a]}'],
+    ['the list does not end', '{"properties":["a"'],
+  ])('leaves all where %s', (_, text) => {
+    expect(blankJsonProperties(text)).toBe(text);
+  });
+
+  test('brackets that do not match stay an error', () => {
+    expect(() => JSON.parse(blankJsonProperties('{"properties":[{]},"a":1}'))).toThrow(SyntaxError);
   });
 });
