@@ -102,6 +102,7 @@ for (const [words, command] of Object.entries(COMMAND_FILES)) {
     entryPoints: ['pipeline/cli/bin.ts'],
     outfile: `dist/${commandFile(words)}`,
     format: 'cjs',
+    define: { ...common.define, COMMAND_FOLDER: '__dirname' },
     // Puts the numbers that a file names into the code that uses them, which the engine does not.
     minifySyntax: true,
     // The engine reads all of the file; indentation and comments are a fifth of it.
@@ -109,6 +110,14 @@ for (const [words, command] of Object.entries(COMMAND_FILES)) {
     plugins: [onlyCommand(command)],
   });
 }
+await make({
+  ...common,
+  entryPoints: ['pipeline/cli/catalog/validate-thread.ts'],
+  outfile: 'dist/commands/validate-thread.cjs',
+  format: 'cjs',
+  minifySyntax: true,
+  plugins: [onlyCommand({ modules: [] })],
+});
 await make({
   ...common,
   entryPoints: Object.fromEntries(Object.entries(RARE_MODULES).map(([module, name]) => [name, module])),

@@ -1,6 +1,6 @@
 // Asks a deployed stack whether it can publish: node scripts/smoke-functions.mjs [STACK]; exits with 1 if it cannot.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,7 +15,10 @@ if (work === undefined) fail(`the stack ${stack} has no output Work: deploy it a
 const scratch = mkdtempSync(join(tmpdir(), 'portolan-smoke-'));
 try {
   const answer = join(scratch, 'answer.json');
-  const payload = ['--payload', '{"smoke":true}', '--cli-binary-format', 'raw-in-base64-out'];
+  // From a file: versions 1 and 2 of the AWS CLI read words in different ways.
+  const asked = join(scratch, 'asked.json');
+  writeFileSync(asked, '{"smoke":true}');
+  const payload = ['--payload', `fileb://${asked}`];
   aws('lambda', 'invoke', '--function-name', work, ...payload, '--cli-read-timeout', '600', answer);
   const { ok, checks, errorMessage } = JSON.parse(readFileSync(answer, 'utf8'));
   for (const { what, ok: is, why } of checks ?? [])

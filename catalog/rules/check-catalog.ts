@@ -64,11 +64,13 @@ export async function checkCatalog(
         : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
   const catalog = catalogOf(blobs);
-  findings.push(
+  // There may be more of them than a function takes arguments.
+  const all = [
+    ...findings,
     ...withSeverities(unread, rules, severityOf),
     ...runCatalogChecks(catalog, rules, severityOf),
-  );
-  return { findings: findings.sort(compareFindings), catalog };
+  ];
+  return { findings: all.sort(compareFindings), catalog };
 }
 
 /** Copies of texts, each made once: names of packages and bundles occur many times. */

@@ -1,12 +1,13 @@
 /**
  * How long it takes to copy many small images from one registry (Debian's docker-registry) to
  * another, beside regsync, `crane copy` 16 at a time, skopeo sync, `oc image mirror` and oc-mirror, as far as they
- * are on the PATH; over loopback as it is, or with a simulated distance to both.
+ * are on the PATH; over loopback as it is, or with a simulated distance to both. For each tool: seconds, seconds of CPU,
+ * MiB at the peak (of its largest process), and requests to the source and the destination, as their access logs say.
  *
  *     node scripts/build.mjs && node scripts/run.mjs test/bench/mirror-copy.ts [IMAGES] [MILLISECONDS] [RUNS]
  */
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
@@ -26,6 +27,8 @@ interface Registry {
   /** Where tools find it, and where it really is. */
   readonly host: string;
   readonly near: string;
+  /** How many requests it has had. */
+  readonly requests: () => number;
   readonly stop: () => void;
 }
 
@@ -34,10 +37,14 @@ async function startRegistry(folder: string): Promise<Registry> {
   const port = await freePort();
   const near = `127.0.0.1:${port}`;
   const config = join(folder, 'config.yml');
-  const lines = ['version: 0.1', 'log: {level: error, accesslog: {disabled: true}}'];
+  const log = `${folder}.log`;
+  const lines = ['version: 0.1', 'log: {level: error}'];
   lines.push(`storage: {filesystem: {rootdirectory: ${folder}}}`, `http: {addr: "${near}"}`);
   writeFileSync(config, lines.join('\n'));
-  const children: ChildProcess[] = [spawn('docker-registry', ['serve', config], { stdio: 'ignore' })];
+  const children: ChildProcess[] = [
+    spawn('docker-registry', ['serve', config], { stdio: ['ignore', openSync(log, 'w'), 'ignore'] }),
+  ];
+  const requests = (): number => readFileSync(log, 'utf8').match(REQUEST)?.length ?? 0;
   const stop = (): void => {
     for (const child of children) child.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -46,7 +53,7 @@ async function startRegistry(folder: string): Promise<Registry> {
     if (tries > 100) throw new Error('docker-registry does not answer');
     await new Promise((done) => setTimeout(done, 50));
   }
-  if (roundTrip === 0) return { host: near, near, stop };
+  if (roundTrip === 0) return { host: near, near, requests, stop };
   const far = await freePort();
   const line = fork('scripts/run.mjs', process.argv.slice(1), { stdio: 'inherit' });
   children.push(line);
@@ -54,8 +61,11 @@ async function startRegistry(folder: string): Promise<Registry> {
     line.once('message', done);
     line.send({ from: far, to: port });
   });
-  return { host: `127.0.0.1:${far}`, near, stop };
+  return { host: `127.0.0.1:${far}`, near, requests, stop };
 }
+
+/** One request in the access log. */
+const REQUEST = /"(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/v2\//g;
 
 interface Named {
   readonly repository: string;
@@ -165,10 +175,10 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'crane copy, xargs -P16',
     program: 'crane',
-    images: roundTrip > 0 ? Math.min(images, 400) : images,
+    images: Math.min(images, 400),
     run: (from, to) => {
       const list = named
-        .slice(0, roundTrip > 0 ? 400 : images)
+        .slice(0, 400)
         .map(({ repository, tag }) => `${from.host}/${repository}:${tag} ${to.host}/${repository}:${tag}\n`);
       return ['xargs', ['-P16', '-n2', 'crane', 'copy', '--insecure'], list.join('')];
     },
@@ -233,16 +243,32 @@ async function measure(): Promise<void> {
   process.on('exit', () => rmSync(root, { recursive: true, force: true }));
   const from = await startRegistry(join(root, 'from'));
   await fill(from);
-  const times = new Map<string, number[]>();
+  const figures = new Map<string, Figures[]>();
   const tools = TOOLS.filter(({ program }) => program === 'node' || isOnPath(program));
   for (let run = 0; run < runs; run++) {
     for (const tool of tools) {
       const to = await startRegistry(join(root, `to-${run}`));
       const folder = mkdtempSync(join(root, 'work-'));
       const [program, parameters, input] = tool.run(from, to, folder);
+      const scale = images / tool.images;
+      const usage = join(folder, 'usage');
+      const before = from.requests();
       const began = performance.now();
-      const ended = spawnSync(program, parameters, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
-      const seconds = ((performance.now() - began) / 1000) * (images / tool.images);
+      const timed = ['-f', '%U %S %M', '-o', usage, program, ...parameters];
+      const ended = spawnSync('/usr/bin/time', timed, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+      const seconds = ((performance.now() - began) / 1000) * scale;
+      const [user = 0, system = 0, kilobytes = 0] = readFileSync(usage, 'utf8')
+        .trim()
+        .split(/[ \n]/)
+        .slice(-3)
+        .map(Number);
+      const one: Figures = {
+        seconds,
+        cpu: (user + system) * scale,
+        memory: kilobytes / 1024,
+        toSource: (from.requests() - before) * scale,
+        toDestination: to.requests() * scale,
+      };
       to.stop();
       if (ended.status !== 0)
         console.log(
@@ -252,18 +278,44 @@ async function measure(): Promise<void> {
             .slice(0, 3)
             .join('\n')}`,
         );
-      else times.set(tool.name, [...(times.get(tool.name) ?? []), seconds]);
+      else figures.set(tool.name, [...(figures.get(tool.name) ?? []), one]);
       console.log(
-        `${tool.name}: ${seconds.toFixed(1)} s${tool.images < images ? ` (scaled from ${tool.images})` : ''}`,
+        `${tool.name}: ${textOf(one)}${tool.images < images ? ` (scaled from ${tool.images})` : ''}`,
       );
     }
   }
   from.stop();
-  const medians = [...times].map(([name, all]) => [name, median(all)] as const);
-  const own = medians[0]?.[1] ?? 0;
+  const medians = [...figures].map(([name, all]) => [name, medianOf(all)] as const);
+  const own = medians[0]?.[1].seconds ?? 0;
   console.log(`\n${images} images, ${roundTrip} ms, median of ${runs}:`);
-  for (const [name, seconds] of medians)
-    console.log(`${name}: ${seconds.toFixed(1)} s, ${(seconds / own).toFixed(2)}x`);
+  for (const [name, one] of medians)
+    console.log(`${name}: ${textOf(one)}, ${(one.seconds / own).toFixed(2)}x`);
+}
+
+/** Of one run; scaled where a tool got fewer images, but for the memory. */
+interface Figures {
+  readonly seconds: number;
+  readonly cpu: number;
+  /** MiB. */
+  readonly memory: number;
+  readonly toSource: number;
+  readonly toDestination: number;
+}
+
+function textOf({ seconds, cpu, memory, toSource, toDestination }: Figures): string {
+  const requests = `${Math.round(toSource)} + ${Math.round(toDestination)} requests`;
+  return `${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s CPU, ${memory.toFixed(0)} MiB, ${requests}`;
+}
+
+function medianOf(all: readonly Figures[]): Figures {
+  const of = (key: keyof Figures): number => median(all.map((one) => one[key]));
+  return {
+    seconds: of('seconds'),
+    cpu: of('cpu'),
+    memory: of('memory'),
+    toSource: of('toSource'),
+    toDestination: of('toDestination'),
+  };
 }
 
 function median(values: readonly number[]): number {

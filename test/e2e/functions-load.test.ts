@@ -58,9 +58,14 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     const queues = cloudQueues(at);
     const began = performance.now();
     const accepted = new Set<string>();
-    await inParallel(commits, async (commit) => {
-      if ((await at.push(pushPayload(commit, 'main'))) === 202) accepted.add(commit);
-    });
+    let again = 0;
+    for (let left: readonly string[] = commits; left.length > 0; again += left.length) {
+      await inParallel(left, async (commit) => {
+        if ((await at.push(pushPayload(commit, 'main'))) === 202) accepted.add(commit);
+      });
+      // On a busy machine the API gives up on a function: GitHub lists those deliveries, to be sent again.
+      left = commits.filter((commit) => !accepted.has(commit));
+    }
     const sent = (performance.now() - began) / 1000;
     expect(accepted.size).toBe(MANY);
     await queues.drained('Queue', LONGEST);
@@ -71,7 +76,7 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     const handled = new Set(github.statuses.map(({ commit }) => commit));
     expect([...accepted].filter((commit) => !handled.has(commit))).toEqual([]);
     console.log(
-      `${MANY} webhooks sent and accepted in ${sent.toFixed(1)} s, the queue drained after ${drained.toFixed(1)} s, all reported after ${told.toFixed(1)} s`,
+      `${MANY} webhooks sent and accepted in ${sent.toFixed(1)} s (${again} of them again), the queue drained after ${drained.toFixed(1)} s, all reported after ${told.toFixed(1)} s`,
     );
     // Each tag names what the newest commit's own receipt says.
     const listing = ['--bucket', at.outputs['Records'] ?? '', '--prefix', 'published/'];

@@ -45,14 +45,14 @@ export const AUDIENCE = 'https://publish.example.com';
 /** The number of the repository. */
 export const REPOSITORY_ID = 4711;
 
-export async function cloud({
-  git,
-  branch,
-  registry,
-  github,
-  issuer,
-  guarded = false,
-}: CloudOptions): Promise<Cloud> {
+/** The stand-in, with nothing deployed there. */
+export interface EmptyCloud extends Pick<Cloud, 'endpoint' | 'aws' | 'actions'> {
+  readonly port: number;
+  /** What programs need to ask it in place of AWS. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export async function emptyCloud(guarded = false): Promise<EmptyCloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
@@ -77,20 +77,39 @@ export async function cloud({
     const { stdout } = await promisify(execFile)('aws', [...parameters, '--output', 'json'], options);
     return stdout.trimStart().startsWith('{') || stdout.startsWith('[') ? JSON.parse(stdout) : stdout;
   };
+  return { port, endpoint, environment, actions, aws: run };
+}
+
+/** Makes the App's secret. @returns what it is called */
+export async function appSecret({ aws }: Pick<EmptyCloud, 'aws'>): Promise<string> {
+  const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
+  await aws('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
+  return 'portolan-app';
+}
+
+export async function cloud({
+  git,
+  branch,
+  registry,
+  github,
+  issuer,
+  guarded = false,
+}: CloudOptions): Promise<Cloud> {
+  const empty = await emptyCloud(guarded);
+  const { port, endpoint, actions, aws: run } = empty;
   const packaged = join(folder(), 'template.yaml');
   await run('s3', 'mb', 's3://portolan-code');
   const template = guarded ? namedTemplate() : 'functions/aws/template.yaml';
   const source = ['--template-file', template, '--s3-bucket', 'portolan-code'];
   await run('cloudformation', 'package', ...source, '--output-template-file', packaged);
-  const secret = JSON.stringify({ appId: 1, installationId: 2, privateKey: privateKey() });
-  await run('secretsmanager', 'create-secret', '--name', 'portolan-app', '--secret-string', secret);
+  const secretName = await appSecret(empty);
   const sources = JSON.stringify([
     { repository: 'sea/catalogs', id: REPOSITORY_ID, branch, url: git, job: JOB },
   ]);
   const parameters = {
     Sources: sources,
     PlainHttp: `${registry},${new URL(git).host}`,
-    AppSecret: 'portolan-app',
+    AppSecret: secretName,
     GitHubApi: github,
     Audience: AUDIENCE,
     ...(issuer === undefined ? {} : { TokenIssuer: issuer }),

@@ -1,4 +1,4 @@
-/** node scripts/run.mjs test/fuzz/main.ts [RUNS] [TARGET …]: fuzzes targets for long; prints what each found. */
+/** npm run fuzz -- [RUNS] [TARGET …]: fuzzes targets for long, and prints a table of what it found. */
 import { fuzz } from './mutations.ts';
 import { TARGETS } from './targets.ts';
 import { Random } from './yaml-documents.ts';

@@ -36,7 +36,7 @@ export async function checkContents(
     const known = verdicts.get(key);
     const facts = known ?? (await checkGroup(group, options));
     if (!known) verdicts.set(key, facts);
-    findings.push(...facts.findings);
+    for (const finding of facts.findings) findings.push(finding);
     const before = blobs;
     blobs += facts.blobs;
     if (before <= limits.documents && blobs > limits.documents) findings.push(tooMany(group, limits));

@@ -72,11 +72,9 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
 
 export function createConnections(options: ConnectionOptions): Connections {
   const agents = createAgents(options);
-  /** What is the same for all requests to one host. */
+  /** What is the same for all requests to one host that is reached without a proxy. */
   const direct = new Map<string, Readonly<Record<string, unknown>>>();
   const directTo = (url: URL): Readonly<Record<string, unknown>> => {
-    const known = direct.get(url.origin);
-    if (known) return known;
     checkLiteral(options.addresses, url);
     const fresh = {
       hostname: hostname(url),
@@ -115,12 +113,14 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   return {
     route: async (url) => {
-      const proxy = options.proxy(url);
+      const known = direct.get(url.origin);
+      // Whether a host is reached through a proxy is asked once: a copy sends it thousands of requests.
+      const proxy = known ? undefined : options.proxy(url);
       if (proxy !== undefined) return throughProxy(url, proxy);
       return {
         secure: url.protocol === 'https:',
         headers: {},
-        options: { ...directTo(url), path: pathOf(url) },
+        options: { ...(known ?? directTo(url)), path: pathOf(url) },
       };
     },
     close: agents.close,

@@ -52,6 +52,11 @@ test('each of many entries without a bundle is told on its line', async () => {
   expect(new Set(missing.map(({ location }) => location.column)).size).toBe(entries.length);
 });
 
+test('each of more findings than a function takes arguments is told', async () => {
+  const { findings } = await checkCatalog(sourceOf({ 'catalog.yaml': '---\nx: 1\n'.repeat(150_000) }), []);
+  expect(findings).toHaveLength(150_000);
+});
+
 test('channels with one head in common are entered alike', async () => {
   const channels = times(2000, (i) => `c${i}`);
   const blobs = [...ofPackage('p', [{ name: 'p.v1.0.0' }], channels), bundle('p')];

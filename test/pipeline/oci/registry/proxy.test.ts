@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { addressRule } from '../../../../pipeline/oci/registry/addresses.ts';
+import { createConnections } from '../../../../pipeline/oci/registry/connection.ts';
 import { proxiesFrom, proxyAuthorization } from '../../../../pipeline/oci/registry/proxy.ts';
 
 const choose = (environment: Record<string, string>, url: string) =>
@@ -53,4 +55,29 @@ test('names and passwords of proxies', () => {
   const header = proxyAuthorization(new URL('http://user:p%40ss@proxy:3128'));
   expect(Buffer.from(header?.replace('Basic ', '') ?? '', 'base64').toString()).toBe('user:p@ss');
   expect(proxyAuthorization(new URL('http://proxy:3128'))).toBeUndefined();
+});
+
+test('whether a host is reached directly is decided once, and through a proxy for each request', async () => {
+  const asked: string[] = [];
+  const connections = createConnections({
+    addresses: addressRule([]),
+    resolver: async () => [{ address: '93.184.216.34', family: 4 }],
+    proxy: ({ host }) => {
+      asked.push(host);
+      return host === 'far.example.com' ? new URL('http://proxy.example.com:3128') : undefined;
+    },
+    authorities: [],
+    connectTimeout: 1000,
+  });
+  for (const path of ['/v2/', '/v2/a'])
+    for (const host of ['near.example.com', 'far.example.com']) {
+      const { options } = await connections.route(new URL(`http://${host}${path}`));
+      const isDirect = host === 'near.example.com';
+      expect(options).toMatchObject({
+        hostname: isDirect ? host : 'proxy.example.com',
+        path: isDirect ? path : `http://${host}${path}`,
+      });
+    }
+  connections.close();
+  expect(asked).toEqual(['near.example.com', 'far.example.com', 'far.example.com']);
 });
