@@ -126,8 +126,7 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
     attempted('Report', async () => void (await handleReport(body, reports)));
   await queues.consume('work', { parallel: settings.parallel, handle });
   await queues.consume('reports', { parallel: settings.parallel, handle: tell });
-  // The queue waits for what is under way when the host is closed.
-  return { stop: async () => undefined };
+  return { stop: () => queues.stop(settings.stopping.leave) };
 }
 
 /** Queues what differs from what is published: workers publish it in the order of each catalog. */

@@ -236,4 +236,37 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     const { out } = await host.run('status');
     expect(out).toContain('queued: 0, reports: 0, put aside: 0');
   });
+
+  test('a worker that is told to stop finishes what it does, and answers probes until then', async () => {
+    const { host, server, commits, merge, records } = await site(2);
+    const database = openDatabase({ url: server.url, connections: 1, log: () => undefined });
+    onTestFinished(() => database.close());
+    const [receiver, worker] = [await host.start('receive'), await host.start('work')];
+    merge(commits[0] ?? '');
+    expect(await host.push(receiver, pushPayload(commits[0] ?? '', 'main'))).toBe(202);
+    const active = async (): Promise<number> => {
+      const rows = await database.query(
+        "select 1 from portolan_queue.job where name = 'work' and state = 'active'",
+      );
+      return rows.length;
+    };
+    while ((await active()) === 0) await pause(10);
+    const stopped = worker.stop();
+    let answers = 0;
+    for (let open = await active(); open > 0; answers++) {
+      const status = await fetch(`${worker.internal}/healthz`).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
+      open = await active();
+      if (open > 0) expect(status).toBe(200);
+    }
+    expect(await stopped).toBe(0);
+    expect(answers).toBeGreaterThan(0);
+    expect(worker.lines.join('\n')).not.toContain('failed');
+    const left = await database.query("select 1 from portolan_queue.job where state in ('retry', 'failed')");
+    expect(left).toEqual([]);
+    // What it was asked is recorded.
+    expect((await records.list('last/')).length).toBeGreaterThan(0);
+  });
 });

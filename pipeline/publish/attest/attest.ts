@@ -58,12 +58,12 @@ export function whyUnsigned(
     return {
       message:
         'attest: [keyless] needs the OIDC identity of a job, but this publisher is a function without one',
-      hint: 'use attest: [kms] and the parameter SigningKey; or attest: [keyless, kms] for jobs and functions',
+      hint: 'use attest: [kms] and give the functions a key (SigningKey on AWS, signing.secret on Kubernetes); or attest: [keyless, kms] for jobs and functions',
     };
   }
   return {
     message: 'the policy asks for a signature with a KMS key, but this publisher has none',
-    hint: "set the functions' parameter SigningKey; in a job, use attest: [keyless]",
+    hint: 'give the functions a key (SigningKey on AWS, signing.secret on Kubernetes); in a job, use attest: [keyless]',
   };
 }
 
