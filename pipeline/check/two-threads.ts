@@ -99,7 +99,7 @@ async function checkShared(
 /**
  * Checks the parts of a catalog that no other thread has taken yet.
  *
- * @throws Error when files are not there any more
+ * @throws Error in the second thread, when files are not there any more
  */
 export async function checkShare(
   { root, paths, takers }: ThreadTask,
@@ -117,7 +117,8 @@ export async function checkShare(
   const known = new Set(paths);
   const all = await directorySource(root).files();
   const readable = all.filter(({ path }) => known.has(path));
-  if (readable.length !== paths.length) throw new Error('the directory has changed');
+  // Then one thread checks what is there.
+  if (thread === SECOND && readable.length !== paths.length) throw new Error('the directory has changed');
   // What cannot be read at all is for the first thread to say.
   const files = (thread === FIRST ? all : readable).map((file): SourceFile => {
     const pieces = file.readPieces;
