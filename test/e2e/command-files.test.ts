@@ -1,6 +1,6 @@
 /** A command with a file of its own has all that it needs there, and the whole program for the rest. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { folder } from '../fakes/folder.ts';
@@ -22,7 +22,7 @@ function plan(directory: string, ...words: string[]): string {
   return execFileSync(process.execPath, parameters, { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
 }
 
-test('mirror plan: of a directory, of an image that it builds, and of a configuration', () => {
+test('mirror plan: of a directory, and of an image that it builds', () => {
   const directory = folder();
   expect(plan(directory, CATALOG)).toContain('Ready for disconnected clusters');
   const part = ['--only', 'harbour-operator@stable', '--out', 'part'];
@@ -30,11 +30,4 @@ test('mirror plan: of a directory, of an image that it builds, and of a configur
   expect(existsSync(join(directory, 'index', 'index.json'))).toBe(true);
   plan(directory, CATALOG, ...part, '--build=oci:other');
   expect(existsSync(join(directory, 'other', 'index.json'))).toBe(true);
-  const head =
-    'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n';
-  writeFileSync(
-    join(directory, 'isc.yaml'),
-    `${head}  - {catalog: oci://index, targetCatalog: acme/catalog}\n`,
-  );
-  expect(plan(directory, '--image-set', 'isc.yaml', '--out', 'set')).toContain('Ready');
 });
