@@ -24,6 +24,13 @@ const SHAPE = struct('x.Outer', {
 });
 
 describe('fitStruct', () => {
+  test('reads the second of two objects for one field into the first, as Go does', () => {
+    const value = { labels: { a: '1', b: '2' }, Labels: { a: '3' }, anything: { a: 1 }, Anything: { b: 2 } };
+    const fitted = { labels: { a: '1', b: '2' }, anything: { a: 1 } };
+    expect(fitStruct(value, SHAPE).value).toEqual(fitted);
+    expect(fitStruct({ labels: { a: '1' }, labelſ: {} }, SHAPE).value).toEqual({ labels: { a: '1' } });
+  });
+
   test('gives back a value that fits, itself', () => {
     const value = { title: 'a', inner: [{ name: 'b', skips: ['c'] }], anything: { x: 1 } };
     expect(fitStruct(value, SHAPE).value).toBe(value);
