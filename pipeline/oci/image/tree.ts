@@ -152,7 +152,7 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
       }
       const path = cleanPath(header.name);
       const isContent = path !== '' && !whiteout(path, state.stack) && state.wanted(path);
-      if (!isContent || !keepHeader(path, header, { added, stack: state.stack })) await body.cancel();
+      if (!isContent || !keepHeader(path, header, { added, stack: state.stack })) await passOver(body);
       else {
         checkSize(path, header, state.limits);
         added.set(path, await keepBody(header, state, body));
@@ -164,6 +164,12 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
     throw new PipelineError('corrupt', `a layer cannot be read: ${why}`, { cause: error });
   }
   return added;
+}
+
+/** Reads a body to its end. To cancel it would leave the decoder waiting for ever if what follows is in the same piece. */
+async function passOver(body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader();
+  while (!(await reader.read()).done);
 }
 
 async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {

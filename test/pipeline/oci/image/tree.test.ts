@@ -162,3 +162,19 @@ describe('hostile layers', () => {
     await expect(read([damage(layer)])).rejects.toMatchObject({ code: 'corrupt' });
   });
 });
+
+test('a long file that nobody wants, between wanted ones of the same piece, does not stop the reading', async () => {
+  // Sizes of the first files of a real chart, ingress-nginx 4.12.1.
+  const sizes = [646, 48_937, 3_260, 9_052, 3_537, 2_561, 913, 1_079, 3_000, 2_500, 20_000, 700];
+  const items = sizes.map((size, i) => ({
+    name: i === 1 || i === 2 ? `unwanted-${i}` : `wanted-${i}`,
+    body: String(i % 10).repeat(size),
+  }));
+  const layer = gzipSync(await tar(...items));
+  for (const size of [100, 16_384, layer.length]) {
+    const wanted = (path: string): boolean => !path.startsWith('unwanted');
+    const tree = await readTree([inPieces(layer, size)], { scratch, wanted });
+    expect([...tree.entries.keys()]).toEqual(items.map(({ name }) => name).filter(wanted));
+    tree.close();
+  }
+});
