@@ -12,6 +12,7 @@ import { PipelineError } from '../../../pipeline/error.ts';
 const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/unrendered.ts': ['mirror plan', 'mirror sync'],
+  'pipeline/mirror/releases/signatures.ts': ['mirror plan', 'mirror sync'],
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],
