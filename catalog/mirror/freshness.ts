@@ -173,6 +173,8 @@ export interface FreshnessCheck {
   readonly file: string;
   /** Names of all images that the mirror is to have. */
   readonly names: readonly string[];
+  /** Index images beside which the statement stands: it must be about each of them. */
+  readonly beside?: readonly string[];
   /** Digests of those that were looked up; undefined for an image that is not there. */
   readonly found: ReadonlyMap<string, string | undefined>;
 }
@@ -193,12 +195,18 @@ function finding(rule: string, file: string, { message, hint }: { message: strin
 }
 
 /** A statement that is genuine, and was put in the place of another. */
-function notAbout({ statement }: SignedStatement, { names, file }: FreshnessCheck): Finding | undefined {
+function notAbout(
+  { statement }: SignedStatement,
+  { names, beside = [], file }: FreshnessCheck,
+): Finding | undefined {
   const ours = new Set(names);
   const indexes = [...statement.indexes.keys()];
-  if (indexes.some((name) => ours.has(name))) return undefined;
+  const isOurs = indexes.some((name) => ours.has(name));
+  const other = beside.find((name) => !statement.indexes.has(name));
+  if (isOurs && other === undefined) return undefined;
+  const why = isOurs ? `and not about ${other}` : 'which this mirror does not have';
   return finding('mirror/other-statement', file, {
-    message: `the freshness statement is about ${indexes.join(', ')}, which this mirror does not have`,
+    message: `the freshness statement is about ${indexes.join(', ')}, ${why}`,
     hint: 'bring the statement of this mirror, or sign again: portolan mirror sync CONFIG --sign-key FILE',
   });
 }
@@ -289,13 +297,15 @@ export function isAcceptable(findings: readonly Finding[]): boolean {
   return findings.every(({ rule }) => rule === 'mirror/stale' || rule === 'mirror/mixed');
 }
 
-/** What is accepted from now on. */
+/** What is accepted from now on; a newer statement, which another command has accepted meanwhile, stays. */
 export function acceptedWith(
   { version, digest, statement }: SignedStatement,
   { indexes, seenAt }: AcceptedStatements,
   now: Date,
 ): AcceptedStatements {
-  const ours = [...statement.indexes.keys()].map((name) => [name, { version, digest }] as const);
+  const ours = [...statement.indexes.keys()].flatMap((name) =>
+    (indexes.get(name)?.version ?? 0) > version ? [] : [[name, { version, digest }] as const],
+  );
   const latest = seenAt && seenAt > now ? seenAt : now;
   return { seenAt: latest, indexes: new Map([...indexes, ...ours]) };
 }

@@ -23,13 +23,20 @@ export function readImageReferences(text: string): ReleaseContent | string {
   const { metadata, spec } = stream;
   const version = isObject(metadata) ? metadata['name'] : undefined;
   if (typeof version !== 'string' || version === '') return 'has no version in metadata.name';
+  if (!PART.test(version)) return 'has a version in metadata.name that cannot be part of a tag';
   const tags: unknown = isObject(spec) ? spec['tags'] : undefined;
   if (!Array.isArray(tags) || tags.length === 0) return 'names no image in spec.tags';
   const images = tags.map(imageOf);
   const wrong = images.indexOf(undefined);
   if (wrong >= 0) return `has no image in spec.tags[${wrong}].from.name`;
-  return { version, images: images.filter((image) => image !== undefined) };
+  const named = images.filter((image) => image !== undefined);
+  const odd = named.findIndex(({ name }) => !PART.test(name));
+  if (odd >= 0) return `has a name in spec.tags[${odd}] that cannot be part of a tag`;
+  return { version, images: named };
 }
+
+/** What tags in the mirror are made of: anything else would go into `mapping.txt` as it is, line breaks included. */
+const PART = /^\w[\w.-]{0,127}$/;
 
 function imageOf(tag: unknown): ReleaseContent['images'][number] | undefined {
   if (!isObject(tag) || typeof tag['name'] !== 'string' || !isObject(tag['from'])) return undefined;

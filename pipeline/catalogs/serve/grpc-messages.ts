@@ -99,7 +99,9 @@ export class MessageReader {
    */
   next(): Buffer | undefined {
     if (this.#size < this.#needed) return undefined;
-    const bytes = Buffer.concat(this.#chunks);
+    const [only] = this.#chunks;
+    // Many messages in one chunk are not copied again for each of them.
+    const bytes = only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
     this.#chunks = [bytes];
     const end = PREFIX + bytes.readUInt32BE(1);
     if (end > PREFIX + MAX_MESSAGE) throw tooLarge(end - PREFIX);

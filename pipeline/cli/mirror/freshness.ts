@@ -141,6 +141,8 @@ export interface CheckedState {
   readonly expected: string;
   /** Names of all images of the mapping. */
   readonly names: readonly string[];
+  /** Names of the index images beside which it was found; undefined where it stands beside none. */
+  readonly beside?: readonly string[];
   /** Digests of images that the mirror or archive has, as far as they were looked up. */
   readonly digestsOf: (names: Iterable<string>) => Promise<ReadonlyMap<string, string | undefined>>;
 }
@@ -174,7 +176,7 @@ export async function checkFreshness(
   const { directory } = terminal;
   const keys = invocation.list('key').map((file) => readText(resolve(directory, file)));
   const memory = memoryFile(invocation, terminal);
-  const { found, expected, names } = state;
+  const { found, expected, names, beside = [] } = state;
   if (!found) return { findings: [unsigned(expected)] };
   let signed: SignedStatement;
   try {
@@ -188,7 +190,14 @@ export async function checkFreshness(
   const { images } = signed.statement;
   // Only of this mirror: a statement about another one must not lead to its registry.
   const digests = await state.digestsOf(names.filter((name) => images.has(name)));
-  const findings = freshnessFindings(signed, { now, accepted, file: found.where, names, found: digests });
+  const findings = freshnessFindings(signed, {
+    now,
+    accepted,
+    file: found.where,
+    names,
+    beside,
+    found: digests,
+  });
   if (isAcceptable(findings)) {
     tellFirst(signed, accepted, { memory, terminal });
     // Read again: another command may have accepted something meanwhile.

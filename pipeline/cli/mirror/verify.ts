@@ -169,12 +169,10 @@ async function freshnessOf(
       return [await checkFreshness({ found: beside, expected, names, digestsOf }, { invocation, terminal })];
     }
     const reports: FreshnessReport[] = [];
-    for (const { found, expected } of await statementsIn(
-      client,
-      indexesIn(jobs, plannedIndexes(mappingFile)),
-    )) {
+    const indexes = indexesIn(jobs, plannedIndexes(mappingFile));
+    for (const statement of await statementsIn(client, indexes)) {
       const digestsOf = (some: Iterable<string>) => digestsIn(client, some);
-      reports.push(await checkFreshness({ found, expected, names, digestsOf }, { invocation, terminal }));
+      reports.push(await checkFreshness({ ...statement, names, digestsOf }, { invocation, terminal }));
     }
     return reports;
   } finally {
@@ -182,17 +180,17 @@ async function freshnessOf(
   }
 }
 
-/** The statements beside index images, each once. */
-async function statementsIn(
-  registry: Registry,
-  indexes: readonly Reference[],
-): Promise<Pick<CheckedState, 'found' | 'expected'>[]> {
-  const statements = new Map<string, Pick<CheckedState, 'found' | 'expected'>>();
+type StatementBeside = Pick<CheckedState, 'found' | 'expected' | 'beside'>;
+
+/** The statements beside index images, each once, with the names of these images. */
+async function statementsIn(registry: Registry, indexes: readonly Reference[]): Promise<StatementBeside[]> {
+  const statements = new Map<string, StatementBeside>();
   for (const index of indexes) {
     const found = await statementBeside(index, registry);
     const expected = formatReference(statementTag(index));
     const key = found?.bytes.toString() ?? expected;
-    if (!statements.has(key)) statements.set(key, { found, expected });
+    const { beside = [], ...first } = statements.get(key) ?? { found, expected };
+    statements.set(key, { ...first, beside: [...beside, formatReference(index)] });
   }
   return [...statements.values()];
 }

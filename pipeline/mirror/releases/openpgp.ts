@@ -132,7 +132,7 @@ function refusalOf(
   trailer.writeUInt16BE(0x04ff, 0);
   trailer.writeUInt32BE(hashed.length, 2);
   const { value } = numberAt(body, hashed.length + 2 + unhashedLength + 2);
-  const size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8;
+  const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   if (value.length > size) return 'does not fit its key';
   const padded = Buffer.concat([Buffer.alloc(size - value.length), value]);
   const isGood = createVerify(digest).update(data).update(hashed).update(trailer).verify(key, padded);

@@ -33,6 +33,7 @@ export async function readRelease(
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-release-'));
   try {
     const payload = await readPayload(parseReference(selection.reference), registry, scratch);
+    checkVersion(payload, selection);
     const signatures = store ? await releaseSignatures(payload.reference.digest, store) : [];
     return { groups: [groupOf(payload, selection, signatures[0]?.name)], findings: [], signatures };
   } catch (error) {
@@ -41,6 +42,20 @@ export async function readRelease(
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * A good signature says that this was a release once: an older one, under the tag of a newer one, has it, too. Tags that are
+ * not versions may name any release.
+ *
+ * @throws PipelineError `corrupt`
+ */
+function checkVersion({ version }: Payload, { reference }: ReleaseSelection): void {
+  const { tag = '' } = parseReference(reference);
+  if (!/^\d+\.\d+\.\d+/.test(tag) || tag === version || tag.startsWith(`${version}-`)) return;
+  throw new PipelineError('corrupt', `the release under the tag ${tag} is version ${version}`, {
+    hint: 'name the release by its digest, or find out who moved the tag',
+  });
 }
 
 /** Where oc-mirror and `oc adm release mirror` put payloads, and the images of them. */

@@ -201,6 +201,25 @@ test('a genuine statement about another mirror is named as such, and nothing els
   expect(rules(signed(), { names, now: at(20) })).toEqual(['mirror/other-statement']);
 });
 
+test('a statement beside an index image is about that image, even if it says that the image is missing', () => {
+  const other = 'mirror.example:5000/olm/other:v1';
+  const names = [INDEX, BUNDLE, other];
+  const one = signed({ missing: [other] });
+  expect(rules(one, { names, beside: [INDEX] })).toEqual([]);
+  expect(check(one, { names, beside: [INDEX, other] })).toMatchObject([
+    {
+      rule: 'mirror/other-statement',
+      message: `the freshness statement is about ${INDEX}, and not about ${other}`,
+    },
+  ]);
+});
+
+test('of two commands at once the newer statement is remembered', () => {
+  const newer = acceptedWith(signed({ version: 11 }, 'c'), NONE, at(2));
+  expect(acceptedWith(signed(), newer, at(2)).indexes).toEqual(newer.indexes);
+  expect(acceptedWith(signed({ version: 12 }), newer, at(2)).indexes.get(INDEX)?.version).toBe(12);
+});
+
 test('only what is stale or mixed may take the place of what was accepted', () => {
   expect(isAcceptable(check(signed(), { now: at(20), found: new Map([[INDEX, undefined]]) }))).toBe(true);
   const accepted = acceptedWith(signed(), NONE, at(2));

@@ -3,9 +3,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseReference, type Reference } from '../../../catalog/reference.ts';
+import { FRESHNESS_PREDICATE, freshnessText } from '../../../catalog/mirror/freshness.ts';
+import { formatReference, parseReference, type Reference } from '../../../catalog/reference.ts';
 import { sourceOf } from '../../../catalog/source.ts';
-import { putStatement, statementBeside, statementTag } from '../../../pipeline/mirror/freshness.ts';
+import {
+  putStatement,
+  statementBeside,
+  statementTag,
+  trustedStatement,
+} from '../../../pipeline/mirror/freshness.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { signedStatement } from '../../../pipeline/publish/attest/sign.ts';
@@ -243,6 +249,28 @@ test('swapped: a genuine statement about another catalog of the same mirror', as
   const ran = await at.verify();
   expect(ran.exit).toBe(1);
   expect(ran.err).toContain('(mirror/other-statement)');
+});
+
+test('beside an index image, a genuine statement that counts it among what is missing does not pass', async () => {
+  const at = await scene();
+  await at.sync();
+  const { statement } = await trustedStatement(
+    (await statementBeside(at.index(), at.client)) ?? { where: '', bytes: Buffer.alloc(0) },
+    { kind: 'keys', keys: [readFileSync(join(at.directory, 'admin.pub'), 'utf8')] },
+  );
+  const [index = '', image = ''] = [formatReference(at.index()), ...statement.images.keys()].filter(
+    (name, i) => i === 0 || !statement.indexes.has(name),
+  );
+  const images = new Map([[image, statement.images.get(image) ?? '']]);
+  const text = freshnessText({ ...statement, indexes: images, images, missing: [index] });
+  const { bytes } = await signedStatement(new TextEncoder().encode(text), FRESHNESS_PREDICATE, {
+    kind: 'key',
+    key: readFileSync(join(at.directory, 'admin.key'), 'utf8'),
+  });
+  await putStatement(at.index(), bytes, at.client);
+  const ran = await at.verify();
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain(`and not about ${index}`);
 });
 
 test('keys change: while both are named both count, then only the new one', async () => {

@@ -143,6 +143,31 @@ test('payload and images are copied, and the signature is in a config map for th
   expect(file('kustomization.yaml')).not.toContain('operatorHub');
 });
 
+test('an older release under the tag of a newer one is refused, with all its signatures', async () => {
+  const older = imageStream({ etcd: `quay.io/ocp/art@sha256:${'e'.repeat(64)}` }, '4.19.1');
+  const { name, claims, signs, run, file } = await scene({ references: older });
+  signs(key.sign(JSON.stringify(claims())));
+  const ran = await run('plan', name);
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain('the release under the tag 4.20.3-x86_64 is version 4.19.1');
+  expect(file('mapping.txt')).toBe('');
+  // A number that begins alike is another version.
+  const alike = await scene({ references: older.replace('4.19.1', '4.20.30') });
+  alike.signs(key.sign(JSON.stringify(alike.claims())));
+  expect(await alike.run('plan', alike.name)).toMatchObject({ exit: 1 });
+});
+
+test.each([
+  ['etcd\nquay.io/other/one:v1=mirror.example.com/m/other:v1', '4.20.3', 'a name in spec.tags[0]'],
+  ['etcd', '4.20.3\n', 'a version in metadata.name'],
+])('a payload cannot write lines of the mapping: %j of %j', async (image, version, why) => {
+  const references = imageStream({ [image]: `quay.io/ocp/art@sha256:${'e'.repeat(64)}` }, version);
+  const { name, run } = await scene({ references });
+  const ran = await run('plan', name, '--release-signatures', 'none');
+  expect(ran.exit).toBe(1);
+  expect(ran.err).toContain(`${why} that cannot be part of a tag`);
+});
+
 test('names as oc-mirror gives them', async () => {
   const { mirror, name, claims, signs, run, file, digest, source } = await scene();
   signs(key.sign(JSON.stringify(claims())));
@@ -236,8 +261,10 @@ test('every image of the real list of OpenShift 4.12.0 is in the plan', async ()
   // From the tests of github.com/openshift/oc-mirror (Apache-2.0), without annotations.
   const path = 'test/pipeline/mirror/releases/fixtures/ocp-release-4.12.0.image-references.json';
   const references = readFileSync(path, 'utf8');
-  const { name, run, file } = await scene({ references });
-  expect(await run('plan', name, '--release-signatures', 'none')).toMatchObject({ exit: 0 });
+  const { source, digest, run, file } = await scene({ references });
+  expect(
+    await run('plan', `${source.host}/ocp/release@${digest}`, '--release-signatures', 'none'),
+  ).toMatchObject({ exit: 0 });
   const listed = new Set(references.match(/quay\.io\/[^"]+/g));
   const planned = new Set(file('mapping.txt').match(/^quay\.io\/[^=]+/gm));
   expect(planned).toEqual(listed);

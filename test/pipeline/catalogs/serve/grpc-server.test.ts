@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { frame, KeptFrames } from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
+import { frame, KeptFrames, MessageReader } from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
 import { type GrpcMethod, listenGrpc } from '../../../../pipeline/catalogs/serve/grpc-server.ts';
 import { GrpcFailure, Status } from '../../../../pipeline/catalogs/serve/grpc-status.ts';
 
@@ -121,6 +121,17 @@ test('messages up to 4 MiB are taken, longer ones refused before they are read',
   head.writeUInt32BE(MAX + 1, 1);
   stream.write(head);
   expect(await answerTo(stream)).toMatchObject({ status: '8' });
+});
+
+test('many messages that come at once are not copied for each of them', () => {
+  const copies = vi.spyOn(Buffer, 'concat');
+  onTestFinished(() => copies.mockRestore());
+  const reader = new MessageReader('identity');
+  reader.add(Buffer.alloc(5 * 1000));
+  let count = 0;
+  while (reader.next()) count++;
+  expect(count).toBe(1000);
+  expect(copies).not.toHaveBeenCalled();
 });
 
 test('compressed messages are read as far as their limit', async () => {

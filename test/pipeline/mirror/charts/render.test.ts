@@ -53,6 +53,20 @@ test('within the limits, the output is the result, and secrets of the environmen
   expect(text).not.toContain('AWS_SECRET_ACCESS_KEY');
 });
 
+test('schemas of values, which may name any address, are not read; an older helm has no way out', async () => {
+  const words = 'const words = process.argv.slice(2);';
+  const said = await rendered(`${words} console.log(words.at(-1), process.env.HTTP_PROXY)`, {});
+  expect(said).toBe('--skip-schema-validation http://127.0.0.1:9\n');
+  const old = `${words}
+    if (words.at(-1) !== '1.33') { console.error('Error: unknown flag: ' + words.at(-1)); process.exit(1); }
+    console.log('rendered', process.env.HTTPS_PROXY)`;
+  expect(await rendered(old, {})).toBe('rendered http://127.0.0.1:9\n');
+  const failing = `${words}
+    console.error('Error: execution error at (demo/templates/a.yaml:1:4): unknown flag: ' + words.at(-1) + '.');
+    process.exit(1)`;
+  await expect(rendered(failing, {})).rejects.toMatchObject({ code: 'usage' });
+});
+
 test('what is not a chart is refused', async () => {
   const directory = folder();
   await expect(readChartFiles(directory, directory)).rejects.toMatchObject({ code: 'usage' });
