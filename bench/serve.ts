@@ -109,7 +109,11 @@ async function askAll(
 ): Promise<number> {
   let [asked, bytes] = [0, 0];
   const askOn = async (session: ClientHttp2Session): Promise<void> => {
-    while (asked++ < calls) bytes += await ask(session, method);
+    while (asked++ < calls) {
+      // Others add to the sum meanwhile.
+      const answered = await ask(session, method);
+      bytes += answered;
+    }
   };
   const askers = Array.from({ length: Number(values['at-once']) }, (_, i) =>
     askOn(sessions[i % sessions.length] as ClientHttp2Session),
