@@ -77,7 +77,8 @@ const checkLastApiVersion: Check = ofCsv((csv, report) => {
   const keys = Object.keys(value).filter((key) => foldCase(key) === 'apiversion');
   const last = keys.sort().at(-1);
   if (last === undefined || last === 'apiVersion' || !('apiVersion' in value)) return;
-  if ((value[last] ?? '') !== '') return;
+  // Go leaves a field as it is for null.
+  if (value[last] !== '') return;
   const message = `${called(csv)}: ${last} is empty, and operator-sdk reads it in the place of apiVersion`;
   report(message, csv.at(last));
 });
