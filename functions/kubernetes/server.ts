@@ -24,6 +24,9 @@ export interface RunningServer {
 
 /** Bytes of a body at most: what is larger is refused before it has come. */
 const LARGEST = 6 * 1024 * 1024;
+/** Bytes of all bodies that have not been answered: who sends slowly must not fill the memory. */
+const MOST_HELD = 64 * 1024 * 1024;
+const MOST_CONNECTIONS = 1000;
 /** How long a request may take to come, in ms. */
 const COMING = 30_000;
 
@@ -33,6 +36,7 @@ export async function serve(
   routes: Routes,
   log: (line: string) => void,
 ): Promise<RunningServer> {
+  const held = { bytes: 0 };
   const server = createServer(
     { requestTimeout: COMING, headersTimeout: COMING / 2 },
     async (request, response) => {
@@ -46,23 +50,37 @@ export async function serve(
         });
         response.end(body);
       };
+      let own = 0;
+      const hold = (bytes: number): void => {
+        own += bytes;
+        held.bytes += bytes;
+      };
       try {
         const route = routes[`${request.method} ${(request.url ?? '').split('?')[0]}`];
         if (!route) return answer(404, 'nothing is here\n');
-        const body = await bodyOf(request);
-        if (!body) return answer(413, 'the body is too large\n');
+        const body = await bodyOf(request, (bytes) => {
+          hold(bytes);
+          return own > LARGEST ? 413 : held.bytes > MOST_HELD ? 503 : undefined;
+        });
+        if (body === 413) return answer(413, 'the body is too large\n');
+        if (body === 503) return answer(503, 'try again later\n');
         const headers = request.headers as Asked['headers'];
         const { status, body: text, type } = await route({ headers, body });
         answer(status, text, type);
       } catch (error) {
+        // Whoever hung up gets no answer, and must not fill the log.
+        if (request.destroyed && !request.complete) return;
         log(
           `cannot answer ${request.method} ${request.url}: ${error instanceof Error ? error.message : String(error)}`,
         );
         // Whoever sent it sends it again; why, only the log says.
         if (!response.headersSent) answer(503, 'try again later\n');
+      } finally {
+        hold(-own);
       }
     },
   );
+  server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, resolve);
@@ -74,13 +92,18 @@ export async function serve(
   };
 }
 
-/** @returns undefined for a body that is too large; its rest is not read */
-async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
+/**
+ * @param refusal told of the bytes of each piece; says with which status the body is refused, if it is
+ * @returns that status; the rest of the body is not read then
+ */
+async function bodyOf<T extends number>(
+  request: IncomingMessage,
+  refusal: (bytes: number) => T | undefined,
+): Promise<Uint8Array | T> {
   const chunks: Buffer[] = [];
-  let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST) return undefined;
+    const status = refusal(chunk.length);
+    if (status !== undefined) return status;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -24,13 +24,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parse } from 'semver';
+import { parse, type SemVer } from 'semver';
 import { formatReference, parseReference, withDigest } from '../../catalog/reference.ts';
 import { createRegistryClient, type RegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
 import { copyImage, type ImageContent, pushImage } from '../../pipeline/oci/registry/push.ts';
+import type { Repository } from '../../pipeline/ports.ts';
 import { attach } from '../../pipeline/publish/attest/artifact.ts';
 import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
@@ -191,9 +192,12 @@ async function pushLayout(layout: string, to: string): Promise<void> {
   const version = from.reference.kind === 'tag' ? from.reference.tag : '';
   const read = parse(version);
   if (!read) throw new Error(`the layout must have one image whose tag is a version, not ${version}`);
-  // A prerelease is known by its own name only.
-  const tags =
-    read.prerelease.length > 0 ? [version] : [version, `${read.major}.${read.minor}`, `${read.major}`];
+  const newer = await newerReleases(parseReference(`${to}:${version}`), read);
+  const moving = [`${read.major}.${read.minor}`, `${read.major}`];
+  // A prerelease is known by its own name only, and an older release takes no tag back.
+  const isNewest = (tag: string): boolean =>
+    read.prerelease.length === 0 && !newer.some((one) => one === tag || one.startsWith(`${tag}.`));
+  const tags = [version, ...moving.filter(isNewest)];
   for (const tag of tags) {
     const reference = parseReference(`${to}:${tag}`);
     const { digest } = await copyImage(from, { registry: client, reference });
@@ -201,6 +205,16 @@ async function pushLayout(layout: string, to: string): Promise<void> {
     process.stdout.write(`${formatReference(reference)}: ${digest}\n`);
   }
   await from.close();
+}
+
+/** Versions in a repository that are newer than one; prereleases do not count. */
+async function newerReleases(repository: Repository, than: SemVer): Promise<string[]> {
+  const newer: string[] = [];
+  for await (const tag of client.listTags(repository)) {
+    const version = parse(tag);
+    if (version && version.prerelease.length === 0 && version.compare(than) > 0) newer.push(version.version);
+  }
+  return newer;
 }
 
 /** Puts a signature in cosign's format beside the image, before the tags that move name it. */

@@ -89,6 +89,13 @@ test(
     const refused = verify.map((word) => word.replace('key.pub', 'foreign.pub'));
     expect(program(refused).exit).toBe(1);
 
+    // An older release takes no tag back.
+    await run('crane', 'tag', '--insecure', `${to}:${version}`, `${major}.999.0`);
+    await run('crane', 'copy', '--insecure', await nodeBase(host), `${to}:${major}`);
+    const before = String(await run('crane', 'digest', '--insecure', `${to}:${major}`));
+    await release(...['push', '--from', out, '--to', to, '--plain-http', host]);
+    expect(String(await run('crane', 'digest', '--insecure', `${to}:${major}`))).toBe(before);
+
     // What is in the image runs.
     const layout = folder();
     await run(
