@@ -283,7 +283,11 @@ function mixed({ statement }: SignedStatement, { names, found, file }: Freshness
   const unplanned = [...images.keys()]
     .filter((name) => !wanted.has(name))
     .map((name) => `${name} is not in the mapping`);
-  const wrong = [...differing, ...unnamed, ...unplanned];
+  // Nobody vouches for what came after the signature.
+  const unsigned = missing
+    .filter((name) => found.get(name) !== undefined)
+    .map((name) => `${name} is there, but the statement says that it is missing`);
+  const wrong = [...differing, ...unnamed, ...unplanned, ...unsigned];
   if (wrong.length === 0) return undefined;
   const more = wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : '';
   return finding('mirror/mixed', file, {

@@ -105,7 +105,7 @@ async function releaseOf(
 ): Promise<ReleaseOutcome | undefined> {
   if (!release) return undefined;
   const { readRelease } = await import('../../mirror/releases/read-release.ts');
-  const { readKeyring } = await import('../../mirror/releases/openpgp.ts');
+  const { OpenPgpError, readKeyring } = await import('../../mirror/releases/openpgp.ts');
   const { RED_HAT_KEYS } = await import('../../mirror/releases/red-hat-key.ts');
   const { RED_HAT_SIGNATURES } = await import('../../mirror/releases/signatures.ts');
   const { clientOptions, registryClientFor } = await import('../registry-access.ts');
@@ -116,10 +116,19 @@ async function releaseOf(
   const keyFile = invocation.text('release-key');
   const key =
     keyFile === undefined ? Buffer.from(RED_HAT_KEYS) : readFileBytes(resolve(terminal.directory, keyFile));
+  const keyringOf = (): ReturnType<typeof readKeyring> => {
+    try {
+      return readKeyring(key);
+    } catch (error) {
+      if (!(error instanceof OpenPgpError)) throw error;
+      throw new PipelineError('usage', `--release-key: ${keyFile} ${error.message}`, { cause: error });
+    }
+  };
+  const keys = keyringOf();
   const client = registryClientFor(invocation, terminal, { named: [release.reference] });
   const { download, close } = openDownloads(clientOptions(invocation, terminal, { hosts }));
   const place = isRemote ? written : resolve(terminal.directory, written);
-  const store = { place, keys: readKeyring(key), download, now: terminal.now().getTime() };
+  const store = { place, keys, download, now: terminal.now().getTime() };
   try {
     return await readRelease(release, {
       registry: client,

@@ -194,6 +194,17 @@ describe('a mix of two states', () => {
     const names = [INDEX, BUNDLE, lost];
     expect(check(signed({ missing: [lost] }), { names })).toEqual([]);
   });
+
+  test('what could not be copied, and came without a signature, is one', () => {
+    const lost = 'mirror.example:5000/olm/lost:v1';
+    const found = new Map([[lost, digest('f')]]);
+    expect(check(signed({ missing: [lost] }), { names: [INDEX, BUNDLE, lost], found })).toEqual([
+      expect.objectContaining({
+        rule: 'mirror/mixed',
+        message: `the mirror mixes two states: ${lost} is there, but the statement says that it is missing`,
+      }),
+    ]);
+  });
 });
 
 test('a genuine statement about another mirror is named as such, and nothing else', () => {

@@ -216,6 +216,15 @@ test('a signature of something else, of somebody else or of nothing is an error,
   });
 });
 
+test('a key file that is not OpenPGP is named', async () => {
+  const { name, run } = await scene();
+  // isc.yaml is there, and is no key.
+  expect(await run('plan', name, '--release-key', 'isc.yaml')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('--release-key: isc.yaml is not an OpenPGP message'),
+  });
+});
+
 test('signatures come from a web server, too', async () => {
   const { name, claims, digest, run, file } = await scene();
   const signature = key.sign(JSON.stringify(claims()));
