@@ -24,7 +24,7 @@ import type { CatalogSource } from '../source.ts';
 import { CSV } from './csv-shape.ts';
 import { firstValue, type ManifestFile } from './manifest.ts';
 import { type BundleFiles, isDirect, readBundleFiles } from './read.ts';
-import { type BundleObject, foldedMember, objectIn, objectsIn, readInto } from './registry-bundle.ts';
+import { type BundleObject, objectIn, objectsIn, readInto } from './registry-bundle.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -152,13 +152,25 @@ export function annotationsFiles(files: BundleFiles): AnnotationsFile[] {
     const spelled = Object.keys(read).filter((name) => fieldName(ANNOTATIONS, name) !== undefined);
     // Go cannot read the file if any of them is something else.
     if (spelled.some((name) => read[name] !== null && !isObject(read[name]))) return [];
-    const found = foldedMember(read, 'annotations');
-    if (!isObject(found)) return [];
+    // JSON that fits is read in its own order, all else in byte order.
+    const isJson = read === first.value && /^\s*\{/.test(new TextDecoder().decode(file.bytes));
+    const found = mergedIn(read, isJson ? spelled : spelled.sort());
+    if (!found) return [];
     const values = mapValues(found, (value) => value ?? '');
     const misfits = Object.keys(values).filter((name) => typeof values[name] !== 'string');
     const key = Object.keys(read).find((name) => name.toLowerCase() === 'annotations') ?? 'annotations';
     return { values, document: first.document, key, misfits, path: file.path };
   });
+}
+
+/** What Go reads of one map under several keys, in their order: mappings add to it, and null empties it. */
+function mergedIn(object: Fields, keys: readonly string[]): Fields | undefined {
+  let merged: [string, unknown][] | undefined;
+  for (const key of keys) {
+    const value = object[key];
+    merged = isObject(value) ? [...(merged ?? []), ...Object.entries(value)] : undefined;
+  }
+  return merged && Object.fromEntries(merged);
 }
 
 function annotationsOf(files: BundleFiles): AnnotationsFile | undefined {

@@ -1,6 +1,7 @@
 // What a tool makes of a bundle where it reads other files or keys than Portolan.
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
+import { secondReading } from '../../catalog/bundle/second-reading.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { foldCase, isObject } from '../../catalog/go/shape.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -13,7 +14,7 @@ type Files = Readonly<Record<string, Uint8Array>>;
 export type Tool = 'api' | 'sdk' | 'opm' | 'other';
 
 /** The rows of docs/bundle-differences.md that excuse what another reading finds. */
-export const READING_ROWS = ['other-folders', 'other-annotations', 'key-case'] as const;
+export const READING_ROWS = ['other-folders', 'other-annotations', 'key-case', 'mixed-documents'] as const;
 
 /** Another reading of a bundle: what Portolan finds in the files and keys that a tool reads. */
 export interface Reading {
@@ -50,6 +51,8 @@ export async function otherReadings(
   }
   for (const read of [withExactKeys(files, bundle), withLastKeys(files, bundle)])
     if (read !== undefined) others.push({ row: 'key-case', tools: ['opm'], files: read });
+  const mixed = withSecondReadings(files, bundle);
+  if (mixed !== undefined) others.push({ row: 'mixed-documents', tools: ['api', 'sdk'], files: mixed });
   return Promise.all(
     others.map(async ({ row, tools, files: read }) => ({
       row,
@@ -117,9 +120,10 @@ function annotationsOfApi(
   const text = textOf(bytes).replace(BEFORE_FIRST_SEPARATOR, '');
   const root = firstValue(readManifestFile(path, Buffer.from(text)))?.value;
   if (!isObject(root)) return undefined;
-  const values = Object.keys(root).find((key) => foldCase(key) === 'annotations') ?? 'annotations';
-  const found = root[values];
-  if (!isObject(found)) return undefined;
+  const keys = Object.keys(root).filter((key) => foldCase(key) === 'annotations');
+  const read = keys.sort().flatMap((key) => root[key] ?? []);
+  if (read.length === 0 || !read.every(isObject)) return undefined;
+  const found: Readonly<Record<string, unknown>> = Object.assign({}, ...read);
   const folded = Object.entries(found).map(([key, value]) => [
     READ.find((name) => foldCase(name) === foldCase(key)) ?? key,
     value,
@@ -129,6 +133,7 @@ function annotationsOfApi(
     bytes: Buffer.from(JSON.stringify({ annotations: Object.fromEntries(folded) })),
     isUsual:
       path === ANNOTATIONS &&
+      keys.length === 1 &&
       Buffer.from(text).equals(bytes) &&
       Object.keys(found).every((key, i) => key === folded[i]?.[0]),
   };
@@ -164,6 +169,19 @@ function withLastKeys(files: Files, { crds }: Inspected): Files | undefined {
     parent[field] = parent[last ?? key];
     if (key !== field) delete parent[key];
   });
+}
+
+/** The files with what operator-sdk reads in the place of a ClusterServiceVersion or CRD; undefined if it reads these. */
+function withSecondReadings(files: Files, { csv, crds }: Inspected): Files | undefined {
+  const texts = [...(csv ? [csv.object] : []), ...crds].flatMap(({ document, value }) => {
+    const second = secondReading(files[document.file] ?? new Uint8Array());
+    const read = second && firstValue(readManifestFile(document.file, second))?.value;
+    if (second === undefined) return [];
+    // The loader has chosen the type by the first reading.
+    const typed = { ...(isObject(read) ? read : {}), apiVersion: value['apiVersion'], kind: value['kind'] };
+    return [[document.file, Buffer.from(JSON.stringify(typed, plainNumber))]];
+  });
+  return texts.length > 0 ? { ...files, ...Object.fromEntries(texts) } : undefined;
 }
 
 function changed(

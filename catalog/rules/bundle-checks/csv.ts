@@ -68,19 +68,21 @@ const checkMiscasedFields: Check = typeCheck(isMiscased);
 
 export const checkMiscasedType: Check = (bundle, report) => {
   checkMiscasedFields(bundle, report);
-  checkLastApiVersion(bundle, report);
+  checkLastTypeMeta(bundle, report);
 };
 
 /** Of keys that differ by case, operator-sdk reads the last in the order of the alphabet. */
-const checkLastApiVersion: Check = ofCsv((csv, report) => {
+const checkLastTypeMeta: Check = ofCsv((csv, report) => {
   const { value } = csv.object;
-  const keys = Object.keys(value).filter((key) => foldCase(key) === 'apiversion');
-  const last = keys.sort().at(-1);
-  if (last === undefined || last === 'apiVersion' || !('apiVersion' in value)) return;
-  // Go leaves a field as it is for null.
-  if (value[last] !== '') return;
-  const message = `${called(csv)}: ${last} is empty, and operator-sdk reads it in the place of apiVersion`;
-  report(message, csv.at(last));
+  for (const field of ['apiVersion', 'kind']) {
+    const keys = Object.keys(value).filter((key) => foldCase(key) === foldCase(field));
+    const last = keys.sort().at(-1);
+    if (last === undefined || last === field || !(field in value)) continue;
+    // Go leaves a field as it is for null.
+    if (value[last] !== '') continue;
+    const message = `${called(csv)}: ${last} is empty, and operator-sdk reads it in the place of ${field}`;
+    report(message, csv.at(last));
+  }
 });
 
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

@@ -1,9 +1,9 @@
 /** What the files of a bundle must be, before anybody looks into them. */
 
-import type { Inspected } from '../../bundle/inspect.ts';
+import type { Fields, Inspected } from '../../bundle/inspect.ts';
 import { kindOf, readManifestFile } from '../../bundle/manifest.ts';
 import { fileName, isDirect } from '../../bundle/read.ts';
-import { type BundleObject, itemsOf } from '../../bundle/registry-bundle.ts';
+import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
@@ -248,15 +248,37 @@ function checkOwners(metadata: Metadata, say: Say): void {
 /** ClusterServiceVersions and CRDs that operator-sdk reads twice, the second time from the wrong place. */
 export function checkMixedDocuments({ manifests, csv, crds }: Inspected, report: Report): void {
   for (const { path, bytes, documents } of manifests) {
-    const isTyped = csv?.object.document.file === path || crds.some(({ document }) => document.file === path);
-    const second = isTyped && documents.length > 1 ? secondReading(bytes) : undefined;
-    if (!second) continue;
+    const object = [...(csv ? [csv.object] : []), ...crds].find(({ document }) => document.file === path);
+    const [, next] = documents;
+    const second = object && next ? secondReading(bytes) : undefined;
+    if (!object || !next || !second) continue;
     const [read] = readManifestFile(path, second).documents;
-    if (read?.kind === 'value' && isObject(read.value)) continue;
-    report(
-      'operator-sdk cannot read the file: its loader mixes the first document with the next ones',
-      documents[1]?.kind === 'unread' ? documents[1].location : start(path),
-      { hint: 'keep one document in the file' },
-    );
+    const isRead = read?.kind === 'value' && isObject(read.value);
+    if (isRead && isSameObject(object, read.value)) continue;
+    const message = isRead
+      ? `operator-sdk reads this document in the place of the ${object.kind} ${JSON.stringify(object.name)} before it`
+      : 'operator-sdk cannot read the file: its loader mixes the first document with the next ones';
+    const place = next.kind === 'unread' ? next.location : isRead ? next.document.locate([]) : start(path);
+    report(message, place, { hint: 'keep one document in the file' });
   }
+}
+
+/** Whether what operator-sdk reads still passes for the object: a complete ClusterServiceVersion, or a CRD for the same kind. */
+function isSameObject({ kind, value }: BundleObject, read: Fields): boolean {
+  if (kind === 'ClusterServiceVersion')
+    return (
+      isObject(foldedMember(read, 'spec')) && ['apiVersion', 'kind'].every((key) => foldedMember(read, key))
+    );
+  const definedIn = (crd: Fields): unknown[] => {
+    const spec = foldedFields(crd, 'spec');
+    return [foldedMember(spec, 'group'), foldedMember(foldedFields(spec, 'names'), 'kind')];
+  };
+  const [group, name] = definedIn(value);
+  const [readGroup, readName] = definedIn(read);
+  return group === readGroup && name === readName;
+}
+
+function foldedFields(object: Fields, key: string): Fields {
+  const found = foldedMember(object, key);
+  return isObject(found) ? found : {};
 }
