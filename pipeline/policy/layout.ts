@@ -75,6 +75,7 @@ export function patternDefect(pattern: string): string | undefined {
   if (segments.slice(0, -1).includes('**')) return '** is only allowed at the end';
   if (segments[0] === '**') return 'a pattern must start with a name';
   for (const [, inside = ''] of pattern.matchAll(/\{([^{}]*)\}/g)) {
+    if (inside.includes('/')) return `{${inside}} contains a slash: braces hold a part of one name`;
     if (!inside.includes(',') && !NAMED.test(inside)) {
       return `{${inside}} is not {catalog}, {package}, {version} or a list such as {a,b}`;
     }

@@ -98,6 +98,8 @@ test.each([
   ['/a', 'relative'],
   ['a/../b', 'relative'],
   ['a/{b', 'not closed'],
+  ['a/{ci/yaml,Makefile}', 'contains a slash'],
+  ['{catalog:v/x}/a', 'contains a slash'],
   ['a/b}', 'not closed'],
   ['a/{nonsense}', 'is not {catalog}'],
   ['a/{package}-{package}', 'twice'],
