@@ -5,12 +5,13 @@
  *     npm run build && node scripts/run.mjs bench/serve.ts [--catalog DIR] [--runs 5] [--at-once 200]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/fakes/tools.ts';
+import { call, cpuOf, memoryOf } from './registry-api.ts';
 
 const { values } = parseArgs({
   options: {
@@ -23,8 +24,6 @@ const { values } = parseArgs({
 const CALLS = { ListBundles: 400, ListPackages: 8000 } as const;
 /** Calls share connections, as those of one client do. */
 const CONNECTIONS = 4;
-/** Ticks of the kernel in a second. */
-const TICKS = 100;
 
 interface Sample {
   readonly wall: number;
@@ -111,7 +110,7 @@ async function askAll(
   const askOn = async (session: ClientHttp2Session): Promise<void> => {
     while (asked++ < calls) {
       // Others add to the sum meanwhile.
-      const answered = await ask(session, method);
+      const answered = await call(session, `/api.Registry/${method}`);
       bytes += answered;
     }
   };
@@ -120,44 +119,6 @@ async function askAll(
   );
   await Promise.all(askers);
   return bytes;
-}
-
-function ask(session: ClientHttp2Session, method: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': `/api.Registry/${method}`,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    let bytes = 0;
-    let status: unknown;
-    stream.on('trailers', (trailers) => {
-      status = trailers['grpc-status'];
-    });
-    stream.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-    });
-    stream.on('error', reject);
-    stream.on('close', () =>
-      status === '0' ? resolve(bytes) : reject(new Error(`${method} ended with ${status}`)),
-    );
-    // An empty message: not compressed, of no bytes.
-    stream.end(Buffer.alloc(5));
-  });
-}
-
-/** Seconds of user and system together. */
-function cpuOf({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
-}
-
-/** MiB at the peak. */
-function memoryOf({ pid }: ChildProcess): number {
-  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 /** Each column's median by itself. */

@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { freePort } from '../test/fakes/tools.ts';
 import { makeInputs } from './inputs.ts';
 import { timedRun } from './process.ts';
+import { call, cpuOf, memoryOf } from './registry-api.ts';
 import { repositoryOf } from './repository.ts';
 
 const { values } = parseArgs({
@@ -24,8 +25,6 @@ const { values } = parseArgs({
   },
 });
 
-/** Ticks of the kernel in a second. */
-const TICKS = 100;
 const SAMPLE_EVERY = 20;
 
 const [big] = makeInputs(resolve(values.history), values.keep, new Set(['big']));
@@ -91,7 +90,7 @@ async function measure(
     let bytes = 0;
     for (let call = 0; call < calls; call++) bytes += await listBundles(port);
     files = Math.max(files, openFiles(server));
-    const cells = [cpu(server).toFixed(2), memory(server), files, (bytes / 1e6).toFixed(0)];
+    const cells = [cpuOf(server).toFixed(2), Math.round(memoryOf(server)), files, (bytes / 1e6).toFixed(0)];
     console.log(`| ${name} | ${calls} | ${cells.join(' | ')} |`);
   } finally {
     clearInterval(sampling);
@@ -100,33 +99,15 @@ async function measure(
   }
 }
 
-function ask(port: number, path: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const session = connect(`http://127.0.0.1:${port}`);
-    session.on('error', reject);
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    let bytes = 0;
-    let status: unknown;
-    stream.on('trailers', (trailers) => {
-      status = trailers['grpc-status'];
-    });
-    stream.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-    });
-    stream.on('error', reject);
-    stream.on('close', () => {
-      session.close();
-      if (status === '0') resolve(bytes);
-      else reject(new Error(`${path} ended with ${status}`));
-    });
-    // An empty message: not compressed, of no bytes.
-    stream.end(Buffer.alloc(5));
-  });
+async function ask(port: number, path: string): Promise<number> {
+  const session = connect(`http://127.0.0.1:${port}`);
+  try {
+    // A server that is not up yet fails the call, too.
+    session.on('error', () => undefined);
+    return await call(session, path);
+  } finally {
+    session.close();
+  }
 }
 
 /** @returns bytes of the answer */
@@ -149,18 +130,4 @@ function openFiles({ pid }: ChildProcess): number {
     // Not there yet, or not any more.
     return 0;
   }
-}
-
-/** Seconds of user and system together. */
-function cpu({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
-}
-
-/** MiB at the peak. */
-function memory({ pid }: ChildProcess): number {
-  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kilobytes) / 1024);
 }

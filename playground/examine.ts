@@ -35,11 +35,8 @@ export async function examine(question: Question): Promise<Answer> {
 
 /** The folders, each empty or with a slash at its end, that have `manifests/` with files in it. */
 function bundleFolders(paths: readonly string[]): string[] {
-  return [...new Set(paths.flatMap((path) => /^(.*\/)?manifests\/[^/]+$/.exec(path)?.[1] ?? folderOf(path)))];
-}
-
-function folderOf(path: string): string[] {
-  return path.startsWith('manifests/') && path.split('/').length === 2 ? [''] : [];
+  const folders = paths.flatMap((path) => /^((?:.*\/)?)manifests\/[^/]+$/.exec(path)?.[1] ?? []);
+  return [...new Set(folders)];
 }
 
 async function examineBundles(files: Texts, folders: readonly string[]): Promise<Answer> {

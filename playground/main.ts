@@ -4,8 +4,8 @@
  */
 import type { Finding } from '../catalog/finding.ts';
 import type { PackageGraph } from '../catalog/olm/graph/graph-document.ts';
-import { button, el, option } from '../pipeline/report/browser/elements.ts';
-import { groupsOf, overview } from '../pipeline/report/browser/findings.ts';
+import { button, el, elementOf, option, turnTheme } from '../pipeline/report/browser/elements.ts';
+import { findingArticle, groupItem, groupsOf, overview } from '../pipeline/report/browser/findings.ts';
 import { packageView } from '../pipeline/report/browser/package-view.ts';
 import type { Answer, Mirror, Question, Reply, Texts } from './answer.ts';
 import { openEditor } from './editor.ts';
@@ -21,14 +21,14 @@ const PAUSE_MS = 300;
 /** More findings than these have a table of rules above them. */
 const MOST_ITEMS = 12;
 
-const examples: readonly Example[] = JSON.parse(part('examples').textContent ?? '[]');
+const examples: readonly Example[] = JSON.parse(elementOf('examples').textContent ?? '[]');
 const workerUrl = URL.createObjectURL(
-  new Blob([part('worker').textContent ?? ''], { type: 'text/javascript' }),
+  new Blob([elementOf('worker').textContent ?? ''], { type: 'text/javascript' }),
 );
-const editor = openEditor(part('editor'), edited);
-const name = part('name', HTMLInputElement);
-const file = part('file', HTMLSelectElement);
-const panel = part('panel');
+const editor = openEditor(elementOf('editor'), edited);
+const name = elementOf('name', HTMLInputElement);
+const file = elementOf('file', HTMLSelectElement);
+const panel = elementOf('panel');
 let files: Record<string, string> = {};
 let before: Texts = {};
 let mirror = { image: '', to: 'mirror.example.com/olm' };
@@ -39,14 +39,8 @@ let tab = 'Findings';
 let chosenPackage = '';
 let chosenFile = 'mapping.txt';
 
-function part<T extends HTMLElement = HTMLElement>(id: string, kind?: new () => T): T {
-  const found = document.getElementById(id);
-  if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`the page lacks #${id}`);
-  return found as T;
-}
-
 function begin(): void {
-  const select = part('example', HTMLSelectElement);
+  const select = elementOf('example', HTMLSelectElement);
   select.append(option('', 'choose one'), ...examples.map(({ title }, i) => option(String(i), title)));
   select.addEventListener('change', () => {
     const example = examples[Number(select.value)];
@@ -54,18 +48,18 @@ function begin(): void {
   });
   picker('open', 'files');
   picker('open-folder', 'folder');
-  part('share').addEventListener('click', () => void share());
-  part('theme').addEventListener('click', turnTheme);
-  part('keep').addEventListener('click', () => {
+  elementOf('share').addEventListener('click', () => void share());
+  elementOf('theme').addEventListener('click', turnTheme);
+  elementOf('keep').addEventListener('click', () => {
     before = { ...files };
     examineSoon();
   });
-  part('undo').addEventListener('click', () => show({ name: name.value, files: before, before }));
-  part('stop').addEventListener('click', () => {
+  elementOf('undo').addEventListener('click', () => show({ name: name.value, files: before, before }));
+  elementOf('stop').addEventListener('click', () => {
     worker?.terminate();
     worker = undefined;
     working(false);
-    part('verdict').textContent = 'Stopped';
+    elementOf('verdict').textContent = 'Stopped';
   });
   name.addEventListener('input', examineSoon);
   file.addEventListener('change', () => openFile(file.value));
@@ -79,8 +73,8 @@ function begin(): void {
 }
 
 function picker(press: string, input: string): void {
-  const field = part(input, HTMLInputElement);
-  part(press).addEventListener('click', () => field.click());
+  const field = elementOf(input, HTMLInputElement);
+  elementOf(press).addEventListener('click', () => field.click());
   field.addEventListener('change', () => {
     if (field.files && field.files.length > 0) void take(chosenFiles(field.files));
     field.value = '';
@@ -115,7 +109,7 @@ async function take(opening: Promise<Opened>): Promise<void> {
 }
 
 function notice(what: unknown): void {
-  part('notice').textContent = what instanceof Error ? what.message : String(what);
+  elementOf('notice').textContent = what instanceof Error ? what.message : String(what);
 }
 
 function show(shared: Shared): void {
@@ -155,7 +149,7 @@ function ask(): void {
     working(false);
     if ('error' in data) return failed(data.error);
     answer = data.answer;
-    part('verdict').textContent = answer.headline;
+    elementOf('verdict').textContent = answer.headline;
     mark();
     showResults();
   });
@@ -183,14 +177,14 @@ function imageName(): string {
 }
 
 function working(is: boolean): void {
-  part('stop').hidden = !is;
-  if (is) part('verdict').textContent = 'Checking…';
+  elementOf('stop').hidden = !is;
+  if (is) elementOf('verdict').textContent = 'Checking…';
 }
 
 function failed(why: string): void {
   working(false);
   answer = undefined;
-  part('verdict').textContent = `Could not check: ${why}`;
+  elementOf('verdict').textContent = `Could not check: ${why}`;
   panel.replaceChildren();
 }
 
@@ -226,8 +220,8 @@ function showResults(): void {
     if (isChosen) panel.setAttribute('aria-labelledby', one.id);
     return one;
   });
-  part('tabs').replaceChildren(...tabs);
-  part('tabs').onkeydown = (event) => {
+  elementOf('tabs').replaceChildren(...tabs);
+  elementOf('tabs').onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     const at = tabs.findIndex((one) => one.tabIndex === 0);
@@ -240,34 +234,18 @@ function findingsView({ findings, summary }: Answer): Node[] {
   return [
     ...summary.map((line) => el('p', {}, [line])),
     ...(findings.length > MOST_ITEMS ? [overview(findings)] : []),
-    ...groupsOf(findings).map(([first, ...others]) => {
-      const item = first ? findingItem(first) : el('p', {}, []);
-      if (others.length > 0) {
-        const title = el('summary', {}, [`${others.length} more of this rule`]);
-        item.append(el('details', {}, [title, ...others.map(findingItem)]));
-      }
-      return item;
-    }),
+    ...groupsOf(findings).map((group) => groupItem(group, findingItem)),
   ];
 }
 
-function findingItem({ severity, rule, message, hint, location: place, package: of }: Finding): HTMLElement {
+function findingItem(finding: Finding): HTMLElement {
+  const { location: place, package: of } = finding;
   const go = button(`${place.file}:${place.line}`, () => {
     if (files[place.file] === undefined) return;
     if (file.value !== place.file) openFile(place.file);
     editor.go(place.line, place.column);
   });
-  return el('article', { class: `finding ${severity}` }, [
-    el('p', {}, [
-      el('strong', {}, [severity.toUpperCase()]),
-      ' ',
-      ...(of === undefined ? [] : [of, ' ']),
-      el('code', {}, [rule]),
-    ]),
-    el('p', {}, [message]),
-    ...(hint === undefined ? [] : [el('p', {}, ['Fix: ', el('code', {}, [hint])])]),
-    el('p', { class: 'where' }, [go]),
-  ]);
+  return findingArticle(finding, { about: of === undefined ? [] : [of, ' '], where: [go] });
 }
 
 function pathsView(packages: readonly PackageGraph[]): Node[] {
@@ -371,13 +349,6 @@ async function share(): Promise<void> {
   } catch {
     notice('Copy the link from the address bar. It holds the whole catalog.');
   }
-}
-
-function turnTheme(): void {
-  const root = document.documentElement;
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  const now = root.dataset['theme'] ?? (dark ? 'dark' : 'light');
-  root.dataset['theme'] = now === 'dark' ? 'light' : 'dark';
 }
 
 begin();

@@ -72,9 +72,6 @@ function examples() {
   const real = (name) => ({
     'visionone-containersecurity/catalog.yaml': text(`playground/examples/visionone-${name}.yaml`),
   });
-  const sample = 'test/catalogs/sample/catalogs/v4.20';
-  const packages = ['ferry-operator', 'harbour-operator', 'lighthouse-operator'];
-  const bundle = 'test/catalogs/bundle';
   const all = [
     {
       title: 'A real pull request that strands clusters',
@@ -85,23 +82,21 @@ function examples() {
     {
       title: 'A catalog with three packages',
       name: 'v4.20',
-      files: Object.fromEntries(
-        packages.map((one) => [`${one}/catalog.yaml`, text(`${sample}/${one}/catalog.yaml`)]),
-      ),
+      files: textsBelow('test/catalogs/sample/catalogs/v4.20'),
     },
-    { title: 'A bundle directory', name: 'bundle', files: bundleFiles(bundle) },
+    { title: 'A bundle directory', name: 'bundle', files: textsBelow('test/catalogs/bundle') },
   ];
   return JSON.stringify(all).replaceAll('<', '\\u003c');
 }
 
-function bundleFiles(folder) {
+/** Files by their path within a folder. */
+function textsBelow(folder) {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
-  return Object.fromEntries(
-    paths.map(({ parentPath, name }) => {
-      const path = join(parentPath, name);
-      return [path.slice(folder.length + 1), readFileSync(path, 'utf8')];
-    }),
-  );
+  const texts = paths.map(({ parentPath, name }) => {
+    const path = join(parentPath, name);
+    return [path.slice(folder.length + 1), readFileSync(path, 'utf8')];
+  });
+  return Object.fromEntries(texts.sort());
 }

@@ -7,8 +7,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { load } from 'js-yaml';
 import { packTar, type TarEntry } from 'modern-tar';
+import { bytesBlob } from '../../pipeline/oci/image/content.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
-import { blob, gzipped, json, manifestOf, TYPES } from './oci-content.ts';
+import { gzipped, json, manifestOf } from './oci-content.ts';
 
 const FOLDER = 'functions/kubernetes/chart';
 
@@ -30,11 +32,11 @@ export async function chartArtifact({ version, image, digest }: ChartRelease): P
     ['Chart.yaml', `${JSON.stringify(chart)}\n`],
     ['values.yaml', withImage(readFileSync(join(FOLDER, 'values.yaml'), 'utf8'), image, digest)],
   ]);
-  const layer = blob(await gzipped(await packTar(filesOf(changed))));
-  const config = blob(json(chart));
+  const layer = bytesBlob(await gzipped(await packTar(filesOf(changed))));
+  const config = bytesBlob(json(chart));
   const root = manifestOf({
     schemaVersion: 2,
-    mediaType: TYPES.manifest,
+    mediaType: OCI_MANIFEST,
     config: {
       ...{ mediaType: 'application/vnd.cncf.helm.config.v1+json' },
       ...{ digest: config.digest, size: config.size },

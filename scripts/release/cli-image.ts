@@ -1,13 +1,13 @@
 /** The command line as a container image: a layer with the package on top of a Node image, for each of its platforms. */
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar, type TarEntry } from 'modern-tar';
-import { isElsewhere } from '../../pipeline/oci/registry/image.ts';
+import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
+import { describe, isElsewhere, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
 import type { OpenBase } from '../../pipeline/publish/base.ts';
-import { blob, describe, gzipped, json, manifestOf, TYPES } from './oci-content.ts';
+import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';
 
 /** Nothing in the image says when it was built: the same content is the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
@@ -31,8 +31,8 @@ export interface CliImage {
  */
 export async function cliImage(base: OpenBase, cli: CliImage): Promise<ImageContent> {
   const tar = await packTar(entriesOf(cli.stage));
-  const layer = blob(await gzipped(tar));
-  const diffId = `sha256:${createHash('sha256').update(tar).digest('hex')}`;
+  const layer = bytesBlob(await gzipped(tar));
+  const diffId = digestOf(tar);
   const manifests: Manifest[] = [];
   const blobs: BlobSource[] = [layer];
   const listed: Descriptor[] = [];
@@ -41,12 +41,12 @@ export async function cliImage(base: OpenBase, cli: CliImage): Promise<ImageCont
       ({ platform }) => platform.os === 'linux' && platform.architecture === architecture,
     );
     if (!below) throw new Error(`${base.name} has no image for linux/${architecture}`);
-    const config = blob(json(configOf(below.config, { ...cli, diffId })));
+    const config = bytesBlob(json(configOf(below.config, { ...cli, diffId })));
     const manifest = manifestOf({
       schemaVersion: 2,
-      mediaType: TYPES.manifest,
-      config: { mediaType: TYPES.config, digest: config.digest, size: config.size },
-      layers: [...below.layers, { mediaType: TYPES.layer, digest: layer.digest, size: layer.size }],
+      mediaType: OCI_MANIFEST,
+      config: { mediaType: CONFIG, digest: config.digest, size: config.size },
+      layers: [...below.layers, { mediaType: LAYER, digest: layer.digest, size: layer.size }],
     });
     manifests.push(manifest);
     listed.push({ ...describe(manifest), platform: below.platform });
@@ -54,7 +54,7 @@ export async function cliImage(base: OpenBase, cli: CliImage): Promise<ImageCont
     blobs.push(config);
     for (const own of below.layers) if (!isElsewhere(own)) blobs.push(blobOf(registry, reference, own));
   }
-  const root = manifestOf({ schemaVersion: 2, mediaType: TYPES.list, manifests: listed }, TYPES.list);
+  const root = manifestOf({ schemaVersion: 2, mediaType: OCI_INDEX, manifests: listed }, OCI_INDEX);
   return { root, manifests, blobs: [...new Map(blobs.map((one) => [one.digest, one])).values()] };
 }
 

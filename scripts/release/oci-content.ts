@@ -1,14 +1,11 @@
-/** Pieces of an image in memory. */
+/** Pieces of the images of a release. */
 import { compressor } from '../../pipeline/oci/image/compress.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
-import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
+import { digestOf } from '../../pipeline/oci/image/content.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import type { Manifest } from '../../pipeline/ports.ts';
 
-export const TYPES = {
-  config: 'application/vnd.oci.image.config.v1+json',
-  layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
-  manifest: 'application/vnd.oci.image.manifest.v1+json',
-  list: 'application/vnd.oci.image.index.v1+json',
-};
+export const CONFIG = 'application/vnd.oci.image.config.v1+json';
+export const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
 /** The same bytes on every machine. */
 export async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
@@ -23,21 +20,7 @@ export function json(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-export function manifestOf(value: unknown, mediaType: string = TYPES.manifest): Manifest {
+export function manifestOf(value: unknown, mediaType: string = OCI_MANIFEST): Manifest {
   const bytes = json(value);
   return { mediaType, digest: digestOf(bytes), bytes };
-}
-
-export function describe({ mediaType, digest, bytes }: Manifest): Descriptor {
-  return { mediaType, digest, size: bytes.length };
-}
-
-export function blob(bytes: Uint8Array): BlobSource {
-  return {
-    digest: digestOf(bytes),
-    size: bytes.length,
-    open: async function* (from: number) {
-      yield bytes.subarray(from);
-    },
-  };
 }

@@ -3,13 +3,14 @@
  *
  * @see https://github.com/tektoncd/pipeline/blob/main/docs/tekton-bundle-contracts.md
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { packTar } from 'modern-tar';
+import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
-import { blob, gzipped, json, manifestOf, TYPES } from './oci-content.ts';
+import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';
 
 export const TASKS = 'deploy/tekton';
 
@@ -35,9 +36,9 @@ export async function tektonBundle(version: string, image: string): Promise<Imag
       size: body.length,
     } as const;
     const tar = await packTar([{ header, body }]);
-    diffIds.push(`sha256:${createHash('sha256').update(tar).digest('hex')}`);
+    diffIds.push(digestOf(tar));
     layers.push({
-      blob: blob(await gzipped(tar)),
+      blob: bytesBlob(await gzipped(tar)),
       annotations: {
         'dev.tekton.image.apiVersion': apiVersion.split('/').at(-1),
         'dev.tekton.image.kind': kind.toLowerCase(),
@@ -45,13 +46,13 @@ export async function tektonBundle(version: string, image: string): Promise<Imag
       },
     });
   }
-  const config = blob(json({ architecture: '', os: '', rootfs: { type: 'layers', diff_ids: diffIds } }));
+  const config = bytesBlob(json({ architecture: '', os: '', rootfs: { type: 'layers', diff_ids: diffIds } }));
   const root = manifestOf({
     schemaVersion: 2,
-    mediaType: TYPES.manifest,
-    config: { mediaType: TYPES.config, digest: config.digest, size: config.size },
+    mediaType: OCI_MANIFEST,
+    config: { mediaType: CONFIG, digest: config.digest, size: config.size },
     layers: layers.map(({ blob: { digest, size }, annotations }) => ({
-      ...{ mediaType: TYPES.layer, digest, size, annotations },
+      ...{ mediaType: LAYER, digest, size, annotations },
     })),
   });
   return { root, manifests: [], blobs: [config, ...layers.map((layer) => layer.blob)] };

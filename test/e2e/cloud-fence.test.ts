@@ -1,7 +1,7 @@
 /** The fence in DynamoDB and in S3, by the same contract as every other place of it. */
 import { CreateTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { tableFence } from '../../functions/aws/fence.ts';
 import { bucketRecords } from '../../functions/aws/records.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
@@ -12,21 +12,12 @@ import {
   expectOneWinner,
   type TwoViews,
 } from '../fakes/fence-contract.ts';
-import { freePort, isOnPath, start } from '../fakes/tools.ts';
+import { ministackForSdk } from '../fakes/ministack.ts';
+import { isOnPath } from '../fakes/tools.ts';
 
-let endpoint: string;
 beforeEach(async () => {
-  if (!isOnPath('ministack')) return;
-  const port = await freePort();
-  endpoint = `http://127.0.0.1:${port}`;
-  const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
-  await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
-  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
-  vi.stubEnv('AWS_REGION', 'us-east-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+  if (isOnPath('ministack')) await ministackForSdk();
 });
-afterEach(() => void vi.unstubAllEnvs());
 
 async function table(): Promise<TwoViews> {
   const client = new DynamoDBClient({});

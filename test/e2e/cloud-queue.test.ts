@@ -6,9 +6,10 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { afterEach, beforeEach, describe, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, onTestFinished, test } from 'vitest';
 import { handleDeliveries, type SqsEvent } from '../../functions/aws/deliveries.ts';
 import { comesAfter, fifoQueue } from '../../functions/aws/queue.ts';
+import { ministackForSdk } from '../fakes/ministack.ts';
 import {
   expectAgain,
   expectDeath,
@@ -17,20 +18,11 @@ import {
   expectPoison,
   type QueuePlace,
 } from '../fakes/queue-contract.ts';
-import { freePort, isOnPath, start } from '../fakes/tools.ts';
+import { isOnPath } from '../fakes/tools.ts';
 
 beforeEach(async () => {
-  if (!isOnPath('ministack')) return;
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
-  await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
-  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
-  vi.stubEnv('AWS_REGION', 'us-east-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+  if (isOnPath('ministack')) await ministackForSdk();
 });
-afterEach(() => void vi.unstubAllEnvs());
 
 /** Fewer than the template has, and sooner again: the test waits for each. */
 const DELIVERIES = 3;

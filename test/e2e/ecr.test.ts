@@ -11,14 +11,12 @@ import { ecrCredentials, ecrHost, ensureEcrRepository } from '../../functions/aw
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { testClient } from '../fakes/host.ts';
 import { sampleImage } from '../fakes/image.ts';
+import { ministack } from '../fakes/ministack.ts';
 import { registry } from '../fakes/registry.ts';
-import { freePort, isOnPath, start } from '../fakes/tools.ts';
+import { freePort, isOnPath } from '../fakes/tools.ts';
 
 async function emulator(): Promise<{ client: ECRClient; host: string }> {
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
-  await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
+  const { endpoint, port } = await ministack(await freePort());
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new ECRClient({ endpoint, region: 'us-east-1', credentials });
   onTestFinished(() => client.destroy());

@@ -1,7 +1,7 @@
 /** A key of KMS, as an emulator has it, signs an image; Portolan verifies the signature, and cosign where it is installed. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../catalog/reference.ts';
 import { kmsSigner } from '../../functions/aws/kms.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
@@ -12,25 +12,14 @@ import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import { folder } from '../fakes/folder.ts';
 import { testClient } from '../fakes/host.ts';
 import { sampleImage } from '../fakes/image.ts';
+import { ministackForSdk } from '../fakes/ministack.ts';
 import { registry } from '../fakes/registry.ts';
 import { sigstore } from '../fakes/sigstore.ts';
-import { freePort, isOnPath, run, start } from '../fakes/tools.ts';
-
-afterEach(() => void vi.unstubAllEnvs());
+import { isOnPath, run } from '../fakes/tools.ts';
 
 describe.skipIf(!isOnPath('ministack'))('KMS', () => {
   test('signs what is verified with its public key', async () => {
-    const port = await freePort();
-    const endpoint = `http://127.0.0.1:${port}`;
-    const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
-    await start({ program: 'ministack', parameters: [], environment, url: `${endpoint}/_ministack/health` });
-    for (const [name, value] of Object.entries({
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    }))
-      vi.stubEnv(name, value);
+    const { endpoint } = await ministackForSdk();
     const made = await fetch(endpoint, {
       method: 'POST',
       headers: {

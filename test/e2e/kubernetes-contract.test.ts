@@ -1,7 +1,7 @@
 /** Queue, records and fence of the Kubernetes host in a real PostgreSQL, by the contracts of every host. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../functions/kubernetes/database.ts';
 import { recordsIn } from '../../functions/kubernetes/host.ts';
 import { openQueues, type Queues, type QueueTimes } from '../../functions/kubernetes/queue.ts';
@@ -14,6 +14,7 @@ import {
   expectOneWinner,
   type TwoViews,
 } from '../fakes/fence-contract.ts';
+import { ministackForSdk } from '../fakes/ministack.ts';
 import { POSTGRES, postgres } from '../fakes/postgres.ts';
 import {
   expectAgain,
@@ -23,7 +24,7 @@ import {
   expectPoison,
   type QueuePlace,
 } from '../fakes/queue-contract.ts';
-import { freePort, isOnPath, start } from '../fakes/tools.ts';
+import { isOnPath } from '../fakes/tools.ts';
 
 const silent = (): void => undefined;
 
@@ -161,19 +162,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
   test.skipIf(!isOnPath('ministack'))(
     'documents are in a bucket where one is named, and nothing else is',
     async () => {
-      const port = await freePort();
-      const endpoint = `http://127.0.0.1:${port}`;
-      const environment = { BIND_HOST: '127.0.0.1', GATEWAY_PORT: String(port) };
-      await start({
-        program: 'ministack',
-        parameters: [],
-        environment,
-        url: `${endpoint}/_ministack/health`,
-      });
-      const access = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-      for (const [name, value] of Object.entries({ ...access, AWS_ENDPOINT_URL: endpoint }))
-        vi.stubEnv(name, value);
-      onTestFinished(() => void vi.unstubAllEnvs());
+      const { endpoint } = await ministackForSdk();
       const client = new S3Client({ forcePathStyle: true });
       onTestFinished(() => client.destroy());
       await client.send(new CreateBucketCommand({ Bucket: 'documents' }));

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { folder } from './folder.ts';
 import { type Asked, listen, reply, startHost } from './host.ts';
-import { freePort, start } from './tools.ts';
+import { ministack } from './ministack.ts';
+import { freePort } from './tools.ts';
 
 export interface Cloud {
   readonly endpoint: string;
@@ -56,8 +57,6 @@ export async function emptyCloud(guarded = false): Promise<EmptyCloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
-    BIND_HOST: '127.0.0.1',
-    GATEWAY_PORT: String(port),
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_DEFAULT_REGION: 'us-east-1',
@@ -66,12 +65,7 @@ export async function emptyCloud(guarded = false): Promise<EmptyCloud> {
   const actions = new Map<string, Set<string>>();
   // The functions ask the recorder, which asks the stand-in.
   const guard = guarded ? { AUTH: 'true', AWS_ENDPOINT_URL: await recorder(port, actions) } : {};
-  await start({
-    program: 'ministack',
-    parameters: [],
-    environment: { ...environment, ...guard },
-    url: `${endpoint}/_ministack/health`,
-  });
+  await ministack(port, { ...environment, ...guard });
   const run = async (...parameters: readonly string[]): Promise<unknown> => {
     const options = { env: { ...process.env, ...environment }, maxBuffer: 1 << 26 };
     const { stdout } = await promisify(execFile)('aws', [...parameters, '--output', 'json'], options);

@@ -1,11 +1,10 @@
 /** An image like Node's, for two platforms: a user, and a layer with a folder. */
-import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
 import { parseReference } from '../../catalog/reference.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
-import type { BlobSource, Manifest } from '../../pipeline/ports.ts';
+import type { Manifest } from '../../pipeline/ports.ts';
 import { testClient } from './host.ts';
 
 const OCI = 'application/vnd.oci.image';
@@ -15,11 +14,11 @@ export async function nodeBase(host: string): Promise<string> {
   const tar = await packTar([
     { header: { name: 'home/node/', type: 'directory', size: 0, mtime: new Date(0) } },
   ]);
-  const layer = blobOf(gzipSync(tar));
-  const diffId = `sha256:${createHash('sha256').update(tar).digest('hex')}`;
+  const layer = bytesBlob(gzipSync(tar));
+  const diffId = digestOf(tar);
   const blobs = [layer];
   const manifests = ['amd64', 'arm64', 's390x'].map((architecture) => {
-    const config = blobOf(
+    const config = bytesBlob(
       json({
         ...{ architecture, os: 'linux', config: { Env: ['PATH=/usr/local/bin:/bin'], Cmd: ['node'] } },
         rootfs: { type: 'layers', diff_ids: [diffId] },
@@ -54,14 +53,4 @@ function json(value: unknown): Uint8Array {
 function manifestOf(value: { readonly mediaType: string; readonly [key: string]: unknown }): Manifest {
   const bytes = json(value);
   return { mediaType: value.mediaType, digest: digestOf(bytes), bytes };
-}
-
-function blobOf(bytes: Uint8Array): BlobSource {
-  return {
-    digest: digestOf(bytes),
-    size: bytes.length,
-    open: async function* (from: number) {
-      yield bytes.subarray(from);
-    },
-  };
 }

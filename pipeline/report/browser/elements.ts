@@ -12,6 +12,21 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** An element of the page that must be there, by its id. */
+export function elementOf<T extends HTMLElement = HTMLElement>(id: string, kind?: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`the page lacks #${id}`);
+  return found as T;
+}
+
+/** From the theme that is shown to the other one. */
+export function turnTheme(): void {
+  const root = document.documentElement;
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const now = root.dataset['theme'] ?? (dark ? 'dark' : 'light');
+  root.dataset['theme'] = now === 'dark' ? 'light' : 'dark';
+}
+
 /** One choice of a select. */
 export function option(value: string, text: string = value): HTMLOptionElement {
   return el('option', { value }, [text]);

@@ -36,3 +36,29 @@ export function groupsOf(findings: readonly Finding[]): Finding[][] {
   }
   return [...groups.values()];
 }
+
+/** A group of findings: the first, and the others folded below it. */
+export function groupItem(
+  [first, ...others]: readonly Finding[],
+  itemOf: (finding: Finding) => HTMLElement,
+): HTMLElement {
+  const item = first ? itemOf(first) : el('p', {}, []);
+  if (others.length > 0) {
+    const title = el('summary', {}, [`${others.length} more of this rule`]);
+    item.append(el('details', {}, [title, ...others.map(itemOf)]));
+  }
+  return item;
+}
+
+/** One finding. @param parts what stands before the rule, and its place */
+export function findingArticle(
+  { severity, rule, message, hint }: Finding,
+  parts: { readonly about: readonly (Node | string)[]; readonly where: readonly (Node | string)[] },
+): HTMLElement {
+  return el('article', { class: `finding ${severity}` }, [
+    el('p', {}, [el('strong', {}, [severity.toUpperCase()]), ' ', ...parts.about, el('code', {}, [rule])]),
+    el('p', {}, [message]),
+    ...(hint === undefined ? [] : [el('p', {}, ['Fix: ', el('code', {}, [hint])])]),
+    el('p', { class: 'where' }, parts.where),
+  ]);
+}

@@ -8,28 +8,22 @@ import type { CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/grap
 import { amount } from '../../text.ts';
 import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
-import { button, el, option } from './elements.ts';
-import { groupsOf, overview } from './findings.ts';
+import { button, el, elementOf, option, turnTheme } from './elements.ts';
+import { findingArticle, groupItem, groupsOf, overview } from './findings.ts';
 import { packageView } from './package-view.ts';
 
 const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '{}');
 const order = data.graph.catalogs.map(({ name }) => name);
-const search = field('search', HTMLInputElement);
-const catalogs = field('catalog', HTMLSelectElement);
-const list = field('packages', HTMLElement);
-const main = field('main', HTMLElement);
-
-function field<T extends HTMLElement>(id: string, kind: new () => T): T {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`the page lacks #${id}`);
-  return found;
-}
+const search = elementOf('search', HTMLInputElement);
+const catalogs = elementOf('catalog', HTMLSelectElement);
+const list = elementOf('packages', HTMLElement);
+const main = elementOf('main', HTMLElement);
 
 function begin(): void {
   catalogs.append(...order.map((name) => option(name)));
   search.addEventListener('input', showList);
   catalogs.addEventListener('change', () => go(catalogs.value, here()?.graph.package));
-  field('theme', HTMLButtonElement).addEventListener('click', turnTheme);
+  elementOf('theme', HTMLButtonElement).addEventListener('click', turnTheme);
   window.addEventListener('hashchange', show);
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
@@ -37,13 +31,6 @@ function begin(): void {
     search.focus();
   });
   show();
-}
-
-function turnTheme(): void {
-  const root = document.documentElement;
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  const now = root.dataset['theme'] ?? (dark ? 'dark' : 'light');
-  root.dataset['theme'] = now === 'dark' ? 'light' : 'dark';
 }
 
 /** Where the address says that we are: a catalog and a package of it. */
@@ -90,7 +77,7 @@ function showList(): void {
       ? [el('li', {}, [el('a', { href: '#' }, [`Findings (${data.findings.length})`])])]
       : [];
   list.replaceChildren(...overview, ...items);
-  field('count', HTMLElement).textContent = amount(matching.length, 'package');
+  elementOf('count', HTMLElement).textContent = amount(matching.length, 'package');
 }
 
 function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string): boolean {
@@ -118,7 +105,7 @@ function findingsView(findings: readonly Finding[]): Node[] {
   const all = el('div', {}, []);
   const show = (withInfos: boolean): void => {
     const shown = findings.filter(({ severity }) => withInfos || severity !== 'info');
-    all.replaceChildren(overview(shown), ...groupsOf(shown).map(groupItem));
+    all.replaceChildren(overview(shown), ...groupsOf(shown).map((group) => groupItem(group, findingItem)));
   };
   const infos = findings.filter(({ severity }) => severity === 'info').length;
   show(false);
@@ -133,28 +120,17 @@ function findingsView(findings: readonly Finding[]): Node[] {
   ];
 }
 
-function groupItem([first, ...others]: readonly Finding[]): Node {
-  const item = first ? findingItem(first) : el('p', {}, []);
-  if (others.length > 0) {
-    const title = el('summary', {}, [`${others.length} more of this rule`]);
-    item.append(el('details', {}, [title, ...others.map(findingItem)]));
-  }
-  return item;
-}
-
 function findingItem(finding: Finding): HTMLElement {
-  const { severity, rule, message, hint, location: place, catalogs: names = [], package: of } = finding;
+  const { location: place, catalogs: names = [], package: of } = finding;
   const [first] = names;
-  const links =
+  const about =
     of !== undefined && first !== undefined
       ? [el('a', { href: `#${encodeURIComponent(first)}/${encodeURIComponent(of)}` }, [of]), ' ']
       : [];
-  return el('article', { class: `finding ${severity}` }, [
-    el('p', {}, [el('strong', {}, [severity.toUpperCase()]), ' ', ...links, el('code', {}, [rule])]),
-    el('p', {}, [message]),
-    ...(hint === undefined ? [] : [el('p', {}, ['Fix: ', el('code', {}, [hint])])]),
-    el('p', { class: 'where' }, [`${place.file}:${place.line} (${catalogsText(names, order)})`]),
-  ]);
+  return findingArticle(finding, {
+    about,
+    where: [`${place.file}:${place.line} (${catalogsText(names, order)})`],
+  });
 }
 
 begin();
