@@ -80,6 +80,9 @@ const RARE_MODULES = { '@marcbachmann/cel-js': 'cel', 'catalog/go/regexp.ts': 'r
 /** All commands. */
 const PROGRAM_FILE = './parts/portolan.mjs';
 const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
+/** First words that run no command: the version and the list of commands are in a small file of their own. */
+const NO_COMMAND = ['', '-h', '--help', '--version', 'version'];
+const OVERVIEW_FILE = commandFile('overview');
 
 await make({
   ...common,
@@ -96,11 +99,12 @@ await make({
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
-for (const [words, command] of Object.entries(COMMAND_FILES)) {
+const commandFiles = Object.entries(COMMAND_FILES).map(([words, command]) => [commandFile(words), command]);
+for (const [file, command] of [...commandFiles, [OVERVIEW_FILE, { modules: [] }]]) {
   await make({
     ...common,
     entryPoints: ['pipeline/cli/bin.ts'],
-    outfile: `dist/${commandFile(words)}`,
+    outfile: `dist/${file}`,
     format: 'cjs',
     define: { ...common.define, COMMAND_FOLDER: '__dirname' },
     // Puts the numbers that a file names into the code that uses them, which the engine does not.
@@ -135,12 +139,13 @@ await make({
   define: {
     PROGRAM_FILE: JSON.stringify(PROGRAM_FILE),
     COMMAND_FILES: JSON.stringify(
-      Object.fromEntries(
-        Object.entries(COMMAND_FILES).map(([words, { unless, without, only }]) => [
+      Object.fromEntries([
+        ...Object.entries(COMMAND_FILES).map(([words, { unless, without, only }]) => [
           words,
           { file: `./${commandFile(words)}`, unless, without, only },
         ]),
-      ),
+        ...NO_COMMAND.map((word) => [word, { file: `./${OVERVIEW_FILE}` }]),
+      ]),
     ),
   },
   banner: { js: '#!/usr/bin/env node' },

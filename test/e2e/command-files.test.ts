@@ -1,10 +1,11 @@
 /** A command with a file of its own has all that it needs there, and the whole program for the rest. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { folder } from '../fakes/folder.ts';
-import { buildProgram } from '../fakes/program.ts';
+import { buildProgram, program } from '../fakes/program.ts';
 
 beforeAll(buildProgram);
 
@@ -30,4 +31,35 @@ test('mirror plan: of a directory, and of an image that it builds', () => {
   expect(existsSync(join(directory, 'index', 'index.json'))).toBe(true);
   plan(directory, CATALOG, ...part, '--build=oci:other');
   expect(existsSync(join(directory, 'other', 'index.json'))).toBe(true);
+});
+
+/** The built files that the engine loads for a command line, with their bytes. */
+function loaded(...words: string[]): { readonly files: number; readonly bytes: number } {
+  const NODE_V8_COVERAGE = folder();
+  program(words, { NODE_V8_COVERAGE });
+  const paths: string[] = readdirSync(NODE_V8_COVERAGE)
+    .flatMap((name) => JSON.parse(readFileSync(join(NODE_V8_COVERAGE, name), 'utf8')).result)
+    .map(({ url }) => (url.startsWith('file:') ? fileURLToPath(url) : ''))
+    .filter((path) => path.startsWith(resolve('dist')));
+  return { files: paths.length, bytes: paths.reduce((sum, path) => sum + statSync(path).size, 0) };
+}
+
+test.each([['--version'], ['--help'], []])('portolan %s loads little of the program', (...words) => {
+  const { files, bytes } = loaded(...words);
+  expect(files).toBe(2);
+  expect(bytes).toBeLessThan(30_000);
+});
+
+test('the version and the list of commands', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(program(['--version'])).toEqual({ exit: 0, out: `portolan ${version}\n`, err: '' });
+  expect(program(['version']).out).toBe(program(['--version']).out);
+  const help = program(['--help']);
+  expect(help).toMatchObject({ exit: 0, err: '' });
+  expect(help.out).toContain('  mirror sync ');
+  expect(program(['help'])).toEqual(help);
+  expect(program(['-h'])).toEqual(help);
+  expect(program([])).toEqual({ ...help, exit: 2 });
+  // An empty word is none of them.
+  expect(program([''])).toMatchObject({ exit: 2, err: expect.stringContaining('unknown command ""') });
 });
