@@ -4,7 +4,7 @@
  */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
-import { detailedPathV1 } from '../../catalog/olm/foresight/detailed-path.ts';
+import { rangedPath } from '../../catalog/olm/foresight/ranged-path.ts';
 import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { Olm, World } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
@@ -133,34 +133,13 @@ function summaryOf(installation: PlacedInstallation, worlds: readonly World[]): 
     return summarizePath(world.foresight.v0({ package: name, channel }, installed));
   }
   if (range === '') return summarizePath(world.foresight.v1({ package: name, channels }, installed));
-  return pinned(installation, world);
+  return rangedPath(world.foresight.scope, { package: name, channels, range }, installed);
 }
 
 /** The subscribed catalog where one is called so, else the first that has the package. */
 function worldFor({ package: name, catalog }: ClusterInstallation, worlds: readonly World[]): World {
   const having = worlds.filter((world) => world.catalog.packages.has(name));
   return (having.find((world) => world.name === catalog) ?? having[0] ?? worlds[0]) as World;
-}
-
-/** A range is where the cluster wants to stay: its end is as good as a head. */
-function pinned(
-  { package: name, channels, range, installed }: PlacedInstallation,
-  world: World,
-): PathSummary {
-  const { steps, last } = detailedPathV1(
-    world.foresight.scope,
-    { package: name, channels, range },
-    installed,
-  );
-  const [first, end] = [steps[0]?.to, steps.at(-1)?.to];
-  const kind = first ? 'upgrade' : last.kind === 'fails' ? 'fails' : 'stays';
-  return {
-    next: first ? shortName(first) : kind,
-    kind,
-    end: end ? shortName(end) : '',
-    arrives: last.kind === 'stays',
-    why: last.kind === 'circle' ? 'the upgrade path goes in a circle' : last.reason.text,
-  };
 }
 
 function holdsBack(

@@ -1,0 +1,235 @@
+/**
+ * Counts the clusters of a fleet by their outcomes. Each cluster is counted exactly once for each package, and once
+ * in all: with the outcome that comes first in the order of {@link OUTCOMES}.
+ */
+import { compareText } from '../../go/text.ts';
+import type { Fleet, FleetInstallation, FleetRow } from './fleet.ts';
+import { type FleetOutcome, type NotKnown, OUTCOMES, type OutcomeName, type Simulation } from './outcome.ts';
+
+/** Numbers of clusters; as JSON part of a public interface. It has no name of a cluster. */
+export interface FleetReport {
+  /** Clusters of the fleet that have one of the packages; those of rows that cannot be read are among them. */
+  readonly clusters: number;
+  /** The sum of their clusters is `clusters`. */
+  readonly outcomes: readonly OutcomeCount[];
+  readonly packages: readonly PackageFleet[];
+  /** Clusters of rows that cannot be read; they are among the outcomes that are not known. */
+  readonly unread: number;
+}
+
+export interface OutcomeCount {
+  readonly outcome: OutcomeName;
+  readonly clusters: number;
+  /** By version of the platform, empty where it is unknown. */
+  readonly platforms: readonly PlatformCount[];
+}
+
+export interface PlatformCount {
+  readonly platform: string;
+  readonly clusters: number;
+}
+
+/** The clusters that have a package. */
+export interface PackageFleet {
+  readonly package: string;
+  readonly clusters: number;
+  /** The sum of their clusters is `clusters`. */
+  readonly outcomes: readonly OutcomeCount[];
+  /** The sum of their clusters is `clusters`; most clusters first. */
+  readonly flows: readonly Flow[];
+}
+
+/** Clusters that go the same way. */
+export interface Flow extends FleetOutcome {
+  readonly platform: string;
+  readonly clusters: number;
+}
+
+/**
+ * Counts what becomes of a fleet.
+ *
+ * @param packages only these; all without it
+ */
+export function countFleet(fleet: Fleet, simulate: Simulation, packages?: ReadonlySet<string>): FleetReport {
+  const known = new Map<FleetInstallation, Rated>();
+  const rated = (installation: FleetInstallation): Rated => {
+    const found = known.get(installation) ?? rate(installation, simulate(installation));
+    known.set(installation, found);
+    return found;
+  };
+  const units = new Map<string, Unit>();
+  for (const row of fleet.rows) {
+    if (packages && !packages.has(row.installation.package)) continue;
+    const key = unitKey(row);
+    const unit = units.get(key) ?? new Unit(row.count === undefined);
+    units.set(key, unit);
+    unit.add(rated(row.installation), row.count ?? 1);
+  }
+  const all = new Tally();
+  const byPackage = new Map<string, Tally>();
+  for (const unit of units.values()) {
+    unit.count(all, (name) => {
+      const tally = byPackage.get(name) ?? new Tally();
+      byPackage.set(name, tally);
+      return tally;
+    });
+  }
+  if (fleet.unread > 0) all.add(UNREAD, fleet.unread);
+  return {
+    clusters: all.clusters,
+    outcomes: all.outcomes(),
+    packages: [...byPackage]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([name, tally]) => ({
+        package: name,
+        clusters: tally.clusters,
+        outcomes: tally.outcomes(),
+        flows: tally.flows(),
+      })),
+    unread: fleet.unread,
+  };
+}
+
+/** Outcomes of clusters on which a merge has an effect, or may have one. */
+const REACHED: ReadonlySet<OutcomeName> = new Set([
+  'strands',
+  'not-known',
+  'moves',
+  'offered',
+  'stops',
+  'recovers',
+]);
+
+/** How many clusters a merge reaches; those of which the outcome is not known count, too. */
+export function reachedClusters({ outcomes }: Pick<FleetReport, 'outcomes'>): number {
+  return outcomes.reduce((sum, { outcome, clusters }) => sum + (REACHED.has(outcome) ? clusters : 0), 0);
+}
+
+/** An outcome with its place in the order of outcomes, and what it is counted by. */
+interface Rated {
+  readonly rank: number;
+  readonly package: string;
+  readonly platform: string;
+  readonly outcome: FleetOutcome;
+  readonly key: string;
+}
+
+function rate({ platform, package: of }: FleetInstallation, outcome: FleetOutcome): Rated {
+  const { installed, next, end, notKnown = '' } = outcome;
+  const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
+  return { rank: OUTCOMES.indexOf(outcome.outcome), package: of, platform, outcome, key };
+}
+
+const UNREAD: Rated = {
+  rank: OUTCOMES.indexOf('not-known'),
+  package: '',
+  platform: '',
+  outcome: { outcome: 'not-known', installed: '', next: '', end: '' },
+  key: '',
+};
+
+/** A cluster and a group of the same name are different units. */
+function unitKey({ cluster, count }: FleetRow): string {
+  return `${count === undefined ? 'cluster' : 'group'} ${cluster}`;
+}
+
+interface Share {
+  readonly rated: Rated;
+  readonly clusters: number;
+}
+
+/** One cluster, or the clusters of a group. */
+class Unit {
+  readonly #isCluster: boolean;
+  readonly #shares: Share[] = [];
+
+  constructor(isCluster: boolean) {
+    this.#isCluster = isCluster;
+  }
+
+  add(rated: Rated, clusters: number): void {
+    this.#shares.push({ rated, clusters });
+  }
+
+  count(all: Tally, of: (name: string) => Tally): void {
+    const packages = new Map<string, Share[]>();
+    for (const share of this.#shares) {
+      const name = share.rated.package;
+      const known = packages.get(name);
+      if (known) known.push(share);
+      else packages.set(name, [share]);
+    }
+    let size = 0;
+    for (const [name, shares] of packages) {
+      const its = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
+      size = Math.max(size, its);
+      distribute(shares, its, of(name));
+    }
+    // Nobody knows which clusters of a group have several packages: as many as possible get an outcome that comes first.
+    distribute(this.#shares, size, all);
+  }
+}
+
+/** Gives clusters to outcomes, in the order of outcomes, until all have one. */
+function distribute(shares: readonly Share[], size: number, tally: Tally): void {
+  let left = size;
+  for (const { rated, clusters } of [...shares].sort((a, b) => a.rated.rank - b.rated.rank)) {
+    if (left === 0) return;
+    const given = Math.min(left, clusters);
+    tally.add(rated, given);
+    left -= given;
+  }
+}
+
+class Tally {
+  readonly #flows = new Map<string, { rated: Rated; clusters: number }>();
+  clusters = 0;
+
+  add(rated: Rated, clusters: number): void {
+    if (clusters === 0) return;
+    this.clusters += clusters;
+    const known = this.#flows.get(rated.key);
+    if (known) known.clusters += clusters;
+    else this.#flows.set(rated.key, { rated, clusters });
+  }
+
+  outcomes(): OutcomeCount[] {
+    const flows = [...this.#flows.values()];
+    return OUTCOMES.flatMap((outcome) => {
+      const its = flows.filter(({ rated }) => rated.outcome.outcome === outcome);
+      const clusters = its.reduce((sum, flow) => sum + flow.clusters, 0);
+      return clusters === 0 ? [] : [{ outcome, clusters, platforms: platformsOf(its) }];
+    });
+  }
+
+  flows(): Flow[] {
+    return [...this.#flows.values()]
+      .map(({ rated, clusters }) => ({ platform: rated.platform, ...rated.outcome, clusters }))
+      .sort(
+        (a, b) =>
+          b.clusters - a.clusters ||
+          compareText(a.platform, b.platform) ||
+          compareText(a.installed, b.installed) ||
+          compareText(JSON.stringify(a), JSON.stringify(b)),
+      );
+  }
+}
+
+function platformsOf(flows: readonly Share[]): PlatformCount[] {
+  const counts = new Map<string, number>();
+  for (const { rated, clusters } of flows)
+    counts.set(rated.platform, (counts.get(rated.platform) ?? 0) + clusters);
+  return [...counts]
+    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([platform, clusters]) => ({ platform, clusters }));
+}
+
+/** What of installations is not known, with how many clusters have it; most clusters first. */
+export function notKnownCounts({
+  flows,
+}: Pick<PackageFleet, 'flows'>): { what: NotKnown; clusters: number }[] {
+  const counts = new Map<NotKnown, number>();
+  for (const { notKnown, clusters } of flows)
+    if (notKnown) counts.set(notKnown, (counts.get(notKnown) ?? 0) + clusters);
+  return [...counts].map(([what, clusters]) => ({ what, clusters })).sort((a, b) => b.clusters - a.clusters);
+}

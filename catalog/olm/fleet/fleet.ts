@@ -1,0 +1,66 @@
+/**
+ * A fleet: what many clusters have installed, as a table. Names of clusters are private: they serve to count each
+ * cluster once, and nothing that reports about a fleet has them.
+ */
+import type { Olm } from '../foresight/world.ts';
+
+/** What a cluster has installed of one package. Equal installations of a fleet are one object. */
+export interface FleetInstallation {
+  /** Version of the platform, such as `4.18`; empty where it is unknown. */
+  readonly platform: string;
+  readonly olm: Olm;
+  readonly package: string;
+  /** Under OLM v0 one or none; none for the default channel, or for all channels under OLM v1. */
+  readonly channels: readonly string[];
+  /** The range of versions that a ClusterExtension asks for, or empty. */
+  readonly range: string;
+  /** Name of the CatalogSource, or empty. */
+  readonly catalog: string;
+  /** Name of the installed bundle (its CSV); empty where only its version is known. */
+  readonly name: string;
+  /** Empty where only the name is known. */
+  readonly version: string;
+  /** Whether somebody must approve each upgrade; where it is unknown, upgrades count as automatic. */
+  readonly isManual: boolean;
+}
+
+/** An installation on one cluster, or on several of a group. */
+export interface FleetRow {
+  /** Name of a cluster, or of a group. */
+  readonly cluster: string;
+  /**
+   * How many clusters of the group have the installation: other clusters than those of the group's other rows of the
+   * same package. Undefined where the row is about one cluster.
+   */
+  readonly count: number | undefined;
+  readonly installation: FleetInstallation;
+}
+
+export interface Fleet {
+  readonly rows: readonly FleetRow[];
+  /** Clusters of rows that cannot be read, which may have any package. */
+  readonly unread: number;
+}
+
+/** Puts fleets together. Clusters of the same name are the same cluster. */
+export function joinedFleet(fleets: readonly Fleet[]): Fleet {
+  const [only] = fleets;
+  if (only && fleets.length === 1) return only;
+  return {
+    rows: fleets.flatMap(({ rows }) => rows),
+    unread: fleets.reduce((sum, { unread }) => sum + unread, 0),
+  };
+}
+
+/** Returns the one object for equal installations, so that each is simulated once. */
+export function installationsOnce(): (installation: FleetInstallation) => FleetInstallation {
+  const known = new Map<string, FleetInstallation>();
+  return (installation) => {
+    const { platform, olm, channels, range, catalog, name, version, isManual } = installation;
+    const key = `${platform}\0${olm}\0${installation.package}\0${channels.join('\0\0')}\0${range}\0${catalog}\0${name}\0${version}\0${isManual}`;
+    const found = known.get(key);
+    if (found) return found;
+    known.set(key, installation);
+    return installation;
+  };
+}

@@ -1,0 +1,80 @@
+/** Which bundle of a catalog a fleet's installation is. */
+import { edgeField, type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
+import { formatVersion, tryParseVersion } from '../../version/version.ts';
+import type { World } from '../foresight/world.ts';
+import type { FleetInstallation } from './fleet.ts';
+
+/** The endings by which names of bundles tell their versions. */
+const ENDINGS = ['.v', '.', '-v', '-'];
+
+/**
+ * The bundle that is installed: one that the catalog has or had, or one that an entry upgrades.
+ * Undefined for what was never published as far as anybody knows.
+ */
+export function installedIn(world: World, installation: FleetInstallation): Installed | undefined {
+  const ofPackage = world.catalog.packages.get(installation.package);
+  const found =
+    installation.name === ''
+      ? byVersion(world, ofPackage, installation)
+      : byName(world, ofPackage, installation);
+  if (!found) return undefined;
+  const isOwn = ofPackage?.bundles.has(found.name) ?? false;
+  const isPublished = world.isPublished({ package: installation.package, bundle: found.name });
+  return isOwn && !isPublished ? undefined : found;
+}
+
+function byName(
+  world: World,
+  ofPackage: Package | undefined,
+  { package: of, name, version }: FleetInstallation,
+): Installed | undefined {
+  const bundle = ofPackage?.bundles.get(name);
+  if (bundle) return installedOf(bundle);
+  const parsed = tryParseVersion(version);
+  const past = world.published.get(of)?.find((one) => one.name === name);
+  if (past) return { name, version: past.version ?? parsed };
+  return upgraded(ofPackage, { name, version: parsed });
+}
+
+function byVersion(
+  world: World,
+  ofPackage: Package | undefined,
+  { package: of, version, channels }: FleetInstallation,
+): Installed | undefined {
+  const bundles = [...(ofPackage?.bundles.values() ?? [])].filter((bundle) => hasVersion(bundle, version));
+  const bundle = bundles.find(({ name }) => isListed(ofPackage, channels, name)) ?? bundles[0];
+  if (bundle) return installedOf(bundle);
+  const past = world.published.get(of)?.find((one) => one.version && formatVersion(one.version) === version);
+  if (past) return { name: past.name, version: past.version };
+  const parsed = tryParseVersion(version);
+  if (!parsed) return undefined;
+  const named = namesInEntries(ofPackage).find((name) =>
+    ENDINGS.some((ending) => name.endsWith(ending + version)),
+  );
+  return upgraded(ofPackage, { name: named ?? `${of}.v${version}`, version: parsed });
+}
+
+function hasVersion(bundle: Bundle, version: string): boolean {
+  return bundle.version !== undefined && formatVersion(bundle.version) === version;
+}
+
+function isListed(ofPackage: Package | undefined, channels: readonly string[], name: string): boolean {
+  return [...(ofPackage?.channels.values() ?? [])]
+    .filter((channel) => channels.length === 0 || channels.includes(channel.name))
+    .some(({ entries }) => entries.some((entry) => entry.name === name));
+}
+
+function namesInEntries(ofPackage: Package | undefined): string[] {
+  return [...(ofPackage?.channels.values() ?? [])].flatMap(({ entries }) =>
+    entries.flatMap(({ replaces, skips }) => [replaces, ...skips]),
+  );
+}
+
+/** What an entry upgrades was installed once, though the catalog no longer has it. */
+function upgraded(ofPackage: Package | undefined, installed: Installed): Installed | undefined {
+  const isUpgraded = [...(ofPackage?.channels.values() ?? [])].some(({ entries }) =>
+    entries.some((entry) => edgeField(entry, installed) !== undefined),
+  );
+  return isUpgraded ? installed : undefined;
+}

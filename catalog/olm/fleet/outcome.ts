@@ -1,0 +1,197 @@
+/**
+ * What becomes of an installation of a fleet: by a change of the catalogs, or by the catalogs as they are. Each
+ * installation has exactly one outcome.
+ */
+import { type Installed, shortName } from '../../fbc/edge.ts';
+import { compareMinors, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
+import { rangedPath } from '../foresight/ranged-path.ts';
+import { type PathSummary, summarizePath } from '../foresight/upgrade-impact.ts';
+import type { Change, World } from '../foresight/world.ts';
+import type { FleetInstallation } from './fleet.ts';
+import { installedIn } from './installed.ts';
+
+/**
+ * The outcomes. Of several for one cluster the first in this order counts.
+ *
+ * Of a change: `strands` takes the upgrade path to a head away, `moves` gives an automatic upgrade, `offered` one that
+ * somebody must approve, `stops` takes an upgrade away from what is a head then, `recovers` gives a path to a head,
+ * `stuck` has none before and after, `unchanged` is the rest, and `not-reached` uses catalogs that do not change.
+ * Of catalogs as they are: `stuck`, `stuck-next` after the next version of the platform, `offered`, `upgrades` and `head`.
+ */
+export const OUTCOMES = [
+  'strands',
+  'not-known',
+  'moves',
+  'offered',
+  'stops',
+  'recovers',
+  'stuck',
+  'stuck-next',
+  'upgrades',
+  'unchanged',
+  'head',
+  'not-reached',
+] as const;
+
+export type OutcomeName = (typeof OUTCOMES)[number];
+
+/** Why an outcome is not known: what of the installation the catalogs do not know. */
+export type NotKnown = 'platform' | 'package' | 'channel' | 'version';
+
+export interface FleetOutcome {
+  readonly outcome: OutcomeName;
+  /** The installed version, as reports show it; empty where it is not known. */
+  readonly installed: string;
+  /** The next version; empty where there is none. */
+  readonly next: string;
+  /** The version at which the upgrade path ends; empty where it is not known. */
+  readonly end: string;
+  /** Of what is not known. */
+  readonly notKnown?: NotKnown;
+}
+
+/** Says what becomes of an installation. */
+export type Simulation = (installation: FleetInstallation) => FleetOutcome;
+
+/** What changes of catalogs do, each catalog being one change. */
+export function changeSimulation(changes: readonly Change[]): Simulation {
+  return (installation) => {
+    const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
+    if (at.length === 0) return UNTOUCHED[installation.platform === '' ? 'unknown' : 'known'];
+    const change = called(at, installation, ({ after }) => after.name);
+    const states = [change.before, change.after].filter((world) => has(world, installation));
+    if (states.length === 0) return notKnown('package');
+    if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
+    const installed = installedBefore(change, installation);
+    if (!installed) return notKnown('version');
+    const [before, after] = [change.before, change.after].map((world) =>
+      pathIn(world, installation, installed),
+    );
+    return outcomeOf(
+      installed,
+      { before, after } as Paths,
+      changeOutcome(installation, { before, after } as Paths),
+    );
+  };
+}
+
+/** What catalogs as they are do. Those that are called after versions of the platform follow each other. */
+export function stateSimulation(worlds: readonly World[]): Simulation {
+  const platforms = worlds.flatMap(({ platform }) => platform ?? []);
+  const only = platforms.length === 1 ? platforms[0] : undefined;
+  return (installation) => {
+    const at = worlds.filter(({ platform }) =>
+      installation.platform === '' && platform !== undefined
+        ? platform === only
+        : isFor(platform, installation),
+    );
+    if (at.length === 0) return notKnown('platform');
+    const having = at.filter((world) => has(world, installation));
+    if (having.length === 0) return notKnown('package');
+    const world = called(having, installation, ({ name }) => name);
+    if (!hasChannel(world, installation)) return notKnown('channel');
+    const installed = installedIn(world, installation);
+    if (!installed) return notKnown('version');
+    const path = pathIn(world, installation, installed);
+    const [following] = world.following;
+    const then =
+      following && has(following, installation) ? pathIn(following, installation, installed) : undefined;
+    const isStuckNext = following !== undefined && !then?.arrives;
+    return outcomeOf(installed, { before: path, after: path }, stateOutcome(installation, path, isStuckNext));
+  };
+}
+
+/** What a change adds is on no cluster yet; but what it upgrades may be, and so may a package that comes to a catalog. */
+function installedBefore({ before, after }: Change, installation: FleetInstallation): Installed | undefined {
+  const known = installedIn(before, installation);
+  const later = known ?? installedIn(after, installation);
+  const isAdded = has(before, installation) && later && bundlesOf(after, installation)?.has(later.name);
+  return known ?? (isAdded ? undefined : later);
+}
+
+function bundlesOf(
+  { catalog }: World,
+  { package: name }: FleetInstallation,
+): ReadonlyMap<string, unknown> | undefined {
+  return catalog.packages.get(name)?.bundles;
+}
+
+interface Paths {
+  readonly before: PathSummary;
+  readonly after: PathSummary;
+}
+
+function changeOutcome({ isManual, olm }: FleetInstallation, { before, after }: Paths): OutcomeName {
+  if (!after.arrives) return before.arrives ? 'strands' : 'stuck';
+  if (before.next === after.next && before.end === after.end && before.arrives) return 'unchanged';
+  if (after.kind === 'upgrade') return isManual && olm === 'v0' ? 'offered' : 'moves';
+  if (!before.arrives) return 'recovers';
+  return before.kind === 'upgrade' ? 'stops' : 'unchanged';
+}
+
+function stateOutcome(
+  { isManual, olm }: FleetInstallation,
+  path: PathSummary,
+  isStuckNext: boolean,
+): OutcomeName {
+  if (!path.arrives) return 'stuck';
+  if (isStuckNext) return 'stuck-next';
+  if (path.kind !== 'upgrade') return 'head';
+  return isManual && olm === 'v0' ? 'offered' : 'upgrades';
+}
+
+function outcomeOf(installed: Installed, { after }: Paths, outcome: OutcomeName): FleetOutcome {
+  const own = shortName(installed);
+  return {
+    outcome,
+    installed: own,
+    next: after.kind === 'upgrade' ? after.next : '',
+    end: after.end === '' ? own : after.end,
+  };
+}
+
+function notKnown(what: NotKnown): FleetOutcome {
+  return { outcome: 'not-known', installed: '', next: '', end: '', notKnown: what };
+}
+
+/** Without a platform nobody can tell whether the catalogs that change are the cluster's. */
+const UNTOUCHED: Readonly<Record<'known' | 'unknown', FleetOutcome>> = {
+  known: { outcome: 'not-reached', installed: '', next: '', end: '' },
+  unknown: notKnown('platform'),
+};
+
+function isFor(platform: Minor | undefined, installation: FleetInstallation): boolean {
+  if (!platform) return true;
+  const own = tryParseMinor(installation.platform);
+  return own !== undefined && compareMinors(platform, own) === 0;
+}
+
+/** The one that is called as the installation's CatalogSource, else the first. */
+function called<T>(all: readonly T[], { catalog }: FleetInstallation, nameOf: (one: T) => string): T {
+  return (all.find((one) => nameOf(one) === catalog) ?? all[0]) as T;
+}
+
+function has({ catalog, published }: World, { package: name }: FleetInstallation): boolean {
+  return catalog.packages.has(name) || (published.get(name) ?? []).length > 0;
+}
+
+/** Whether the catalog has or had a subscribed channel. */
+function hasChannel({ catalog, published }: World, { package: name, channels }: FleetInstallation): boolean {
+  const own = catalog.packages.get(name)?.channels;
+  const past = published.get(name) ?? [];
+  return channels.every((channel) => own?.has(channel) || past.some((one) => one.channel === channel));
+}
+
+function pathIn(
+  { catalog, foresight }: World,
+  installation: FleetInstallation,
+  installed: Installed,
+): PathSummary {
+  const { olm, package: name, channels, range } = installation;
+  if (olm === 'v0') {
+    const channel = channels[0] ?? catalog.packages.get(name)?.defaultChannel ?? '';
+    return summarizePath(foresight.v0({ package: name, channel }, installed));
+  }
+  if (range === '') return summarizePath(foresight.v1({ package: name, channels }, installed));
+  return rangedPath(foresight.scope, { package: name, channels, range }, installed);
+}
