@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { compiledSchemas } from './compiled-schemas.mjs';
 import { bundledPackages, noticesText } from './third-party.mjs';
 
 const built = [];
@@ -29,6 +30,7 @@ const common = {
   // encodings, which signing has for pages that are not UTF-8; and SQLite, a megabyte for old index
   // images alone, which only those have who have installed the package.
   external: ['xmlbuilder2', 'iconv-lite', 'sql.js'],
+  plugins: [compiledSchemas],
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
 
@@ -111,7 +113,7 @@ for (const [file, command] of [...commandFiles, [OVERVIEW_FILE, { modules: [] }]
     minifySyntax: true,
     // The engine reads all of the file; indentation and comments are a fifth of it.
     minifyWhitespace: true,
-    plugins: [onlyCommand(command)],
+    plugins: [...common.plugins, onlyCommand(command)],
   });
 }
 await make({
@@ -120,7 +122,7 @@ await make({
   outfile: 'dist/commands/validate-thread.cjs',
   format: 'cjs',
   minifySyntax: true,
-  plugins: [onlyCommand({ modules: [] })],
+  plugins: [...common.plugins, onlyCommand({ modules: [] })],
 });
 await make({
   ...common,

@@ -1,34 +1,17 @@
 /** Everything wrong in a policy file, each with its line and what to write instead. */
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { repositoryName } from '../../catalog/reference.ts';
 import { nearest } from '../../catalog/spelling.ts';
-import schema from '../policy.schema.json' with { type: 'json' };
 import type { Settings } from '../settings.ts';
 import { patternDefect } from './layout.ts';
 import type { PolicyFile } from './policy-file.ts';
+import { validator } from './policy-shape.ts';
 import { repositoryMatcher } from './registries.ts';
 import { commonRepository, imageDefect } from './released.ts';
 
 type Path = readonly (string | number)[];
-
-/** The tests check the schema itself: doing so here would double the time of a start. */
-const VALIDATION: Options = {
-  allErrors: true,
-  verbose: true,
-  validateSchema: false,
-  meta: false,
-  code: { optimize: false },
-};
-
-let compiled: ValidateFunction<PolicyFile> | undefined;
-
-/** The schema, compiled when it is first needed. */
-function validator(): ValidateFunction<PolicyFile> {
-  compiled ??= new Ajv(VALIDATION).compile<PolicyFile>(schema);
-  return compiled;
-}
 
 export interface ValidatedPolicy {
   /** The policy as written; undefined when the schema does not pass it. */

@@ -3,10 +3,9 @@
  * the room that a job's output has, and checked by its schema again where it arrives.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { Ajv } from 'ajv';
-import schema from '../../docs/check-report.schema.json' with { type: 'json' };
 import type { CheckReport, PlacedDiff } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
+import { validator } from './report-shape.ts';
 
 /**
  * Most characters of the text. Outputs of a job may have a million, but the next job's step gets it as a variable
@@ -69,9 +68,7 @@ function unfolded(text: string): unknown {
 
 /** A value as a report. @throws PipelineError `usage` that names what is wrong first */
 export function reportIn(value: unknown): CheckReport {
-  const validate = new Ajv({ validateSchema: false, meta: false, strict: false }).compile<CheckReport>(
-    schema,
-  );
+  const validate = validator();
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   const where = error?.instancePath || 'the report';
