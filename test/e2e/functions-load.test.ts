@@ -17,7 +17,7 @@ import { isOnPath, run } from '../fakes/tools.ts';
 beforeAll(buildProgram);
 
 /** Deliveries in a burst, and catalogs that the last one of them changes. */
-const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 76);
+const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 40);
 const CATALOGS = 10;
 /** Until all is handled, in s: so that a run ends. */
 const LONGEST = 3000;

@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 
 /** Merges in a burst, and catalogs that they change by turns. */
-const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 60);
+const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 35);
 const CATALOGS = 5;
 /** Between two merges, in ms. */
 const PACE = 150;
