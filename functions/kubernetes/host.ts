@@ -46,9 +46,14 @@ export async function openHost(
   const { database: url, connections, silence, sources, environment, plainHttp, authfile } = settings;
   const { log } = telemetry;
   const database = openDatabase({ url, connections, log });
-  await createRecords(database);
   const times = silence === undefined ? {} : { silence, look: Math.ceil(silence / 2) };
-  const queues = await openQueues({ url, connections, database, supervises, times, log });
+  const queues = await createRecords(database)
+    .then(() => openQueues({ url, connections, database, supervises, times, log }))
+    // Who tries again opens connections anew.
+    .catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
   telemetry.depths(queues.depths);
   const records = recordsIn(settings, database);
   const credentials = renewedCredentials(() => authfileCredentials({ authfile, environment }));

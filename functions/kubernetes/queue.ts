@@ -95,8 +95,8 @@ export async function openQueues({
     connectionTimeoutMillis: 5000,
   });
   boss.on('error', (error) => log(`the queue: ${error.message}`));
-  await failing(() => boss.start());
   await failing(async () => {
+    await boss.start();
     await boss.createQueue(ASIDE, { retentionSeconds: KEPT });
     for (const name of ['work', 'reports'] as const) {
       const settings = {
@@ -113,6 +113,9 @@ export async function openQueues({
       await boss.createQueue(name, { policy: 'key_strict_fifo', ...settings });
       await boss.updateQueue(name, settings);
     }
+  }).catch(async (error: unknown) => {
+    await boss.stop({ graceful: false });
+    throw error;
   });
   const clearing = supervises ? setInterval(() => void clearFailed(database, log), look * 1000) : undefined;
   return {

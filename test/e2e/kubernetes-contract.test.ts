@@ -3,9 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../functions/kubernetes/database.ts';
-import { recordsIn } from '../../functions/kubernetes/host.ts';
+import { settingsFrom } from '../../functions/kubernetes/env.ts';
+import { openHost, recordsIn } from '../../functions/kubernetes/host.ts';
 import { openQueues, type Queues, type QueueTimes } from '../../functions/kubernetes/queue.ts';
 import { createRecords, removeOldRecords, tableRecords } from '../../functions/kubernetes/records.ts';
+import { telemetryOf } from '../../functions/kubernetes/telemetry.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import {
   expectConditional,
@@ -118,6 +120,31 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => queuesAt(url)));
     await all[0]?.queue('work').send({ group: 'a', id: '1', body: '{}' });
     expect(await all[3]?.depths()).toEqual({ work: 1, reports: 0, aside: 0 });
+  });
+
+  test('a host that may not make its tables leaves no connection behind', async () => {
+    const { url } = await postgres();
+    const owner = databaseAt(url);
+    await owner.query('create role poor login');
+    const open = () =>
+      openHost(
+        settingsFrom({
+          PORTOLAN_SOURCES:
+            '[{"repository":"a/b","id":1,"branch":"main","url":"https://git.example/a/b.git"}]',
+          PORTOLAN_DATABASE: url.replace('portolan@', 'poor@'),
+        }),
+        telemetryOf('work', silent),
+        true,
+      );
+    await expect(open()).rejects.toThrow('the database: 42501');
+    // With the records' tables there, the queue's are missing.
+    await createRecords(owner);
+    await owner.query('grant usage on schema portolan to poor');
+    await owner.query('grant select on portolan.record to poor');
+    await expect(open()).rejects.toThrow('the queue: 42501');
+    await expect
+      .poll(() => owner.query("select 1 from pg_stat_activity where usename = 'poor'"), { timeout: 5000 })
+      .toEqual([]);
   });
 
   test('what was put aside goes back into its queue', async () => {
