@@ -39,7 +39,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
       });
       if (changed.some(({ old, channel }) => isSound(old) && !isSound(channel))) return false;
       const channels = changed.map(({ channel }) => channel);
-      const foresight = foresightWith(world, withChannels(ofPackage, channels, past));
+      const foresight = foresightWith(world, name, withChannels(ofPackage, channels, past));
       // Under OLM v0 nobody sees another channel.
       const concerned = arriving.filter(
         ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
@@ -104,9 +104,16 @@ function withChannels(ofPackage: Package, changed: readonly Channel[], past: Wor
   };
 }
 
-function foresightWith(world: World, ofPackage: Package): Foresight {
+/**
+ * Foresight for a world in which one package is otherwise.
+ *
+ * @param ofPackage the package then; undefined for a catalog without it
+ */
+export function foresightWith(world: World, name: string, ofPackage: Package | undefined): Foresight {
   const { scope, source } = world.foresight;
-  const packages = new Map([...source.catalog.packages, [ofPackage.name, ofPackage] as const]);
+  const packages = new Map(source.catalog.packages);
+  if (ofPackage) packages.set(name, ofPackage);
+  else packages.delete(name);
   const catalog: Catalog = { ...source.catalog, packages };
   const changed = { ...source, catalog };
   const catalogs = scope.catalogs.map((one) => (one === source ? changed : one));

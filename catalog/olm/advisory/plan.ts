@@ -1,0 +1,269 @@
+/**
+ * The smallest safe edit of a catalog for an advisory. Edits are tried, and the simulation of both resolvers
+ * proves what becomes of every installation. The edit that leaves the fewest without an upgrade path is taken,
+ * of several such ones the smallest.
+ */
+import { headOf } from '../../fbc/channel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import type { Channel, Entry, Package } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import { compareVersions } from '../../version/version.ts';
+import { compareInstalled } from '../foresight/installation.ts';
+import type { World } from '../foresight/world.ts';
+import { type Advisory, affectedBundles, isAffected } from './advisory.ts';
+import { isEmpty, NO_EDIT, type PackageEdit, packageAfter, sizeOf } from './package-edit.ts';
+import { everybody, type Followed, type Proof, prove, targetIn } from './proof.ts';
+import { highest, ranging, skipping, versionsIn, withoutEntries } from './rewrites.ts';
+
+export interface AdvisoryPlan {
+  readonly kind: /** The catalog never had the versions. */
+    | 'not affected'
+    /** Nothing is left to change. */
+    | 'applied'
+    | 'edit'
+    /** No edit does what the advisory asks. */
+    | 'impossible';
+  readonly edit: PackageEdit;
+  /** What becomes of everybody; undefined where the catalog never had the versions. */
+  readonly proof: Proof | undefined;
+  /** Names of bundles whose installations have no upgrade path after the edit, the lowest version first. */
+  readonly without: readonly string[];
+}
+
+/** Plans what an advisory changes in a catalog. */
+export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
+  const ofPackage = world.catalog.packages.get(advisory.package);
+  const nothing = { kind: 'not affected', edit: NO_EDIT, proof: undefined, without: [] } as const;
+  if (!ofPackage) return nothing;
+  const who = everybody(world, ofPackage);
+  const affected = affectedBundles(advisory, ofPackage);
+  const isKnown = who.some(({ installed }) => installed.some((one) => isAffected(advisory, one)));
+  if (!isKnown && affected.size === 0) return nothing;
+  const scene: Scene = { world, advisory, ofPackage, affected, who };
+  const best = bestOf(scene, candidatesOf(scene));
+  if (!best) return { ...nothing, kind: 'impossible' };
+  const { edit, proof } = best;
+  const stuck = [...proof.lost, ...proof.without].map(({ installed }) => installed).sort(compareInstalled);
+  const without = [...new Set(stuck.map(({ name }) => name))];
+  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without };
+}
+
+interface Scene {
+  readonly world: World;
+  readonly advisory: Advisory;
+  readonly ofPackage: Package;
+  /** Names of the bundles of the advisory that the catalog has. */
+  readonly affected: ReadonlySet<string>;
+  readonly who: readonly Followed[];
+}
+
+interface Tried {
+  readonly edit: PackageEdit;
+  readonly proof: Proof;
+}
+
+function trial({ world, advisory, ofPackage }: Scene, edit: PackageEdit, who: readonly Followed[]): Tried {
+  const after = packageAfter(ofPackage, edit);
+  return { edit, proof: prove(world, { before: ofPackage, after, advisory }, who) };
+}
+
+/** The sound one that leaves the fewest without an upgrade path, then the smallest. */
+function bestOf(scene: Scene, edits: readonly PackageEdit[], who = scene.who): Tried | undefined {
+  const tried = edits.map((edit) => trial(scene, edit, who)).filter(({ proof }) => proof.sound);
+  return tried.reduce<Tried | undefined>(
+    (best, one) => (best && compareTried(scene, best, one) <= 0 ? best : one),
+    undefined,
+  );
+}
+
+function compareTried({ ofPackage }: Scene, a: Tried, b: Tried): number {
+  return (
+    a.proof.lost.length - b.proof.lost.length ||
+    a.proof.without.length - b.proof.without.length ||
+    sizeOf(ofPackage, a.edit) - sizeOf(ofPackage, b.edit)
+  );
+}
+
+function candidatesOf(scene: Scene): PackageEdit[] {
+  const { advisory, affected } = scene;
+  const deprecations = deprecationsOf(scene);
+  const unchanged: PackageEdit = { ...NO_EDIT, deprecations };
+  switch (advisory.action) {
+    case 'deprecate':
+      return withRepairs(scene, [unchanged]);
+    case 'redirect':
+      return withRepairs(scene, [unchanged, ...redirections(scene, unchanged)]);
+    case 'block-upgrade':
+      return withRepairs(scene, [
+        unchanged,
+        ...rewritten(scene, { kept: true }),
+        ...rewritten(scene, { kept: false }),
+      ]);
+    case 'yank':
+      return withRepairs(scene, affected.size === 0 ? [unchanged] : rewritten(scene, { kept: false }));
+  }
+}
+
+function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<string, string> {
+  if (advisory.action !== 'deprecate' && advisory.to?.channel === undefined) return new Map();
+  const missing = [...affected].filter((name) => !ofPackage.deprecatedBundles.has(name));
+  return new Map(missing.map((name) => [name, advisory.message]));
+}
+
+/** Each channel written in the way that is best for those who get their upgrades from it. */
+function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
+  const { ofPackage, affected } = scene;
+  const channels = new Map<string, readonly Entry[]>();
+  for (const channel of ofPackage.channels.values()) {
+    if (!channel.entries.some(({ name }) => affected.has(name))) continue;
+    const ways = withoutEntries(channel, affected, { ofPackage, kept });
+    const edits = ways.map((entries) => cut(scene, new Map([[channel.name, entries]]), kept));
+    const who = inChannel(scene, channel.name);
+    // Other channels are left out: nobody in this one sees them.
+    const alone = { ...scene, ofPackage: onlyChannel(ofPackage, channel) };
+    const best = bestOf(alone, kept ? edits : withRepairs(alone, edits, who), who);
+    const entries = best?.edit.channels.get(channel.name) ?? ways[0];
+    if (!entries) return [];
+    channels.set(channel.name, entries);
+  }
+  return [cut(scene, channels, kept)];
+}
+
+function inChannel({ who }: Scene, channel: string): Followed[] {
+  return who.filter((one) => one.channel === channel);
+}
+
+function onlyChannel(ofPackage: Package, channel: Channel): Package {
+  const { name, blob, bundles, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
+  const channels = new Map([[channel.name, channel]]);
+  return {
+    name,
+    blob,
+    defaultChannel: '',
+    channels,
+    bundles,
+    deprecation,
+    deprecatedChannels,
+    deprecatedBundles,
+  };
+}
+
+/** An edit of channels with what follows from it: bundles in no channel go, and a default channel that goes is replaced. */
+function cut(
+  { ofPackage, affected }: Scene,
+  channels: ReadonlyMap<string, readonly Entry[]>,
+  kept: boolean,
+): PackageEdit {
+  const edit: PackageEdit = { ...NO_EDIT, channels };
+  const after = packageAfter(ofPackage, edit);
+  const listed = new Set(
+    [...(after?.channels.values() ?? [])].flatMap(({ entries }) => entries.map(({ name }) => name)),
+  );
+  const bundles = kept ? [] : [...affected].filter((name) => !listed.has(name));
+  const isDefaultGone =
+    after !== undefined &&
+    ofPackage.channels.has(ofPackage.defaultChannel) &&
+    !after.channels.has(ofPackage.defaultChannel);
+  const defaultChannel = isDefaultGone ? newestChannel(after) : undefined;
+  return { ...edit, bundles: new Set(bundles), defaultChannel };
+}
+
+/** The channel with the highest head. */
+function newestChannel(ofPackage: Package): string | undefined {
+  const channels = [...ofPackage.channels.values()].sort((a, b) => compareText(a.name, b.name));
+  const heads = channels.flatMap((channel) => headOf(channel) ?? []);
+  const top = highest(heads, versionsIn(ofPackage));
+  return channels.find((channel) => headOf(channel) === top)?.name;
+}
+
+/** Edges to the version, or to the head of the channel, that an advisory names. */
+function redirections({ advisory, ofPackage, who }: Scene, base: PackageEdit): PackageEdit[] {
+  const { to = {}, allowDowngrade } = advisory;
+  const targets = [...ofPackage.channels.values()].flatMap((channel) => {
+    const isWanted = to.channel === undefined || channel.name === to.channel;
+    const head = headOf(channel);
+    const target =
+      to.version === undefined
+        ? head && ofPackage.bundles.get(head.name)
+        : targetIn(ofPackage, channel.name, to.version);
+    return isWanted && target ? [{ channel, target }] : [];
+  });
+  const edit = (write: typeof skipping): PackageEdit => {
+    const channels = targets.map(({ channel, target }) => {
+      const here = who.filter(
+        (one) => one.channel === channel.name || one.channel === '' || to.channel !== undefined,
+      );
+      const affected = affectedIn(here, advisory).filter(
+        (one) => one.name !== target.name && (allowDowngrade || isBelow(one, target)),
+      );
+      return [channel.name, write(channel.entries, target.name, affected)] as const;
+    });
+    return { ...base, channels: changedOnly(ofPackage, new Map(channels)) };
+  };
+  return [edit(ranging), edit(skipping)];
+}
+
+function affectedIn(who: readonly Followed[], advisory: Advisory): Installed[] {
+  const all = who.flatMap(({ installed }) => installed).filter((one) => isAffected(advisory, one));
+  return [...new Map(all.map((one) => [one.name, one])).values()].sort(compareInstalled);
+}
+
+function isBelow(one: Installed, other: Installed): boolean {
+  return (
+    one.version !== undefined &&
+    other.version !== undefined &&
+    compareVersions(one.version, other.version) < 0
+  );
+}
+
+/** Edits, and the same with more edges to heads for those who would be without an upgrade path. */
+function withRepairs(scene: Scene, edits: readonly PackageEdit[], who = scene.who): PackageEdit[] {
+  return edits.flatMap((edit) => {
+    const { proof } = trial(scene, edit, who);
+    const repairs = [skipping, ranging].map((write) => repaired(scene, { edit, proof }, write));
+    return [edit, ...repairs.flatMap((one) => one ?? [])];
+  });
+}
+
+/** Lets the head of each channel follow those in it that are stuck, or everybody where OLM v1 sees all channels. */
+function repaired(scene: Scene, { edit, proof }: Tried, write: typeof skipping): PackageEdit | undefined {
+  const { ofPackage, advisory } = scene;
+  const after = packageAfter(ofPackage, edit);
+  const stuck = [...proof.lost, ...proof.without];
+  if (!after || stuck.length === 0) return undefined;
+  const written = new Map(edit.channels);
+  const newest = newestChannel(after);
+  for (const channel of after.channels.values()) {
+    const head = headOf(channel);
+    const bundle = head && after.bundles.get(head.name);
+    if (!bundle) continue;
+    const here = stuck.filter(
+      (one) => one.channel === channel.name || (one.channel === '' && channel.name === newest),
+    );
+    const reachable = here
+      .map(({ installed }) => installed)
+      .filter((one) => one.name !== bundle.name)
+      .filter((one) => isBelow(one, bundle) || (advisory.allowDowngrade && isAffected(advisory, one)));
+    if (reachable.length === 0) continue;
+    const unique = [...new Map(reachable.map((one) => [one.name, one])).values()].sort(compareInstalled);
+    written.set(channel.name, write(channel.entries, bundle.name, unique));
+  }
+  return { ...edit, channels: changedOnly(ofPackage, written) };
+}
+
+/** The channels that an edit changes. */
+function changedOnly(
+  { channels }: Package,
+  written: ReadonlyMap<string, readonly Entry[]>,
+): ReadonlyMap<string, readonly Entry[]> {
+  return new Map(
+    [...written].filter(([name, entries]) => {
+      const old = channels.get(name)?.entries ?? [];
+      return JSON.stringify(old.map(membersOf)) !== JSON.stringify(entries.map(membersOf));
+    }),
+  );
+}
+
+function membersOf({ name, replaces, skips, skipRange }: Entry): unknown {
+  return [name, replaces, skips, skipRange];
+}

@@ -1,0 +1,221 @@
+/**
+ * The proof of an edit: what becomes of every installation that a catalog knows, under both resolvers, before
+ * and after. An installation is every entry of every channel, and everything that was ever published there.
+ */
+import { chainBelow, headOf } from '../../fbc/channel.ts';
+import type { Installed } from '../../fbc/edge.ts';
+import type { Channel, Package } from '../../fbc/model.ts';
+import { compareVersions, tryParseVersion } from '../../version/version.ts';
+import { foresightWith } from '../foresight/fix-trial.ts';
+import type { UpgradePath } from '../foresight/foresight.ts';
+import { installationsOf, withoutChannels } from '../foresight/installation.ts';
+import { type Following, upgradePathOf, type World } from '../foresight/world.ts';
+import { type Advisory, affectedBundles, hasVersion, isAffected } from './advisory.ts';
+import { hasNoEdges } from './package-edit.ts';
+
+/** An installation with its upgrade path before and after an edit. */
+export interface Proved extends Following {
+  readonly installed: Installed;
+  readonly isAffected: boolean;
+  readonly before: UpgradePath;
+  readonly after: UpgradePath;
+  /** What it is missing after the edit; undefined where nothing is. */
+  readonly missing: string | undefined;
+}
+
+export interface Proof {
+  /** Whether opm takes the package, and nobody can install what the advisory forbids. */
+  readonly sound: boolean;
+  readonly all: readonly Proved[];
+  /** Installations of versions without an advisory that lose their upgrade path. */
+  readonly lost: readonly Proved[];
+  /** Installations of the versions of the advisory that get no upgrade path away from them. */
+  readonly without: readonly Proved[];
+}
+
+/** Installations that are followed alike. */
+export interface Followed extends Following {
+  readonly installed: readonly Installed[];
+}
+
+/** Everybody who may have something installed from a package: by channel, and OLM v1 without a channel. */
+export function everybody(world: World, { name, channels }: Package): Followed[] {
+  const installations = installationsOf(world, name);
+  const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
+  const inEach = [...names].flatMap((channel) => {
+    const installed = installations.filter((one) => one.channel === channel).map((one) => one.installed);
+    return [...world.olm].map((olm) => ({
+      olm,
+      package: name,
+      channel,
+      onlyChannel: olm === 'v1',
+      installed,
+    }));
+  });
+  const open = { olm: 'v1', package: name, channel: '', installed: withoutChannels(installations) } as const;
+  return world.olm.has('v1') ? [...inEach, open] : inEach;
+}
+
+/**
+ * Proves an edit.
+ *
+ * @param after the package after it; undefined where it is removed
+ * @param who the installations to look at
+ */
+export function prove(
+  world: World,
+  { before, after, advisory }: { before: Package; after: Package | undefined; advisory: Advisory },
+  who: readonly Followed[],
+): Proof {
+  const foresight = foresightWith(world, before.name, after);
+  const all = who.flatMap(({ installed, ...following }) =>
+    installed.map((one): Proved => {
+      const paths = {
+        before: upgradePathOf(world.foresight, following, one),
+        after: upgradePathOf(foresight, following, one),
+      };
+      const state = { ...following, installed: one, isAffected: isAffected(advisory, one), ...paths };
+      return { ...state, missing: missingOf(state, { after, advisory }) };
+    }),
+  );
+  const stuck = all.filter(({ missing }) => missing !== undefined);
+  return {
+    sound: isSound(before, after) && meetsAdvisory(advisory, after),
+    all,
+    lost: stuck.filter((one) => !one.isAffected),
+    without: stuck.filter((one) => one.isAffected),
+  };
+}
+
+/** Whether a package has what its advisory asks of the catalog itself. */
+function meetsAdvisory(advisory: Advisory, after: Package | undefined): boolean {
+  if (!after) return true;
+  const affected = [...affectedBundles(advisory, after)];
+  if (advisory.action === 'yank') {
+    const listed = [...after.channels.values()].some(({ entries }) =>
+      entries.some(({ name }) => affected.includes(name)),
+    );
+    return affected.length === 0 && !listed;
+  }
+  if (advisory.action === 'block-upgrade') {
+    return [...after.channels.values()].every(({ entries }) =>
+      entries.every((entry) => !affected.includes(entry.name) || hasNoEdges(entry)),
+    );
+  }
+  const deprecates = advisory.action === 'deprecate' || advisory.to?.channel !== undefined;
+  return !deprecates || affected.every((name) => after.deprecatedBundles.has(name));
+}
+
+/** Whether opm takes what changed, unless it did not take it before. */
+function isSound(before: Package, after: Package | undefined): boolean {
+  if (!after) return true;
+  if (!after.channels.has(after.defaultChannel) && before.channels.has(before.defaultChannel)) return false;
+  return [...after.channels].every(([name, channel]) => {
+    const old = before.channels.get(name);
+    return old === channel || (old && !hasChain(old)) || hasChain(channel);
+  });
+}
+
+/** Whether a channel has one head, and an upgrade path to it from every entry. */
+function hasChain(channel: Channel): boolean {
+  const head = headOf(channel);
+  const chain = head && chainBelow(channel, head);
+  return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
+}
+
+type State = Omit<Proved, 'missing'>;
+
+/** What an installation is missing that the advisory promises it, or that it had. */
+function missingOf(
+  state: State,
+  { after, advisory }: { after: Package | undefined; advisory: Advisory },
+): string | undefined {
+  return state.isAffected ? missingOfAffected(state, after, advisory) : missingOfOthers(state, advisory);
+}
+
+function missingOfAffected(
+  state: State,
+  ofPackage: Package | undefined,
+  advisory: Advisory,
+): string | undefined {
+  const { action, to } = advisory;
+  if (action === 'yank' || (action === 'block-upgrade' && !isOffered(state, ofPackage))) {
+    return isAway(state, advisory) ? undefined : whyEnds(state.after);
+  }
+  if (action === 'redirect' && to && concerns(state, ofPackage, to)) {
+    return isRedirected(state, advisory) ? undefined : 'it does not move to the version of the advisory';
+  }
+  return missingOfOthers(state, advisory);
+}
+
+/** Whether the place where an installation gets its upgrades still has it. */
+function isOffered({ channel, installed }: State, ofPackage: Package | undefined): boolean {
+  if (channel === '') return ofPackage?.bundles.has(installed.name) === true;
+  return ofPackage?.channels.get(channel)?.entries.some(({ name }) => name === installed.name) === true;
+}
+
+/** Whether the next step leaves the versions of the advisory. */
+function isAway({ installed, after }: State, advisory: Advisory): boolean {
+  const { next } = after;
+  if (next.kind !== 'upgrade' || isAffected(advisory, next.to)) return false;
+  return advisory.allowDowngrade || !isLower(next.to, installed);
+}
+
+/** Whether a redirection reaches those who get their upgrades from a place. */
+function concerns(
+  { olm, channel, onlyChannel }: State,
+  ofPackage: Package | undefined,
+  { version, channel: wanted }: NonNullable<Advisory['to']>,
+): boolean {
+  const open = olm === 'v1' && onlyChannel !== true;
+  if (wanted !== undefined) return open || channel === wanted;
+  return open || (ofPackage !== undefined && targetIn(ofPackage, channel, version) !== undefined);
+}
+
+/** The bundle of a version in a channel. */
+export function targetIn(
+  { channels, bundles }: Package,
+  channel: string,
+  version: string | undefined,
+): Installed | undefined {
+  const entries = channels.get(channel)?.entries ?? [];
+  return entries
+    .map(({ name }) => bundles.get(name))
+    .find((bundle) => bundle !== undefined && version !== undefined && hasVersion(bundle, version));
+}
+
+/** Whether the next step is the wanted one. A step that leads there or beyond, and was there before, stays. */
+function isRedirected({ installed, before, after }: State, { to = {}, allowDowngrade }: Advisory): boolean {
+  const { next } = after;
+  if (next.kind !== 'upgrade') return to.version === undefined && after.arrives;
+  if (isLower(next.to, installed) && !allowDowngrade) return false;
+  if (to.version === undefined || hasVersion(next.to, to.version)) return true;
+  const target = { version: tryParseVersion(to.version) };
+  const isSame = before.next.kind === 'upgrade' && before.next.to.name === next.to.name;
+  return isSame && !isLower(next.to, target) && !isLower(target, installed);
+}
+
+/** What others had before: their upgrade path, and no error. */
+function missingOfOthers({ before, after, installed }: State, advisory: Advisory): string | undefined {
+  const { next } = after;
+  if (next.kind === 'upgrade') {
+    const blocks = advisory.action === 'block-upgrade' && !isAffected(advisory, installed);
+    if (blocks && isAffected(advisory, next.to)) return 'it upgrades to a version of the advisory';
+    const wentDown = before.next.kind === 'upgrade' && isLower(before.next.to, installed);
+    if (isLower(next.to, installed) && !wentDown) return `it is downgraded to ${next.to.name}`;
+    return before.arrives && !after.arrives ? whyEnds(after) : undefined;
+  }
+  if (after.arrives) return undefined;
+  const wasBetter = before.arrives || before.next.kind === 'upgrade';
+  return wasBetter || (next.kind === 'fails' && before.next.kind !== 'fails') ? whyEnds(after) : undefined;
+}
+
+function isLower(to: Pick<Installed, 'version'>, from: Pick<Installed, 'version'>): boolean {
+  return (
+    to.version !== undefined && from.version !== undefined && compareVersions(to.version, from.version) < 0
+  );
+}
+
+function whyEnds({ last }: UpgradePath): string {
+  return last.kind === 'circle' ? 'the upgrade path goes in a circle' : last.reason.text;
+}

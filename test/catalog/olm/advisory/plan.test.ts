@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Advisory } from '../../../../catalog/olm/advisory/advisory.ts';
+import { packageAfter } from '../../../../catalog/olm/advisory/package-edit.ts';
+import { type AdvisoryPlan, planOf } from '../../../../catalog/olm/advisory/plan.ts';
+import { type PublishedBundle, type World, worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import { parseVersion } from '../../../../catalog/version/version.ts';
+import { runs } from '../../../fakes/runs.ts';
+import {
+  anyPackage,
+  bundleName,
+  catalogFrom,
+  PACKAGE,
+  soundPackage,
+  type WrittenEntry,
+  type WrittenPackage,
+} from '../universe.ts';
+
+async function world(
+  written: WrittenPackage,
+  published: readonly (readonly [string, string])[] = [],
+): Promise<World> {
+  const gone = published.map(
+    ([channel, version]): PublishedBundle => ({
+      channel,
+      name: bundleName(version),
+      version: parseVersion(version),
+    }),
+  );
+  return worldOf({
+    name: 'cat',
+    catalog: await catalogFrom({ [PACKAGE]: written }),
+    published: new Map([[PACKAGE, gone]]),
+  });
+}
+
+function advisory(action: Advisory['action'], versions: string, more: Partial<Advisory> = {}): Advisory {
+  return {
+    id: 'A-1',
+    package: PACKAGE,
+    versions: [versions],
+    reason: { kind: 'withdrawn' },
+    action,
+    message: 'do not use it',
+    allowDowngrade: false,
+    withoutUpgradePath: [],
+    ...more,
+  };
+}
+
+/** Entries in which each version replaces the one before. */
+function chain(...versions: string[]): WrittenEntry[] {
+  return versions
+    .map((version, i): WrittenEntry => {
+      const before = versions[i - 1];
+      return { name: bundleName(version), ...(before ? { replaces: bundleName(before) } : {}) };
+    })
+    .reverse();
+}
+
+/** The entries of a channel after a plan, in short. */
+function written({ edit }: AdvisoryPlan, channel = 'a'): string[] | undefined {
+  return edit.channels
+    .get(channel)
+    ?.map(({ name, replaces, skips, skipRange }) =>
+      [
+        name,
+        ...(replaces ? [`replaces ${replaces}`] : []),
+        ...(skips.length > 0 ? [`skips ${skips.join(' ')}`] : []),
+        ...(skipRange ? [`range ${skipRange}`] : []),
+      ].join(', '),
+    );
+}
+
+describe('yank', () => {
+  test('a version in the middle: what follows it follows what it replaced, and skips it', async () => {
+    const here = await world({
+      versions: ['1.0.0', '1.1.0', '1.2.0'],
+      channels: { a: chain('1.0.0', '1.1.0', '1.2.0') },
+    });
+    const plan = planOf(here, advisory('yank', '1.1.0'));
+    expect(written(plan)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.0.0']);
+    expect([...plan.edit.bundles]).toEqual(['p.v1.1.0']);
+    expect(plan.without).toEqual([]);
+  });
+
+  test('the lowest version: the entry above it may name it, as its clusters upgrade from it', async () => {
+    const here = await world({ versions: ['1.0.0', '1.1.0'], channels: { a: chain('1.0.0', '1.1.0') } });
+    const plan = planOf(here, advisory('yank', '1.0.0'));
+    expect(written(plan)).toEqual(['p.v1.1.0, replaces p.v1.0.0']);
+    expect(plan.without).toEqual([]);
+  });
+
+  test('the head: it goes, and clusters that have it are listed until a newer version follows it', async () => {
+    const versions = ['1.0.0', '1.1.0'];
+    const plan = planOf(
+      await world({ versions, channels: { a: chain(...versions) } }),
+      advisory('yank', '1.1.0'),
+    );
+    expect(written(plan)).toEqual(['p.v1.0.0']);
+    expect(plan.without).toEqual(['p.v1.1.0']);
+
+    const next = await world({ versions: ['1.0.0', '1.2.0'], channels: { a: chain('1.0.0', '1.2.0') } }, [
+      ['a', '1.1.0'],
+    ]);
+    const repaired = planOf(next, advisory('yank', '1.1.0'));
+    expect(written(repaired)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.0.0']);
+    expect(repaired.without).toEqual([]);
+  });
+
+  test('the head, where a downgrade is allowed: clusters that have it go down', async () => {
+    const versions = ['1.0.0', '1.1.0'];
+    const here = await world({ versions, channels: { a: chain(...versions) } });
+    const plan = planOf(here, advisory('yank', '1.1.0', { allowDowngrade: true }));
+    expect(written(plan)).toEqual(['p.v1.0.0, skips p.v1.1.0']);
+    expect(plan.without).toEqual([]);
+  });
+
+  test('the only version: the package goes', async () => {
+    const here = await world({ versions: ['1.0.0'], channels: { a: chain('1.0.0') } });
+    const plan = planOf(here, advisory('yank', '1.0.0'));
+    expect(packageAfter(here.catalog.packages.get(PACKAGE) as never, plan.edit)).toBeUndefined();
+    expect(plan.without).toEqual(['p.v1.0.0']);
+  });
+
+  test('the head of the default channel that has no other entry: another channel becomes the default', async () => {
+    const here = await world({
+      versions: ['1.0.0', '2.0.0'],
+      channels: { a: chain('2.0.0'), b: chain('1.0.0') },
+    });
+    const plan = planOf(here, advisory('yank', '2.0.0'));
+    expect(plan.edit.defaultChannel).toBe('b');
+    expect(written(plan)).toEqual([]);
+  });
+
+  test('what skipped versions in the middle passes its skips on, where clusters need them', async () => {
+    const here = await world(
+      {
+        versions: ['1.0.0', '1.1.0', '1.2.0'],
+        channels: {
+          a: [
+            { name: 'p.v1.2.0', replaces: 'p.v1.1.0' },
+            { name: 'p.v1.1.0', replaces: 'p.v1.0.0', skips: ['p.v1.0.5'] },
+            { name: 'p.v1.0.0' },
+          ],
+        },
+      },
+      [['a', '1.0.5']],
+    );
+    const plan = planOf(here, advisory('yank', '1.1.0'));
+    expect(written(plan)?.[0]).toBe('p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0 p.v1.0.5');
+    expect(plan.without).toEqual([]);
+  });
+
+  test('a package that never had the versions is not affected', async () => {
+    const here = await world({ versions: ['1.0.0'], channels: { a: chain('1.0.0') } });
+    expect(planOf(here, advisory('yank', '>=2.0.0')).kind).toBe('not affected');
+    expect(planOf(here, advisory('yank', '1.0.0', { package: 'other' })).kind).toBe('not affected');
+  });
+});
+
+test('deprecate: a message for each bundle; OLM v1 gets an edge past a deprecated one', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const here = await world({ versions, channels: { a: chain(...versions) } });
+  const plan = planOf(here, advisory('deprecate', '1.1.0'));
+  expect([...plan.edit.deprecations]).toEqual([['p.v1.1.0', 'do not use it']]);
+  expect(written(plan)?.[0]).toBe('p.v1.2.0, replaces p.v1.1.0, range =1.0.0');
+  const oldest = planOf(here, advisory('deprecate', '1.0.0'));
+  expect([...oldest.edit.channels]).toEqual([]);
+});
+
+test('redirect: the versions get an edge to the wanted one', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
+  const here = await world({ versions, channels: { a: chain(...versions) } });
+  const plan = planOf(here, advisory('redirect', '1.0.0', { to: { version: '1.2.0' } }));
+  expect(written(plan)).toEqual([
+    'p.v1.3.0, replaces p.v1.2.0',
+    'p.v1.2.0, replaces p.v1.1.0, range =1.0.0',
+    'p.v1.1.0, replaces p.v1.0.0',
+    'p.v1.0.0',
+  ]);
+  expect(plan.without).toEqual([]);
+});
+
+test('block-upgrade: the versions stay for those who have them, and nobody is led to them', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const here = await world({ versions, channels: { a: chain(...versions) } });
+  const plan = planOf(here, advisory('block-upgrade', '1.1.0'));
+  expect(written(plan)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.1.0', 'p.v1.0.0']);
+  expect(plan.edit.bundles.size).toBe(0);
+  expect(plan.without).toEqual([]);
+});
+
+const ACTIONS = ['yank', 'deprecate', 'block-upgrade', 'redirect'] as const;
+
+describe('whatever the package', () => {
+  test('a version below the head is yanked without anybody losing an upgrade path', async () => {
+    await fc.assert(
+      fc.asyncProperty(soundPackage, fc.nat(), async (ofPackage, pick) => {
+        const below = Object.values(ofPackage.channels).flatMap((entries) => entries.slice(0, -1));
+        const one = below[pick % Math.max(1, below.length)];
+        if (!one) return;
+        const plan = planOf(await world(ofPackage), advisory('yank', one.name.slice(3)));
+        expect(plan.kind).toBe('edit');
+        expect(plan.proof?.lost).toEqual([]);
+      }),
+      runs(100),
+    );
+  });
+
+  test('nobody without an advisory loses an upgrade path unless the plan lists it, and a plan is made once', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPackage, fc.constantFrom(...ACTIONS), fc.nat(), async (ofPackage, action, pick) => {
+        const { versions } = ofPackage;
+        const version = versions[pick % versions.length] ?? '';
+        const to = action === 'redirect' ? { to: { version: versions.at(-1) ?? '' } } : {};
+        const one = advisory(action, version, to);
+        const before = await world(ofPackage);
+        const plan = planOf(before, one);
+        if (plan.kind !== 'edit' && plan.kind !== 'applied') return;
+        expect(plan.proof?.sound).toBe(true);
+        const listed = new Set(plan.without);
+        for (const { installed, missing } of plan.proof?.all ?? [])
+          if (missing !== undefined) expect(listed).toContain(installed.name);
+        const old = before.catalog.packages.get(PACKAGE);
+        const after = old && packageAfter(old, plan.edit);
+        if (action === 'yank') expect([...(after?.bundles.keys() ?? [])]).not.toContain(bundleName(version));
+        if (!old || !after) return;
+        const catalog = { ...before.catalog, packages: new Map([[PACKAGE, after]]) };
+        const published = [...old.channels.values()].flatMap((channel) =>
+          channel.entries.flatMap(({ name }) => {
+            const bundle = old.bundles.get(name);
+            return bundle ? [{ channel: channel.name, name, version: bundle.version }] : [];
+          }),
+        );
+        const again = await worldOf({ name: 'cat', catalog, published: new Map([[PACKAGE, published]]) });
+        expect(['applied', 'not affected']).toContain(planOf(again, one).kind);
+        for (const { channel, name, version: own } of published) {
+          if (name === bundleName(version) || listed.has(name)) continue;
+          const installed = { name, version: own };
+          const paths = [before, again].map(({ foresight }) => [
+            foresight.v0({ package: PACKAGE, channel }, installed),
+            foresight.v1({ package: PACKAGE, channels: [] }, installed),
+            foresight.v1({ package: PACKAGE, channels: [channel] }, installed),
+          ]);
+          for (const [i, path] of paths[0]?.entries() ?? [])
+            if (path.arrives) expect(paths[1]?.[i]?.arrives).toBe(true);
+        }
+      }),
+      runs(150),
+    );
+  });
+});
