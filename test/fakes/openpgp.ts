@@ -5,6 +5,8 @@ import { deflateRawSync } from 'node:zlib';
 export interface PgpKey {
   /** The public key, armored. */
   readonly armored: string;
+  /** The same key as a subkey of nobody: without its armor. */
+  readonly asSubkey: Buffer;
   /** Signs a text: a compressed message, as gpg writes it. */
   sign(text: string, options?: { readonly created?: number; readonly lifetime?: number }): Buffer;
 }
@@ -22,6 +24,7 @@ export function pgpKey(): PgpKey {
   const armored = `-----BEGIN PGP PUBLIC KEY BLOCK-----\nComment: made for a test\n\n${lines}\n=AAAA\n-----END PGP PUBLIC KEY BLOCK-----\n`;
   return {
     armored,
+    asSubkey: packet(14, body),
     sign: (text, { created = 1_700_000_000, lifetime = 0 } = {}) =>
       signed(Buffer.from(text), { privateKey, id, created, lifetime }),
   };

@@ -1,14 +1,14 @@
 /**
  * Signed OpenPGP messages, as far as releases use them: RSA signatures of version 4 over a literal text in a message that
- * may be compressed.
+ * may be compressed. Our own, as OpenPGP.js is LGPL-3.0: who bundles it must let users replace it.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4880
  */
 import { createHash, createPublicKey, createVerify, type KeyObject } from 'node:crypto';
 import { inflateRawSync, inflateSync } from 'node:zlib';
 
-/** Keys by their id: 16 hexadecimal digits in lower case. */
-export type Keyring = ReadonlyMap<string, KeyObject>;
+/** Keys by their id: 16 hexadecimal digits in lower case. Subkeys have none: they do not count. */
+export type Keyring = ReadonlyMap<string, KeyObject | undefined>;
 
 /** A message that is not signed as it must be; the message follows "the signature". */
 export class OpenPgpError extends Error {}
@@ -23,25 +23,30 @@ interface Packet {
 }
 
 /**
- * The public RSA keys of a key block, armored or not.
+ * The public RSA keys of a key block, armored or not. Subkeys do not count: anybody can append one, and the signature
+ * that binds it to its key is not read.
  *
  * @throws OpenPgpError
  */
 export function readKeyring(bytes: Uint8Array): Keyring {
-  const keys = new Map<string, KeyObject>();
+  const keys = new Map<string, KeyObject | undefined>();
   for (const { tag, body } of blocks(bytes).flatMap((block) => packetsOf(block))) {
     if (tag !== TAGS.key && tag !== TAGS.subkey) continue;
     // Version 4, one of the three numbers of RSA.
     if (body[0] !== 4 || ![1, 2, 3].includes(body[5] ?? 0)) continue;
-    const { value: n, end } = numberAt(body, 6);
-    const { value: e } = numberAt(body, end);
-    const jwk = { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') };
     const head = Buffer.from([0x99, body.length >> 8, body.length & 0xff]);
     const id = createHash('sha1').update(head).update(body).digest('hex').slice(-16);
-    keys.set(id, createPublicKey({ key: jwk, format: 'jwk' }));
+    keys.set(id, tag === TAGS.subkey ? undefined : publicKeyIn(body));
   }
-  if (keys.size === 0) throw new OpenPgpError('has no RSA key to be checked with');
+  if (![...keys.values()].some(Boolean)) throw new OpenPgpError('has no RSA key to be checked with');
   return keys;
+}
+
+function publicKeyIn(body: Buffer): KeyObject {
+  const { value: n, end } = numberAt(body, 6);
+  const { value: e } = numberAt(body, end);
+  const jwk = { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') };
+  return createPublicKey({ key: jwk, format: 'jwk' });
 }
 
 const ARMOR = /-----BEGIN PGP [A-Z ]+-----\r?\n([\s\S]*?)-----END PGP/g;
@@ -123,6 +128,7 @@ function refusalOf(
   ];
   const issuer = all.find(({ kind }) => kind === ISSUER)?.body.toString('hex') ?? '';
   const key = keys.get(issuer);
+  if (!key && keys.has(issuer)) return `is of the subkey ${issuer}; only primary keys count`;
   if (!key) return `is of the unknown key ${issuer === '' ? '(none is named)' : issuer}`;
   const signed = subpackets(hashed.subarray(6));
   const created = signed.find(({ kind }) => kind === CREATED)?.body.readUInt32BE(0) ?? 0;

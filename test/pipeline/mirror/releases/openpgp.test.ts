@@ -59,6 +59,15 @@ describe('a key of our own', () => {
     );
   });
 
+  test('a subkey that somebody appended signs nothing', () => {
+    const other = pgpKey();
+    const primary = key.armored.split('\n').slice(3, -3).join('');
+    const both = readKeyring(Buffer.concat([Buffer.from(primary, 'base64'), other.asSubkey]));
+    expect(signedText(key.sign('hello'), both, NOW)).toBe('hello');
+    expect(() => signedText(other.sign('hello'), both, NOW)).toThrow(/is of the subkey \w{16}; only primary/);
+    expect(() => readKeyring(other.asSubkey)).toThrow('has no RSA key');
+  });
+
   test('a text without a signature is refused', () => {
     const literal = Buffer.from('\xcb\x0bb\0\0\0\0\0hello', 'latin1');
     expect(() => signedText(literal, ring, NOW)).toThrow('is missing in the message');
