@@ -41,6 +41,7 @@ output(
 const { exampleOf } = await loaded('test/fakes/rule-fixture.ts');
 output('docs/rules.md', await rulesMarkdown(RULES, exampleOf));
 output('pipeline/report/page/script.ts', await pageScript());
+await installTexts();
 output('pipeline/policy/setup/workflows.ts', workflows());
 output('docs/cli.md', await commandsMarkdown());
 if (stale.length > 0) {
@@ -94,6 +95,15 @@ async function pageScript() {
     `  ${JSON.stringify(text)};`,
     '',
   ].join('\n');
+}
+
+/** How to install Portolan, on every page and in every example and workflow. */
+async function installTexts() {
+  const { INSTALL, withInstall } = await loaded('scripts/install.ts');
+  const folders = ['docs', 'docs/examples', 'docs/workflows'];
+  const files = folders.flatMap((folder) => readdirSync(folder).map((file) => `${folder}/${file}`));
+  for (const file of ['README.md', ...files].filter((name) => /\.(?:md|ya?ml)$/.test(name)))
+    output(file, withInstall(readFileSync(file, 'utf8'), INSTALL));
 }
 
 /** The example workflows as texts, so that the command line can write them wherever it runs. */

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import { BUILD } from '../../scripts/install.ts';
 import { folder } from '../fakes/folder.ts';
 import { BASE, catalogOf } from '../fakes/gate.ts';
 import { pullPayload } from '../fakes/github/payload.ts';
@@ -57,7 +58,7 @@ test(
     };
 
     run(`git clone --quiet ${resolve('.')} ${clone}`, '.');
-    run(typed('npm ci && '), clone);
+    run(BUILD, clone);
     const { directory, git } = hub.repository;
     const said = run(typed('portolan setup --admin').replace('YOUR-LOGIN', 'amy'), directory);
     expect(said).toContain(`wrote ${POLICY_PATH}`);
