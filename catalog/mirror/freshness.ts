@@ -257,7 +257,9 @@ function wrongClock(
   const what = isStatement ? `statement ${version} is of` : 'the last check here was at';
   return finding('mirror/clock', file, {
     message: `the clock of this machine says ${textOf(now)}, but ${what} ${textOf(new Date(latest))}: it cannot tell whether the mirror is fresh`,
-    hint: 'correct the clock of this machine, or of the one that signs',
+    hint: isStatement
+      ? 'correct the clock of this machine, or of the one that signs'
+      : 'correct the clock of this machine; if it was ahead at the last check, remove "seenAt" from the file that --remember names (default: ~/.local/state/portolan/freshness.json)',
   });
 }
 

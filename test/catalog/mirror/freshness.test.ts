@@ -51,6 +51,7 @@ function check(one: SignedStatement, differing: Partial<Parameters<typeof freshn
 }
 
 const rules = (...asked: Parameters<typeof check>): string[] => check(...asked).map(({ rule }) => rule);
+const hints = (...asked: Parameters<typeof check>) => check(...asked).map(({ hint }) => hint);
 
 test('what is written is read again, to the last field', () => {
   const { statement } = signed({
@@ -155,6 +156,15 @@ describe('time', () => {
     const accepted = { ...NONE, seenAt: at(20) };
     expect(rules(signed(), { accepted, now: at(2) })).toEqual(['mirror/clock']);
     expect(rules(signed(), { accepted, now: at(20) })).toEqual(['mirror/stale']);
+  });
+
+  test('how a clock that was ahead once is put right is in the hint', () => {
+    const hint = (seenAt: Date) =>
+      hints(signed(), { accepted: { ...NONE, seenAt }, now: new Date('2025-12-01') });
+    expect(hint(at(20)).join()).toContain('remove "seenAt" from the file that --remember names');
+    expect(hint(new Date('2025-12-01')).join()).toBe(
+      'correct the clock of this machine, or of the one that signs',
+    );
   });
 
   test('the last check is never forgotten', () => {
