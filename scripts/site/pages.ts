@@ -1,0 +1,186 @@
+/** Turns the documents of the repository into the pages of the site. Pure: takes texts, gives texts. */
+import { posix } from 'node:path';
+
+/** A page of the site: its path below the site's root, and its Markdown. */
+export interface SitePage {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Where links to files lead that are no page of the site, such as `https://github.com/o/r/blob/main`. */
+export interface Target {
+  readonly sources: string;
+  /** Documents by path from the root of the repository. */
+  readonly documents: ReadonlyMap<string, string>;
+}
+
+/** Documents outside of `docs/` that are pages of the site. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  'SECURITY.md': 'security.md',
+  'CONTRIBUTING.md': 'contributing.md',
+  'CHANGELOG.md': 'changelog.md',
+};
+
+/** The documents of a repository that may be pages, by a function that lists a folder. */
+export function documentFiles(list: (folder: string) => readonly string[]): string[] {
+  return ['.', 'docs', 'docs/adr'].flatMap((folder) =>
+    list(folder)
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => posix.join(folder, name)),
+  );
+}
+
+/** The pages of the site: one for each document, rule group and command. */
+export function sitePages(target: Target): SitePage[] {
+  return [...target.documents].flatMap(([file, text]) => {
+    const path = pageOf(file);
+    if (path === undefined) return [];
+    const pages =
+      file === 'docs/rules.md'
+        ? rulePages(text)
+        : file === 'docs/cli.md'
+          ? commandPages(text, target.documents)
+          : [{ path, text }];
+    return pages.map((page) => ({ path: page.path, text: relinked(page, file, target) }));
+  });
+}
+
+/** The page of a document, by its path in the repository; undefined for what is no page. */
+export function pageOf(file: string): string | undefined {
+  if (file === 'docs/rules.md') return 'rules/index.md';
+  if (file === 'docs/cli.md') return 'commands/index.md';
+  return OUTSIDE[file] ?? /^docs\/((?:adr\/)?[^/]+\.md)$/.exec(file)?.[1];
+}
+
+/** One page for each group of rules, and a page that lists all of them. */
+export function rulePages(text: string): SitePage[] {
+  const [intro = '', ...groups] = withoutNote(text).split(/^## /m);
+  const pages = groups.map((group) => rulePage(group));
+  const rows = pages.flatMap(({ rules, path }) =>
+    rules.map(
+      ({ id, severity, summary }) =>
+        `| <a id="${anchor(id)}"></a>[\`${id}\`](${posix.basename(path)}#${anchor(id)}) | ${severity} | ${summary} |`,
+    ),
+  );
+  const list = ['## Groups', '', '| group | rules |', '|---|---|']
+    .concat(
+      pages.map(({ title, rules, path }) => `| [${title}](${posix.basename(path)}) | ${rules.length} |`),
+    )
+    .concat(['', '## All rules', '', '| rule | severity | what must hold |', '|---|---|---|', ...rows, '']);
+  return [
+    { path: 'rules/index.md', text: intro + list.join('\n') },
+    ...pages.map(({ path, text: page }) => ({ path, text: page })),
+  ];
+}
+
+interface RuleLine {
+  readonly id: string;
+  readonly severity: string;
+  readonly summary: string;
+}
+
+/** The page of one group, and the rules on it. */
+function rulePage(group: string): SitePage & { readonly title: string; readonly rules: RuleLine[] } {
+  const [title = '', ...lines] = group.split('\n');
+  const path = `rules/${title.toLowerCase().replaceAll(' ', '-')}.md`;
+  const body = lines.join('\n').replaceAll(/^### /gm, '## ');
+  const sections = /^## <a id="[^"]+"><\/a>`([^`]+)`\n\n(\w+): (.*)\.$/gm;
+  const rows = /^\| <a id="[^"]+"><\/a>`([^`]+)` \| (\w+) \| (.*) \|$/gm;
+  const rules = [...body.matchAll(sections), ...body.matchAll(rows)].map(
+    ([, id = '', severity = '', summary = '']) => ({ id, severity, summary }),
+  );
+  const head = title.includes(' ') ? `# Rules: ${title.toLowerCase()}` : `# Rules: ${title}`;
+  const about =
+    'A [policy](../policy.md) can change the severity of each rule (`rules`), or waive it for a package until a date (`waivers`).';
+  return { path, title, rules, text: [head, '', about, '', body.trim(), ''].join('\n') };
+}
+
+/** One page for each command, and a page that lists them by group. */
+export function commandPages(text: string, documents: ReadonlyMap<string, string> = new Map()): SitePage[] {
+  const [intro = '', ...groups] = withoutNote(text).split(/^## /m);
+  const pages = groups.flatMap((group) => group.split(/^### /m).slice(1)).map((one) => commandPage(one));
+  const known = new Map(pages.map((page) => [page.words, page]));
+  const list = groups.map((group) => {
+    const [title = '', ...commands] = group.split(/^### /m);
+    const rows = commands.flatMap((one) => {
+      const page = known.get(wordsOf(one));
+      return page ? [`| [\`portolan ${page.words}\`](${posix.basename(page.path)}) | ${page.summary} |`] : [];
+    });
+    return [`## ${title.trim()}`, '', '| command | |', '|---|---|', ...rows, ''].join('\n');
+  });
+  return [
+    { path: 'commands/index.md', text: `${intro}${list.join('\n')}` },
+    ...pages.map((page) => ({ path: page.path, text: page.text + guides(page.words, documents) })),
+  ];
+}
+
+/** The words of a command: the first line of its part, without the program. */
+function wordsOf(part: string): string {
+  return (part.split('\n')[0] ?? '').replace(/^portolan /, '');
+}
+
+function commandPage(part: string): SitePage & { readonly words: string; readonly summary: string } {
+  const [title = '', ...lines] = part.split('\n');
+  const words = wordsOf(part);
+  // The help starts with its usage; the summary is the first line after it.
+  const [summary = ''] = lines.filter((line) => line !== '' && !/^(?:```|Usage:| )/.test(line));
+  const text = [`# ${title}`, '', lines.join('\n').trim(), ''].join('\n');
+  return { path: `commands/${words.replaceAll(' ', '-')}.md`, words, summary, text };
+}
+
+/** Links to the pages that use a command; empty if there are none. */
+function guides(words: string, documents: ReadonlyMap<string, string>): string {
+  const use = new RegExp(`portolan ${words}(?![\\w-])`);
+  const found = [...documents].filter(
+    ([file, text]) => /^docs\/[^/]+\.md$/.test(file) && !/\/(?:cli|rules)\.md$/.test(file) && use.test(text),
+  );
+  if (found.length === 0) return '';
+  const links = found.map(([file, text]) => `- [${titleOf(text)}](../${posix.basename(file)})`);
+  return ['', '## Pages that use it', '', ...links, ''].join('\n');
+}
+
+/** The first heading of a page. */
+export function titleOf(text: string): string {
+  return /^# (.+)$/m.exec(text)?.[1] ?? '';
+}
+
+/** A page whose links lead to pages of the site, or to the sources. */
+function relinked({ path, text }: SitePage, file: string, { sources, documents }: Target): string {
+  // The lists of rules and commands link to pages that were made here.
+  const made = file === 'docs/rules.md' || file === 'docs/cli.md';
+  return outsideCode(text, (part) =>
+    part.replaceAll(/\]\(([^)\s#]*)(#[^)\s]*)?\)/g, (link: string, to: string, hash = '') => {
+      if (to === '' || /^[a-z]+:/.test(to) || made) return link;
+      const repository = posix.normalize(posix.join(posix.dirname(file), to));
+      if (/\.(?:png|svg)$/.test(to)) return link;
+      const page = documents.has(repository) ? pageOf(repository) : undefined;
+      if (page === undefined) return `](${sources}/${repository}${hash})`;
+      const kind = page === 'rules/index.md' ? ruleGroup(hash, documents.get(repository) ?? '') : undefined;
+      return `](${posix.relative(posix.dirname(path), kind ?? page)}${hash})`;
+    }),
+  );
+}
+
+/** The page of the group that has an anchor; undefined without one. */
+function ruleGroup(hash: string, rules: string): string | undefined {
+  if (hash === '') return undefined;
+  const groups = rulePages(rules).slice(1);
+  return groups.find(({ text }) => text.includes(`<a id="${hash.slice(1)}">`))?.path;
+}
+
+/** Changes what is not code: neither blocks nor spans. */
+function outsideCode(text: string, change: (part: string) => string): string {
+  return text
+    .split(/(^ *```[\s\S]*?^ *```$|``[^\n]*?``|`[^`\n]*`)/m)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join('');
+}
+
+function withoutNote(text: string): string {
+  return text.replace(/^<!--.*-->\n/, '');
+}
+
+function anchor(id: string): string {
+  return id.replace('/', '-');
+}

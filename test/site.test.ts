@@ -1,0 +1,62 @@
+/** The pages of the documentation site, before the generator makes HTML of them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { RULES } from '../catalog/rules/index.ts';
+import { COMMAND_GROUPS } from '../pipeline/cli/commands.ts';
+import { GROUPS } from '../scripts/site/navigation.ts';
+import { commandPages, documentFiles, rulePages, sitePages } from '../scripts/site/pages.ts';
+
+const documents = new Map(documentFiles(readdirSync).map((file) => [file, readFileSync(file, 'utf8')]));
+const pages = sitePages({ sources: 'https://example.com/blob/main', documents });
+const byPath = new Map(pages.map(({ path, text }) => [path, text]));
+
+test('each page of docs/ stands in the navigation once', () => {
+  const listed = GROUPS.flatMap(({ pages: names }) => names);
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(listed.filter((name) => !documents.has(name))).toEqual([]);
+  const written = [...documents.keys()].filter((name) => /^docs\/[^/]+$/.test(name));
+  expect(written.filter((name) => !listed.includes(name))).toEqual([]);
+});
+
+test('each rule is on one page, that of its group, and in the list of all', () => {
+  const all = rulePages(documents.get('docs/rules.md') ?? '');
+  for (const { id } of RULES) {
+    const anchor = `<a id="${id.replace('/', '-')}"></a>`;
+    const found = all.filter(({ text }) => text.includes(anchor)).map(({ path }) => path);
+    expect(found).toEqual(['rules/index.md', `rules/${id.split('/')[0]}.md`]);
+  }
+});
+
+test('each command is on one page, with its help, and in the list of all', () => {
+  const all = commandPages(documents.get('docs/cli.md') ?? '');
+  const list = all[0]?.text ?? '';
+  for (const { words, summary } of COMMAND_GROUPS.flatMap(({ commands }) => commands)) {
+    const path = `commands/${words.replaceAll(' ', '-')}.md`;
+    const text = all.find((page) => page.path === path)?.text;
+    expect(text).toContain(`# portolan ${words}\n`);
+    expect(text).toContain(`Usage: portolan ${words}`);
+    expect(list).toContain(`[\`portolan ${words}\`](${posix.basename(path)}) | ${summary}. |`);
+  }
+});
+
+test('a command lists the pages that use it, and no others', () => {
+  expect(byPath.get('commands/mirror-sync.md')).toContain('](../first-mirror.md)');
+  expect(byPath.get('commands/mirror-sync.md')).not.toContain('](../crd-safety.md)');
+});
+
+test('links between pages lead to pages', () => {
+  const broken = pages.flatMap(({ path, text }) =>
+    [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\(([^)\s#]+)/g)]
+      .map(([, to = '']) => to)
+      .filter((to) => !/^[a-z]+:|\.(?:png|svg)$/.test(to))
+      .filter((to) => !byPath.has(posix.normalize(posix.join(posix.dirname(path), to))))
+      .map((to) => `${path}: ${to}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('a link to a rule leads to the page of its group; one to a source, to the sources', () => {
+  expect(byPath.get('references.md')).toContain('](rules/image.md#image-digest)');
+  expect(byPath.get('tekton.md')).toContain('](https://example.com/blob/main/deploy/tekton)');
+});
