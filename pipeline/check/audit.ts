@@ -8,6 +8,7 @@ import type { Catalog } from '../../catalog/fbc/model.ts';
 import { compareMinors, type Minor, minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import { installationsOf, withoutChannels } from '../../catalog/olm/foresight/installation.ts';
 import {
   type CrdsOf,
@@ -48,6 +49,8 @@ export interface AuditReport {
   readonly findings: readonly Finding[];
   /** What becomes of the cluster that was asked about. */
   readonly cluster?: ClusterAudit;
+  /** What becomes of the fleet that was asked about, in numbers of clusters. */
+  readonly fleet?: FleetReport;
   /** What the merges of the past did, where that was asked. */
   readonly history?: HistoryAudit;
 }

@@ -5,6 +5,7 @@
 import { headsOf } from '../../catalog/fbc/channel.ts';
 import { edgeField, type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import type { Bundle } from '../../catalog/fbc/model.ts';
+import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import {
   bundlesOfVersion,
   type DetailedPath,
@@ -46,6 +47,8 @@ export interface Answer {
   /** Whether no catalog has the bundle any more. */
   readonly assumed: boolean;
   readonly roads: readonly AnsweredPath[];
+  /** What becomes of the clusters of a fleet that have the package, where that was asked. */
+  readonly fleet?: FleetReport;
 }
 
 export interface AnsweredPath {

@@ -6,6 +6,7 @@ import type { AuditReport, CatalogAudit } from '../check/audit.ts';
 import { amount, countText, placeText, plain } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 import { clusterLines } from './cluster-text.ts';
+import { fleetLines } from './fleet-text.ts';
 import { historyLines } from './history-text.ts';
 
 /** Findings of one package and rule that are written out; the rest are only counted. */
@@ -32,10 +33,11 @@ export function auditText(report: AuditReport, { all }: AuditTextOptions): strin
   return parts.join('');
 }
 
-/** The lines about a cluster and about past merges, if the user asked for them. */
-export function asked({ catalogs, cluster, history }: AuditReport): string[] {
+/** The lines about a cluster, a fleet and past merges, if the user asked for them. */
+export function asked({ catalogs, cluster, fleet, history }: AuditReport): string[] {
   return [
     ...(cluster ? clusterLines(cluster) : []),
+    ...(fleet ? fleetLines(fleet) : []),
     ...(history
       ? historyLines(
           history,

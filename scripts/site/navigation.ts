@@ -17,6 +17,7 @@ export const GROUPS: readonly Group[] = [
       'docs/pictures.md',
       'docs/adoption.md',
       'docs/foresight.md',
+      'docs/fleet.md',
       'docs/crd-safety.md',
     ],
   },

@@ -64,3 +64,20 @@ export function installationsOnce(): (installation: FleetInstallation) => FleetI
     return installation;
   };
 }
+
+/** Names the packages of installations of which only the name of the bundle is known; those that nobody knows stay. */
+export function withPackages(fleet: Fleet, packageOf: (bundle: string) => string | undefined): Fleet {
+  const once = installationsOnce();
+  const named = new Map<FleetInstallation, FleetInstallation>();
+  const withPackage = (installation: FleetInstallation): FleetInstallation => {
+    if (installation.package !== '') return installation;
+    const found =
+      named.get(installation) ?? once({ ...installation, package: packageOf(installation.name) ?? '' });
+    named.set(installation, found);
+    return found;
+  };
+  return {
+    ...fleet,
+    rows: fleet.rows.map((row) => ({ ...row, installation: withPackage(row.installation) })),
+  };
+}

@@ -6,6 +6,7 @@ import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-looku
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
 import { readCluster } from '../../check/cluster.ts';
+import { auditFleet, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/history.ts';
 import { prospectsOf } from '../../check/prospects.ts';
 import { fileError } from '../../directory.ts';
@@ -13,9 +14,10 @@ import { auditPage } from '../../report/audit-page.ts';
 import { auditText } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
-import { searchPath, type Terminal } from '../../terminal.ts';
+import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
 import { progressLine } from '../progress-line.ts';
@@ -32,6 +34,7 @@ export const command: Command = {
       description:
         'operators on a cluster: the output of oc get subscriptions.operators.coreos.com,csv -A -o json, or of oc get clusterextensions -o json',
     },
+    ...FLEET_OPTION,
     platform: {
       value: 'VERSION',
       description: 'OpenShift version of the cluster, for example 4.19 (default: the lowest of the catalogs)',
@@ -68,6 +71,7 @@ export const command: Command = {
     'portolan audit ../community-operators --format html > audit.html',
     'portolan audit ../community-operators --history --since 2026-01-01',
     'portolan audit catalogs/v4.19 catalogs/v4.20 --installed cluster.json',
+    'portolan audit ../community-operators --fleet fleet.csv',
   ],
   run: async (invocation, terminal) => {
     const { operands, text, word, flag } = invocation;
@@ -77,6 +81,7 @@ export const command: Command = {
     const past = askedPast(invocation);
     // Who asks about the past reads the first answers while the others are found out.
     if (past && format === 'text') await reportPast(past, invocation, terminal);
+    const fleet = fleetOption(invocation, terminal);
     const catalogs = await catalogsOf(invocation, terminal);
     // The CRDs of a package stay until it is checked: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
@@ -91,17 +96,24 @@ export const command: Command = {
     const report = {
       ...audited.report,
       ...clusterOf(audited, invocation, terminal),
+      ...(fleet ? { fleet: auditFleet(fleet, audited.worlds) } : {}),
       ...(past && format !== 'text' ? { history: await pastOf(past, terminal) } : {}),
     };
     if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
     else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(auditText(report, { all: flag('all') }));
-    return isBad(report) ? 1 : 0;
+    return exitOf(report);
   },
 };
 
-function isBad({ findings, cluster }: AuditReport): boolean {
-  return findings.some(({ severity }) => severity === 'error') || (cluster ? isAnyStuck(cluster) : false);
+/** 2 where nothing is bad as far as anybody knows: rows of the fleet could not be read. */
+function exitOf({ findings, cluster, fleet }: AuditReport): ExitCode {
+  const isBad =
+    findings.some(({ severity }) => severity === 'error') ||
+    (cluster !== undefined && isAnyStuck(cluster)) ||
+    (fleet !== undefined && isFleetStuck(fleet));
+  if (isBad) return 1;
+  return fleet && fleet.unread > 0 ? 2 : 0;
 }
 
 /** What becomes of the cluster that is asked about. */

@@ -1,8 +1,14 @@
+import type { Fleet } from '../../../catalog/olm/fleet/fleet.ts';
 import type { Olm } from '../../../catalog/olm/foresight/world.ts';
+import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
+import { worldsOf } from '../../check/audit.ts';
+import { auditFleet, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import { type Answer, type AnsweredPath, answerQuestion, type Question } from '../../check/next.ts';
+import { fleetLines } from '../../report/fleet-text.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -34,6 +40,7 @@ export const command: Command = {
       description: 'priority of a catalog (default: 0); if several have a bundle, the highest priority wins',
       multiple: true,
     },
+    ...FLEET_OPTION,
     json: { description: 'print the result as JSON' },
     ...REGISTRY_OPTIONS,
   },
@@ -46,18 +53,38 @@ export const command: Command = {
   examples: [
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
     'portolan next --package etcd --version 0.9.2 --olm v1 --range "<1.0.0" catalogs/v4.20 catalogs/internal',
+    'portolan next --package etcd --fleet fleet.csv catalogs/v4.19 catalogs/v4.20',
     'portolan next --package etcd catalogs/v4.20 quay.io/example/catalog:v4.20 --catalog v4.20 --priority catalog=-100',
   ],
   run: async (invocation, terminal) => {
     const question = questionOf(invocation);
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
-    const answer = await answerQuestion(catalogs, question);
+    const fleet = fleetOption(invocation, terminal);
+    const answer = {
+      ...(await answerQuestion(catalogs, question)),
+      ...(await fleetOf(fleet, catalogs, { question, terminal })),
+    };
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
     warnOfErrors(catalogs, terminal);
-    return answer.roads.every((path) => path.arrives || isPinned(path, question)) ? 0 : 1;
+    const isFine = answer.roads.every((path) => path.arrives || isPinned(path, question));
+    if (!isFine || (answer.fleet && isFleetStuck(answer.fleet))) return 1;
+    return answer.fleet && answer.fleet.unread > 0 ? 2 : 0;
   },
 };
+
+/** What becomes of the clusters of a fleet that have the package. */
+async function fleetOf(
+  fleet: Fleet | undefined,
+  catalogs: readonly ReadCatalog[],
+  { question, terminal }: { readonly question: Question; readonly terminal: Terminal },
+): Promise<Pick<Answer, 'fleet'>> {
+  if (!fleet) return {};
+  const packages = new Set([question.package]);
+  const today = terminal.now().toISOString().slice(0, 10);
+  const worlds = await worldsOf({ catalogs, olm: question.olm, today, packages });
+  return { fleet: auditFleet(fleet, worlds, packages) };
+}
 
 function questionOf(invocation: Invocation): Question {
   const { text, word, list, needed } = invocation;
@@ -107,6 +134,7 @@ function answerText(answer: Answer, question: Question): string {
       : `${answer.package}, new installation`,
     ...(assumed ? ['  not in these catalogs: Portolan knows only its name and version'] : []),
     ...answer.roads.flatMap((path) => pathLines(path, question)),
+    ...(answer.fleet ? fleetLines(answer.fleet).map((line) => `  ${line}`) : []),
   ];
   return linesText(lines);
 }

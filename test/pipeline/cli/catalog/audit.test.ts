@@ -225,3 +225,47 @@ test.each([
 ])('%j are %s', (names, expected) => {
   expect(catalogsText(names, ['a', 'b', 'c', 'd', 'e'])).toBe(expected);
 });
+
+describe('portolan audit --fleet', () => {
+  const FLEET =
+    'cluster,platform,package,version,channel\nsecret-one,4.19,p,0.2.0,fast\nsecret-two,4.19,p,0.3.0,fast\nsecret-three,4.20,q,9.9.9,stable\n';
+
+  function withFleet(fleet: string): string {
+    const directory = repository({ 'v4.19': { p: TRAP, q: ONE }, 'v4.20': { p: TRAP, q: ONE } });
+    writeFileSync(join(directory, 'fleet.csv'), fleet);
+    return directory;
+  }
+
+  test('how many clusters are stuck, and how many are not known; no cluster is named', async () => {
+    const directory = withFleet(FLEET);
+    for (const format of ['text', 'json', 'html']) {
+      const words = ['audit', 'repo', '--fleet', 'fleet.csv', '--format', format];
+      const { exit, out } = await runCommand(words, { directory });
+      expect(exit).toBe(1);
+      expect(out).not.toContain('secret');
+      if (format === 'json') expect(JSON.parse(out).fleet).toMatchObject({ clusters: 3, unread: 0 });
+      else {
+        expect(out).toContain(
+          'fleet: 1 of 3 clusters (33 %) cannot be simulated; 1 has no upgrade path to a channel head, all on 4.19; 1 is at a channel head',
+        );
+        expect(out).toContain('  q: 1 of 1 cluster (100 %) cannot be simulated (unknown version: 1)');
+      }
+    }
+  });
+
+  test('a fleet that can be read in part does not pass', async () => {
+    const fleet = 'cluster,platform,package,version\na,4.19,q,1.0.0\nb,4.19,q,x\n';
+    const directory = withFleet(fleet);
+    writeFileSync(join(directory, 'good.csv'), fleet.replace('x', '1.0.0'));
+    const audited = (file: string) =>
+      runCommand(['audit', 'repo/catalogs/v4.20', '--platform', '4.20', '--fleet', file], { directory });
+    const partly = await audited('fleet.csv');
+    expect(partly.err).toBe(
+      'fleet.csv:3: found version "x", expected a semantic version, for example 1.2.3\n',
+    );
+    expect(partly.out).toContain('(1 of them from rows that cannot be read)');
+    expect((await audited('good.csv')).err).toBe('');
+    const missing = await audited('none.csv');
+    expect(missing).toMatchObject({ exit: 2, out: '' });
+  });
+});

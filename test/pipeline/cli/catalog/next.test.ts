@@ -235,3 +235,28 @@ describe('portolan next', () => {
     expect(exit).toBe(2);
   });
 });
+
+test('--fleet says how many clusters have the package and what becomes of them', async () => {
+  const directory = catalogs({ 'v4.20': { p: { ...CHAIN, deprecated: [] } } });
+  const rows = ['a,p,1.0.0', 'b,p,1.1.0', 'c,p,1.2.0', 'd,other,1.0.0'];
+  writeFileSync(join(directory, 'fleet.csv'), `cluster,package,version\n${rows.join('\n')}\n`);
+  const ran = (...words: string[]) =>
+    runCommand(['next', '--package', 'p', '--version', '1.0.0', '--fleet', 'fleet.csv', ...words, 'v4.20'], {
+      directory,
+    });
+  const { exit, out } = await ran();
+  expect(out).toContain('\n  fleet: 2 of 3 clusters (67 %) move to 1.2.0; 1 is at a channel head\n');
+  expect(exit).toBe(0);
+  const { fleet } = JSON.parse((await ran('--json')).out);
+  expect(fleet.packages[0].flows[0]).toMatchObject({
+    installed: '1.0.0',
+    next: '1.1.0',
+    end: '1.2.0',
+    clusters: 1,
+  });
+  writeFileSync(join(directory, 'fleet.csv'), 'cluster,package,version\na,p,0.9.0\nb,p,x\nc,p,1.2.0\n');
+  expect(await ran()).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('fleet.csv:3: found version "x"'),
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * Reads fleets from files that people can export: our own CSV and JSON, results of Prometheus queries, exports of
+ * Advanced Cluster Management's search, and what `oc get -o json` prints of one cluster.
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
+import { readCluster } from '../cluster.ts';
+import { type FleetRecord, fleetOf, type ReadFleet } from './records.ts';
+import { packageOfLabels, tableRecords } from './table.ts';
+
+export interface FleetFile {
+  /** What it is called in messages. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Most characters of a file: about a million clusters. */
+const MOST = 400_000_000;
+
+/**
+ * Reads files of one fleet, which complete each other.
+ *
+ * @throws PipelineError `usage` for a file that is not of a fleet, `too-large`
+ */
+export function readFleet(files: readonly FleetFile[]): ReadFleet {
+  const records = files.flatMap((file) =>
+    recordsOf(file).map((record) => ({ ...record, place: `${file.path}${record.place}` })),
+  );
+  return fleetOf(records);
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function recordsOf({ path, text }: FleetFile): FleetRecord[] {
+  if (text.length > MOST) throw new PipelineError('too-large', `${path} has more than ${MOST} characters`);
+  if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);
+  const value = parsedJson(text);
+  if (value === undefined) throw new PipelineError('usage', `${path} is not valid JSON`);
+  const records = jsonRecords(value, ': ');
+  if (records) return records;
+  if (hasObjects(value)) return clusterRecords(text, path);
+  throw new PipelineError('usage', `${path} is not a fleet: found JSON of another kind`, {
+    hint: 'expected {"kind": "Fleet", "rows": […]}, the result of a Prometheus query, or a search of Advanced Cluster Management',
+  });
+}
+
+function jsonRecords(value: unknown, at: string): FleetRecord[] | undefined {
+  if (!isObject(value)) return undefined;
+  if (value['kind'] === 'Fleet' && Array.isArray(value['rows']))
+    return value['rows'].map((row, i) => ownRecord(row, `${at}rows[${i}]`));
+  const data = isObject(value['data']) ? value['data'] : value;
+  if (Array.isArray(data['result']))
+    return data['result'].map((one, i) => seriesRecord(one, `${at}result[${i}]`));
+  if (!Array.isArray(data['searchResult'])) return undefined;
+  return data['searchResult'].flatMap((part, i) => {
+    const items = isObject(part) && Array.isArray(part['items']) ? part['items'] : [];
+    return items.flatMap((item, j) => foundRecord(item, `${at}searchResult[${i}].items[${j}]`));
+  });
+}
+
+function hasObjects(value: unknown): boolean {
+  return (
+    Array.isArray(value) || (isObject(value) && (Array.isArray(value['items']) || 'apiVersion' in value))
+  );
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' ? String(value) : '';
+}
+
+/** A row of our own format, as `portolan inventory` writes it. */
+function ownRecord(row: unknown, place: string): FleetRecord {
+  if (!isObject(row)) return { place, cluster: '' };
+  const text = (key: string): string => textOf(row[key]);
+  const channels = Array.isArray(row['channels']) ? row['channels'].map(textOf) : [text('channel')];
+  return {
+    place,
+    cluster: text('cluster') || text('group'),
+    ...('count' in row ? { count: text('count') } : {}),
+    platform: text('platform'),
+    olm: text('olm'),
+    package: text('package'),
+    channels: channels.filter((name) => name !== ''),
+    range: text('range'),
+    catalog: text('catalog'),
+    csv: text('csv') || text('name'),
+    version: text('version'),
+    approval: text('approval'),
+  };
+}
+
+/**
+ * A series of a Prometheus query: `csv_succeeded`, `subscription_sync_total` or `cluster_version`. A query that counts
+ * clusters by these labels has no label of a cluster: its value is the count.
+ */
+function seriesRecord(series: unknown, place: string): FleetRecord {
+  const labels: Json = isObject(series) && isObject(series['metric']) ? series['metric'] : {};
+  const text = (key: string): string => textOf(labels[key]);
+  const name = text('__name__');
+  const cluster = text('cluster') || text('_id') || text('cluster_id') || text('clusterID');
+  if (name === 'cluster_version') return { place, cluster, platform: text('version') };
+  const isSubscription = name === 'subscription_sync_total' || (name === '' && 'installed' in labels);
+  const isCounted = cluster === '' && name === '' && !('namespace' in labels);
+  return {
+    place,
+    cluster,
+    ...(isCounted ? { count: newestValue(series) } : {}),
+    platform: text('platform'),
+    package: text('package'),
+    ...('channel' in labels ? { channels: [text('channel')] } : {}),
+    csv: isSubscription ? text('installed') : text('name'),
+    version: text('version'),
+    approval: text('approval'),
+    ...(isSubscription ? { isSubscription } : {}),
+  };
+}
+
+/** The newest value of a series. */
+function newestValue(series: unknown): string {
+  const { value, values } = isObject(series) ? series : ({} as Json);
+  const pair = Array.isArray(value) ? value : Array.isArray(values) ? values.at(-1) : undefined;
+  return Array.isArray(pair) ? textOf(pair[1]) : '';
+}
+
+/**
+ * An object that Advanced Cluster Management's search found.
+ *
+ * @see https://github.com/stolostron/search-collector/blob/4e847df4b5e6fc1b4fa5c01d1ffc4f696f8500be/pkg/transforms/genericResourceConfig.go
+ */
+function foundRecord(item: unknown, place: string): FleetRecord[] {
+  if (!isObject(item)) return [];
+  const text = (key: string): string => textOf(item[key]);
+  const cluster = text('cluster');
+  const isOlms = text('apigroup') === 'operators.coreos.com';
+  if (text('kind') === 'Subscription' && isOlms) {
+    return [
+      {
+        place,
+        cluster,
+        package: text('package'),
+        channels: [text('channel')],
+        catalog: text('source'),
+        csv: text('installplan'),
+        isSubscription: true,
+      },
+    ];
+  }
+  if (text('kind') !== 'ClusterServiceVersion') return [];
+  const of = packageOfLabels(text('label'), text('namespace'));
+  return [{ place, cluster, package: of, csv: text('name'), version: text('version') }];
+}
+
+/** One cluster, as `oc get subscriptions,csv -A -o json` prints it. */
+function clusterRecords(text: string, path: string): FleetRecord[] {
+  return readCluster(text, path).flatMap((one) =>
+    one.installed
+      ? [
+          {
+            place: one.namespace === '' ? ': a ClusterExtension' : ': a Subscription',
+            cluster: path,
+            olm: one.olm,
+            package: one.package,
+            channels: one.channels,
+            range: one.range,
+            catalog: one.catalog,
+            csv: one.installed.name,
+            version: one.installed.version ? formatVersion(one.installed.version) : '',
+            approval: one.subscription?.isManual ? 'Manual' : '',
+          },
+        ]
+      : [],
+  );
+}

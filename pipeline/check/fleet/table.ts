@@ -1,0 +1,104 @@
+/**
+ * Tables: our own CSV, what Grafana, Thanos and telemetry export of the metrics `csv_succeeded` and
+ * `subscription_sync_total`, and what the search of Advanced Cluster Management exports. The header tells which.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/992bb097749e5994eedc5e4882583df952d8a70e/pkg/metrics/metrics.go#L173-L185
+ * @see https://github.com/stolostron/console/blob/e8cd2463b1715cd03c11327adce34b8cfbbd9a65/frontend/src/routes/Search/SearchResults/utils.tsx
+ */
+import { PipelineError } from '../../error.ts';
+import { csvRows } from './csv.ts';
+import type { FleetRecord } from './records.ts';
+
+/** The columns that count, by their names in lower case. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  cluster: 'cluster',
+  _id: 'cluster',
+  cluster_id: 'cluster',
+  clusterid: 'cluster',
+  group: 'group',
+  count: 'count',
+  clusters: 'count',
+  platform: 'platform',
+  openshift: 'platform',
+  package: 'package',
+  version: 'version',
+  csv: 'csv',
+  installed: 'installed',
+  installplan: 'installed',
+  name: 'name',
+  channel: 'channel',
+  approval: 'approval',
+  olm: 'olm',
+  catalog: 'catalog',
+  source: 'catalog',
+  range: 'range',
+  label: 'labels',
+  labels: 'labels',
+  namespace: 'namespace',
+};
+
+/** The records of a table. @throws PipelineError `usage` where its header has no columns of a fleet */
+export function tableRecords(text: string, path: string): FleetRecord[] {
+  const rows = csvRows(text);
+  const header = rows.next();
+  const names = header.done ? [] : header.value.cells.map((cell) => COLUMNS[cell.trim().toLowerCase()] ?? '');
+  const has = (name: string): boolean => names.includes(name);
+  const isFleet =
+    (has('cluster') || has('group') || has('count')) &&
+    (has('package') || has('csv') || has('name') || has('platform'));
+  if (!isFleet) {
+    const found = header.done ? 'nothing' : JSON.stringify(header.value.cells.join(',').slice(0, 120));
+    throw new PipelineError('usage', `${path} is not a table of a fleet: found the header ${found}`, {
+      hint: 'expected columns such as cluster,platform,package,version,channel,approval',
+    });
+  }
+  const index = (name: string): number => names.indexOf(name);
+  const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
+  const records: FleetRecord[] = [];
+  for (const { line, cells } of rows) records.push(recordOf(`:${line}`, cellsBy(cells, at), has));
+  return records;
+}
+
+type Cells = (name: string) => string;
+
+function cellsBy(cells: readonly string[], at: Readonly<Record<string, number>>): Cells {
+  return (name) => {
+    const text = cells[at[name] ?? -1]?.trim() ?? '';
+    // What the console exports of a field that is not there.
+    return text === '-' ? '' : text;
+  };
+}
+
+function recordOf(place: string, cell: Cells, has: (name: string) => boolean): FleetRecord {
+  const isSubscription =
+    has('installed') || (has('name') && has('package') && !has('version') && !has('csv'));
+  // The name of a row is its subscription's, where a column of its own has the installed ClusterServiceVersion.
+  const csv = cell('csv') || (isSubscription ? cell('installed') : cell('name'));
+  const channel = cell('channel');
+  return {
+    place,
+    cluster: cell('cluster') || cell('group'),
+    ...(has('count') ? { count: cell('count') } : {}),
+    platform: cell('platform'),
+    olm: cell('olm'),
+    package: cell('package') || packageOfLabels(cell('labels'), cell('namespace')),
+    ...(has('channel') ? { channels: channel.split(/[ ;]+/).filter((name) => name !== '') } : {}),
+    range: cell('range'),
+    catalog: cell('catalog'),
+    csv,
+    version: cell('version'),
+    approval: cell('approval'),
+    ...(isSubscription ? { isSubscription } : {}),
+  };
+}
+
+/** OLM labels what it installs with `operators.coreos.com/PACKAGE.NAMESPACE`. */
+export function packageOfLabels(labels: string, namespace: string): string {
+  const ending = `.${namespace}`;
+  for (const label of labels.split(/[;,\s]+/)) {
+    const [key = ''] = label.split('=');
+    const name = key.startsWith('operators.coreos.com/') ? key.slice('operators.coreos.com/'.length) : '';
+    if (name !== '' && namespace !== '' && name.endsWith(ending)) return name.slice(0, -ending.length);
+  }
+  return '';
+}

@@ -1,0 +1,51 @@
+/** The option `--fleet`: files that say what many clusters have installed. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
+import { readFleet } from '../check/fleet/read-fleet.ts';
+import type { BadRow } from '../check/fleet/records.ts';
+import { fileError } from '../directory.ts';
+import type { Terminal } from '../terminal.ts';
+import { amount, linesText } from '../text.ts';
+import type { Invocation } from './command.ts';
+
+export const FLEET_OPTION = {
+  fleet: {
+    value: 'FILE',
+    description:
+      'what many clusters have installed, as CSV or JSON, for numbers of clusters; the files of one fleet complete each other',
+    multiple: true,
+  },
+} as const;
+
+/** Rows that are written out. */
+const SHOWN = 5;
+
+/** The fleet that the command line names, or undefined. Rows that cannot be read go to standard error. */
+export function fleetOption({ list }: Invocation, terminal: Terminal): Fleet | undefined {
+  const paths = list('fleet');
+  if (paths.length === 0) return undefined;
+  const files = paths.map((path) => ({ path, text: textOf(resolve(terminal.directory, path)) }));
+  const { fleet, bad } = readFleet(files);
+  if (bad.length > 0) terminal.err(linesText(badRowLines(bad)));
+  return fleet;
+}
+
+/** What is wrong with rows, a line each, of which only the first are written out. */
+export function badRowLines(bad: readonly BadRow[]): string[] {
+  const more = bad.length - SHOWN;
+  return [
+    ...bad
+      .slice(0, SHOWN)
+      .map(({ place, found, expected }) => `${place}: found ${found}, expected ${expected}`),
+    ...(more > 0 ? [`and ${amount(more, 'more row')} that cannot be read`] : []),
+  ];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

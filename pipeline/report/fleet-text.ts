@@ -1,0 +1,140 @@
+/**
+ * A fleet in numbers, as lines: what a merge, or a catalog as it is, does to how many clusters. No line has a name of a
+ * cluster, so that all of them may be public.
+ */
+import {
+  type FleetReport,
+  type Flow,
+  notKnownCounts,
+  type OutcomeCount,
+  type PackageFleet,
+} from '../../catalog/olm/fleet/count.ts';
+import type { OutcomeName } from '../../catalog/olm/fleet/outcome.ts';
+import { amount, plain } from '../text.ts';
+
+/** Versions, or versions of the platform, that a line names. */
+const NAMED = 3;
+
+/** Packages that get a line. */
+const LINES = 20;
+
+/** Lines about a fleet: one for all its clusters, and one for each package where there are several. */
+export function fleetLines({ clusters, outcomes, packages, unread }: FleetReport): string[] {
+  if (clusters === 0) return ['fleet: no cluster has these packages'];
+  const [only] = packages;
+  const flows = only && packages.length === 1 ? only.flows : [];
+  const unreadText = unread > 0 ? ` (${countText(unread)} of them from rows that cannot be read)` : '';
+  const listed = packages.length === 1 ? [] : packages.filter(isWorthALine);
+  const more = listed.length - LINES;
+  return [
+    `fleet: ${outcomesText({ clusters, outcomes, flows })}${unreadText}`,
+    ...listed
+      .slice(0, LINES)
+      .map(
+        (one) => `  ${one.package === '' ? 'unknown packages' : plain(one.package)}: ${outcomesText(one)}`,
+      ),
+    ...(more > 0 ? [`  and ${amount(more, 'more package')}`] : []),
+  ];
+}
+
+/** Whether anything happens to the clusters of a package. */
+function isWorthALine({ outcomes }: PackageFleet): boolean {
+  return outcomes.some(({ outcome }) => !QUIET.has(outcome));
+}
+
+const QUIET: ReadonlySet<OutcomeName> = new Set(['upgrades', 'unchanged', 'head', 'not-reached']);
+
+/** `1,480`. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** `312 of 1,480 clusters (21 %)`. */
+export function shareText(count: number, of: number): string {
+  const percent = (100 * count) / of;
+  const text =
+    percent > 0 && percent < 1 ? '<1' : percent > 99 && percent < 100 ? '>99' : String(Math.round(percent));
+  return `${countText(count)} of ${countText(of)} ${of === 1 ? 'cluster' : 'clusters'} (${text} %)`;
+}
+
+type Counted = Pick<PackageFleet, 'clusters' | 'outcomes' | 'flows'>;
+
+function outcomesText({ clusters, outcomes, flows }: Counted): string {
+  const parts = outcomes.map((one, i) => outcomeText(one, { of: i === 0 ? clusters : undefined, flows }));
+  return parts.join('; ');
+}
+
+/** What is said of each outcome after the number of clusters: of one cluster, and of several. */
+const WORDS: Readonly<Record<OutcomeName, readonly [one: string, several: string]>> = {
+  strands: ['loses its upgrade path', 'lose their upgrade path'],
+  'not-known': ['cannot be simulated', 'cannot be simulated'],
+  moves: ['upgrades on the day of the merge', 'upgrade on the day of the merge'],
+  offered: ['gets an upgrade that somebody must approve', 'get an upgrade that somebody must approve'],
+  stops: ['no longer upgrades', 'no longer upgrade'],
+  recovers: ['can reach a channel head again', 'can reach a channel head again'],
+  stuck: ['has no upgrade path to a channel head', 'have no upgrade path to a channel head'],
+  'stuck-next': [
+    'loses its upgrade path with the next version of the platform',
+    'lose their upgrade path with the next version of the platform',
+  ],
+  upgrades: ['upgrades', 'upgrade'],
+  unchanged: ['is not affected', 'are not affected'],
+  head: ['is at a channel head', 'are at a channel head'],
+  'not-reached': ['uses a catalog that does not change', 'use catalogs that do not change'],
+};
+
+function wordsOf(outcome: OutcomeName, clusters: number): string {
+  return WORDS[outcome][clusters === 1 ? 0 : 1];
+}
+
+function outcomeText(
+  { outcome, clusters, platforms }: OutcomeCount,
+  { of, flows }: { readonly of: number | undefined; readonly flows: readonly Flow[] },
+): string {
+  const number = of === undefined ? countText(clusters) : shareText(clusters, of);
+  const its = flows.filter((flow) => flow.outcome === outcome);
+  if (outcome === 'strands') return `strands ${number}${platformsText(platforms, clusters)}`;
+  if (outcome === 'not-known') return `${number} ${wordsOf(outcome, clusters)}${notKnownText(its)}`;
+  if (outcome === 'moves' || outcome === 'offered' || outcome === 'upgrades') {
+    return movesText({ outcome, clusters, number }, its);
+  }
+  const where = outcome === 'stuck' || outcome === 'stuck-next' ? platformsText(platforms, clusters) : '';
+  return `${number} ${wordsOf(outcome, clusters)}${where}`;
+}
+
+/** `, 40 of them on 4.18`; nothing where all are on one that is the only one. */
+function platformsText(platforms: OutcomeCount['platforms'], clusters: number): string {
+  const known = platforms.filter(({ platform }) => platform !== '').sort((a, b) => b.clusters - a.clusters);
+  const [first] = known;
+  if (!first) return '';
+  if (known.length === 1 && first.clusters === clusters) return `, all on ${first.platform}`;
+  const named = known.slice(0, NAMED).map((one) => `${countText(one.clusters)} on ${one.platform}`);
+  return `, of them ${named.join(', ')}${known.length > NAMED ? ', …' : ''}`;
+}
+
+function movesText(
+  { outcome, clusters, number }: { outcome: OutcomeName; clusters: number; number: string },
+  flows: readonly Flow[],
+): string {
+  const ends = new Map<string, number>();
+  for (const { end, clusters: its } of flows) ends.set(end, (ends.get(end) ?? 0) + its);
+  const sorted = [...ends].sort((a, b) => b[1] - a[1]);
+  const [first] = sorted;
+  if (!first) return `${number} ${wordsOf(outcome, clusters)}`;
+  const named = sorted.slice(0, NAMED).map(([end, its]) => `${countText(its)} to ${plain(end)}`);
+  const more = sorted.length > NAMED ? ', …' : '';
+  const isOne = sorted.length === 1;
+  if (outcome === 'offered')
+    return `${number} ${wordsOf(outcome, clusters)} (${isOne ? plain(first[0]) : named.join(', ')}${more})`;
+  const verb = clusters === 1 ? 'moves' : 'move';
+  const day = outcome === 'moves' ? ' on the day of the merge' : '';
+  return isOne
+    ? `${number} ${verb} to ${plain(first[0])}${day}`
+    : `${number} ${verb}${day} (${named.join(', ')}${more})`;
+}
+
+function notKnownText(flows: readonly Flow[]): string {
+  const counts = notKnownCounts({ flows });
+  if (counts.length === 0) return '';
+  return ` (unknown ${counts.map(({ what, clusters }) => `${what}: ${countText(clusters)}`).join(', ')})`;
+}
