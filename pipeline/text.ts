@@ -70,3 +70,12 @@ export function plain(text: string): string {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of minutes, hours or days, such as `90m`, `72h` or `7d`; undefined for every other text. */
+export function parseDuration(text: string): number | undefined {
+  const [, count = '', unit = ''] = /^(0|[1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
+  const each = UNITS[unit];
+  return each === undefined ? undefined : Number(count) * each;
+}

@@ -13,7 +13,7 @@ import { fenceName } from '../publish/fence.ts';
 import type { GitFence } from '../publish/fence-git.ts';
 import type { LeaseOptions } from '../publish/fence-lease.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
-import { placesOf, takenPlaces, targetIn } from '../publish/target.ts';
+import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 
 export interface Retirements {
   readonly repository: Repository;
@@ -74,7 +74,7 @@ export async function returnedAmong(
   const returned: string[] = [];
   for (const catalog of catalogs) {
     const target = targetIn(policy, catalog);
-    for (const place of target ? placesOf(target) : []) {
+    for (const place of target ? publishedPlaces(target) : []) {
       const name = fenceName(catalog, formatLocation(place));
       if (claimed.has(name) && (await fence.read(name))?.retired !== undefined) returned.push(catalog);
     }

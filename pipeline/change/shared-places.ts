@@ -7,7 +7,7 @@ import { entryAt } from '../git/tree.ts';
 import { formatLocation, parseLocation } from '../oci/registry/image-location.ts';
 import { readPolicyDocument } from '../policy/document.ts';
 import { matchesGlob } from '../policy/layout.ts';
-import type { Policy, PublishPolicy } from '../policy/policy.ts';
+import { type Policy, type PublishPolicy, withTag } from '../policy/policy.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
 import { catalogUnits } from './unit.ts';
 
@@ -53,7 +53,7 @@ export async function sharedPlaces(
 function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
   const target = catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
   if (!target) return [];
-  const { pattern, image, also, slim } = target;
+  const { pattern, image, also, slim, rings } = target;
   const written = (text: string, ...keys: Path): Written => {
     const place = placeName(text.replaceAll('{catalog}', catalog));
     return { catalog, place, path: ['publish', 'catalogs', pattern, ...keys] };
@@ -62,6 +62,8 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
     written(image, 'image'),
     ...also.map((text, i) => written(text, 'also', i)),
     ...(slim === undefined ? [] : [written(slim, 'slim')]),
+    // The last ring is the image itself.
+    ...rings.slice(0, -1).map(({ tag }, i) => written(withTag(image, tag), 'rings', i, 'tag')),
   ];
 }
 

@@ -12,7 +12,7 @@ import type { Repository } from '../git/repository.ts';
 import { formatIdentity, type Identity, resolvePeople } from '../policy/identity.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import { ownersReader } from '../policy/owners/owners.ts';
-import type { Policy } from '../policy/policy.ts';
+import { type Policy, withTag } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 import { placeText } from '../text.ts';
 import type { GitHub, RepositoryName } from './client.ts';
@@ -140,7 +140,9 @@ async function movedTag(
   { policy, name, last }: { readonly policy: Policy; readonly name: string; readonly last: Deployed },
 ): Promise<Drift[]> {
   const target = policy.publish.catalogs.find(({ pattern }) => matchesGlob(pattern, name));
-  const image = target?.image.replaceAll('{catalog}', name) ?? '';
+  const [first] = target?.rings ?? [];
+  const written = target && (first ? withTag(target.image, first.tag) : target.image);
+  const image = written?.replaceAll('{catalog}', name) ?? '';
   const reference = tryParseReference(image);
   if (!reference || last.digest === undefined) return [];
   try {

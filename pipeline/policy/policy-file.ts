@@ -2,7 +2,7 @@
 import type { Severity } from '../../catalog/finding.ts';
 import type { Retirement } from '../ports.ts';
 import type { PathKind } from './layout.ts';
-import type { AllowableClass, OwnersSource, Released, ReleasePolicy } from './policy.ts';
+import type { AllowableClass, OwnersSource, Released, ReleasePolicy, Ring } from './policy.ts';
 
 export interface PolicyFile {
   readonly enforce?: 'on' | 'off';
@@ -131,4 +131,13 @@ export interface WrittenTarget {
   readonly keep?: number;
   readonly platforms?: readonly string[];
   readonly mirrorTo?: string;
+  readonly rings?: readonly WrittenRing[];
+}
+
+export interface WrittenRing {
+  readonly tag: string;
+  readonly after?: string;
+  readonly unless?: Ring['unless'];
+  readonly checks?: readonly string[];
+  readonly approvals?: number;
 }

@@ -233,6 +233,11 @@ export interface PublishPolicy {
   readonly role: string | undefined;
 }
 
+/** The place of a ring, written as `image` is. */
+export function withTag(image: string, tag: string): string {
+  return `${image.replace(/:[^/:]*$/, '')}:${tag}`;
+}
+
 export interface PublishTarget {
   readonly pattern: string;
   /** Reference of the index image, in which `{catalog}` stands for the catalog's name. */
@@ -255,4 +260,20 @@ export interface PublishTarget {
   /** How many images with such tags stay in a registry; all when undefined. */
   readonly keep: number | undefined;
   readonly mirrorTo: string | undefined;
+  /** Tags that an image reaches one after the other, in the repository of `image`; none where a merge moves its tag. */
+  readonly rings: readonly Ring[];
+}
+
+/** A tag that an image reaches when it has stood under the one before for long enough. */
+export interface Ring {
+  /** In which `{catalog}` stands for the catalog's name. */
+  readonly tag: string;
+  /** How long the image has been in the ring before, in ms; 0 for the first ring, which a merge moves. */
+  readonly after: number;
+  /** What keeps the ring closed besides. */
+  readonly unless: readonly ('hold' | 'stranding')[];
+  /** Names of commit statuses or check runs that must have succeeded. */
+  readonly checks: readonly string[];
+  /** How many people must ask for it to open early. */
+  readonly approvals: number;
 }

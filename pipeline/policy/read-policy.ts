@@ -9,6 +9,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt } from '../git/tree.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
+import { parseDuration } from '../text.ts';
 import { readPolicyDocument } from './document.ts';
 import { type Identity, parseIdentity } from './identity.ts';
 import { compileLayout, type Layout, type LayoutPattern, PATH_KINDS, type PathKind } from './layout.ts';
@@ -23,10 +24,11 @@ import type {
   PublishPolicy,
   RegistriesPolicy,
   Requirement,
+  Ring,
   RuleSetting,
   Waiver,
 } from './policy.ts';
-import type { PolicyFile, WrittenRule, WrittenSignature } from './policy-file.ts';
+import type { PolicyFile, WrittenRing, WrittenRule, WrittenSignature } from './policy-file.ts';
 import { validatePolicy } from './validate-policy.ts';
 
 /** Where the policy lies in a repository. */
@@ -314,6 +316,16 @@ function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: Writte
   return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };
 }
 
+function ringOf({ tag, after, unless, checks, approvals }: WrittenRing): Ring {
+  return {
+    tag,
+    after: (after === undefined ? undefined : parseDuration(after)) ?? 0,
+    unless: unless ?? ['hold', 'stranding'],
+    checks: checks ?? [],
+    approvals: approvals ?? 1,
+  };
+}
+
 function publishOf({ catalogs = {}, retired, role }: Part<'publish'>): PublishPolicy {
   return {
     catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base, mirrorTo, ...written }]) => ({
@@ -330,6 +342,7 @@ function publishOf({ catalogs = {}, retired, role }: Part<'publish'>): PublishPo
       immutableTags: written.immutableTags ?? true,
       keep: written.keep,
       mirrorTo,
+      rings: (written.rings ?? []).map(ringOf),
     })),
     retired: retired ?? 'keep',
     role,

@@ -35,6 +35,7 @@ export function validatePolicy(settings: Settings, ruleIds: readonly string[] | 
     ...patternFindings(value, settings),
     ...dateFindings(value, settings),
     ...releasedFindings(value, settings),
+    ...ringFindings(value, settings),
     ...ruleFindings(value, settings, ruleIds),
   ];
   return { written: value, findings };
@@ -233,6 +234,56 @@ function releasedFindings({ graph = {}, registries = {} }: PolicyFile, settings:
     return say(`registries.allow does not allow ${name}`, `registries: {allow: [${name}]}`);
   });
 }
+
+/** Rings that no image could go through. */
+function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding[] {
+  return Object.entries(publish.catalogs ?? {}).flatMap(([pattern, target]) => {
+    const { image, rings = [] } = target;
+    const last = rings.at(-1)?.tag;
+    if (last === undefined) return [];
+    const at = ['publish', 'catalogs', pattern];
+    const say = (key: Path, why: string, hint: string): Finding[] => [
+      finding('policy/value', `${pathText([...at, ...key])}: ${why}`, settings.locate([...at, ...key]), hint),
+    ];
+    const isNamed = image.endsWith(`:${last}`) && !/^(?:oci|docker-archive|oci-archive):/.test(image);
+    const tags = rings.map(({ tag }) => tag);
+    const again = tags.findIndex((tag, i) => tags.indexOf(tag) < i);
+    return [
+      ...(isNamed
+        ? []
+        : say(
+            ['image'],
+            `found ${image}, expected the tag of the last ring in a registry`,
+            `image: '…:${last}'`,
+          )),
+      ...(again < 0
+        ? []
+        : say(
+            ['rings', again, 'tag'],
+            `found ${tags[again]} twice, expected another tag for each ring`,
+            'tag: …',
+          )),
+      ...RING_KEYS.filter((key) => rings[0]?.[key] !== undefined).flatMap((key) =>
+        say(['rings', 0, key], 'the first ring has no conditions: a merge moves its tag', `remove ${key}`),
+      ),
+      ...rings.flatMap(({ after }, i) =>
+        i === 0 || after !== undefined ? [] : say(['rings', i], 'after is missing', 'after: 72h'),
+      ),
+      ...(['also', 'slim'] as const)
+        .filter((key) => target[key] !== undefined)
+        .flatMap((key) =>
+          say(
+            [key],
+            `found ${key} beside rings, which would get each image at once`,
+            `remove ${key} or rings`,
+          ),
+        ),
+    ];
+  });
+}
+
+/** What a ring waits for. */
+const RING_KEYS = ['after', 'unless', 'checks', 'approvals'] as const;
 
 const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
 

@@ -7,7 +7,7 @@ import { PREDICATE_TYPE } from './attest/artifact.ts';
 import { COSIGN_PREDICATE, PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import type { PlannedPublish } from './plan.ts';
 import { deleteOld, isPublished } from './retention.ts';
-import { type PublishTarget, placesOf, targetIn } from './target.ts';
+import { type PublishTarget, publishedPlaces, targetIn } from './target.ts';
 
 /**
  * Has a registry with rules of its own follow the policy's; in every other one, deletes. What fails is reported and
@@ -46,7 +46,7 @@ function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor)
 
 /** The tags that a target moves in registries. */
 function tagsOf(target: PublishTarget): TagReference[] {
-  return placesOf(target).flatMap((place) =>
+  return publishedPlaces(target).flatMap((place) =>
     place.kind === 'registry' && place.reference.kind === 'tag' ? [place.reference] : [],
   );
 }

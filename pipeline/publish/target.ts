@@ -5,7 +5,7 @@ import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
 import type { Codec } from '../oci/image/compress.ts';
 import { formatLocation, type ImageLocation, parseLocation } from '../oci/registry/image-location.ts';
 import { matchesGlob } from '../policy/layout.ts';
-import type { Policy, PublishTarget as WrittenTarget } from '../policy/policy.ts';
+import { type Policy, type Ring, type PublishTarget as WrittenTarget, withTag } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
 
 /** What was asked for; the policy of the commit fills in what was not. */
@@ -47,12 +47,22 @@ export interface PublishTarget {
   readonly reference: string | undefined;
   readonly base: ImageLocation | undefined;
   readonly mirrorTo: string | undefined;
+  /** The tags that an image reaches one after the other, the one that a publish moves first; empty without rings. */
+  readonly rings: readonly RingPlace[];
+}
+
+/** A ring of a catalog. */
+export interface RingPlace extends Ring {
+  readonly place: ImageLocation;
+  /** The place as `formatLocation` writes it. */
+  readonly name: string;
 }
 
 /** @throws PipelineError `usage` when nobody says where to, or what is said cannot be read */
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
   const written = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
-  const chosen = chosenPlaces(written, catalog, choices);
+  const rings = choices.to === undefined && !choices.untagged ? ringsOf(written, catalog) : [];
+  const chosen = chosenPlaces(written, catalog, { ...choices, to: choices.to ?? rings[0]?.name });
   const to = taggedPlace(chosen.to);
   const also = chosen.also.map(taggedPlace);
   const slim = chosen.slim === undefined ? undefined : taggedPlace(chosen.slim);
@@ -81,7 +91,16 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     reference,
     base: chosen.base === undefined ? undefined : parseLocation(chosen.base),
     mirrorTo,
+    rings,
   };
+}
+
+function ringsOf(written: WrittenTarget | undefined, catalog: string): RingPlace[] {
+  if (!written) return [];
+  return written.rings.map((ring) => {
+    const place = taggedPlace(withTag(written.image, ring.tag).replaceAll('{catalog}', catalog));
+    return { ...ring, tag: ring.tag.replaceAll('{catalog}', catalog), place, name: formatLocation(place) };
+  });
 }
 
 /** The catalog's target as the policy names it; undefined where it names none. */
@@ -94,9 +113,18 @@ export function targetIn(policy: Policy, catalog: string): PublishTarget | undef
   }
 }
 
-/** All places of a target, the first one first. */
-export function placesOf({ to, also, slim }: PublishTarget): ImageLocation[] {
+/** The places that a publish itself moves, the first one first. */
+export function publishedPlaces({
+  to,
+  also,
+  slim,
+}: Pick<PublishTarget, 'to' | 'also' | 'slim'>): ImageLocation[] {
   return [to, ...also, ...(slim ? [slim] : [])];
+}
+
+/** All places of a target, the first one first. */
+export function placesOf(target: PublishTarget): ImageLocation[] {
+  return [...publishedPlaces(target), ...target.rings.slice(1).map(({ place }) => place)];
 }
 
 /** Where catalogs are published to, as the policy names it. */

@@ -23,7 +23,7 @@ import {
 import type { Registry } from '../../ports.ts';
 import { publicKeyOf, signedStatement } from '../../publish/attest/sign.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { parseDuration, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { folderOf } from './copy-route.ts';
@@ -60,18 +60,10 @@ export function signingOf(
     return undefined;
   }
   const privateKey = readText(resolve(directory, file));
-  const freshFor = milliseconds(duration ?? '30d');
-  if (freshFor !== undefined) return { privateKey, publicKey: publicKeyOf(privateKey), freshFor };
+  const freshFor = parseDuration(duration ?? '30d');
+  if (freshFor) return { privateKey, publicKey: publicKeyOf(privateKey), freshFor };
   const expected = 'minutes, hours or days, for example 90m, 12h or 7d';
   throw usageError(command, `--fresh-for must be ${expected}, not ${JSON.stringify(duration)}`);
-}
-
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function milliseconds(text: string): number | undefined {
-  const [, count = '', unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
-  const each = UNITS[unit];
-  return each === undefined ? undefined : Number(count) * each;
 }
 
 /** The digests of images that a copy has brought, by their names. */

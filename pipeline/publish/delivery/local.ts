@@ -18,10 +18,13 @@ import { writeFiles } from '../../write.ts';
 import { type Current, publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
 import { directoryRecords } from '../records/directory.ts';
+import { catalogsAt } from './changed.ts';
 import { handleMessage } from './handle-message.ts';
 import { memoryQueue } from './memory-queue.ts';
 import { messageOf } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
 import { handleReport } from './report.ts';
+import { moveBranchRings } from './rings.ts';
 import { type DeliveryStatus, statusOf } from './status.ts';
 
 export interface LocalRequest {
@@ -84,11 +87,26 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   const store = directoryStore(join(directory, 'memory'));
   await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
   await queue.drain((body) => handleMessage(body, ports, { store }));
+  await moveLocalRings(ports);
   await reports.drain((body) => handleReport(body, ports));
   for (const { catalog, documents } of await publishedIn(records)) {
     await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
   }
   return { ...(await statusOf(records)), failures: queue.aside.map(({ error }) => error) };
+}
+
+/** Moves rings whose time has come. */
+async function moveLocalRings(ports: DeliveryPorts): Promise<void> {
+  const from = { repository: REPOSITORY, branch: BRANCH };
+  const { repository, tip, close } = await ports.open(from);
+  try {
+    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy?.publish.catalogs.some(({ rings }) => rings.length > 0)) return;
+    const all = await catalogsAt(repository, { name: REPOSITORY, tip, policy }, ports);
+    await moveBranchRings({ repository, policy, from }, all, ports);
+  } finally {
+    await close();
+  }
 }
 
 async function readTip({ repository: at, settings, revision }: LocalRequest) {

@@ -94,6 +94,12 @@ export interface ReportPorts {
   readonly log: (line: string) => void;
 }
 
+/** Says how a check of a commit has ended; undefined where there is none of that name. */
+export type CheckOf = (
+  of: { readonly repository: string; readonly commit: string },
+  name: string,
+) => Promise<'success' | 'pending' | 'failure' | undefined>;
+
 export interface DeliveryPorts {
   /** Opens a repository, with all that its branch has now. @throws PipelineError */
   readonly open: (from: { readonly repository: string; readonly branch: string }) => Promise<OpenBranch>;
@@ -111,6 +117,8 @@ export interface DeliveryPorts {
   readonly isAnonymous?: boolean | undefined;
   /** Undefined for a branch whose bundles a job releases, and where there is nobody to propose anything as. */
   readonly releaserOf?: ((of: PublishedFrom) => Releaser | undefined) | undefined;
+  /** Reads the checks that rings wait for; no ring with checks opens without it. */
+  readonly checkOf?: CheckOf | undefined;
   /** Checks a pull request and says so; undefined where none are checked. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;

@@ -17,6 +17,7 @@ import type { BundlesMessage, CatalogMessage, RetireMessage } from './message.ts
 import { isOn } from './on-branch.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
+import { moveBranchRings } from './rings.ts';
 
 export interface ReconcileRequest {
   readonly repository: string;
@@ -59,6 +60,9 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
         ports.log(`cannot reconcile ${catalog}: ${error.message}`);
       }
+    }
+    for (const catalog of await moveBranchRings({ repository, policy, from: request }, all, ports)) {
+      if (!failed.includes(catalog)) failed.push(catalog);
     }
     const here = { name: request.repository, branch: request.branch, tip };
     const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });

@@ -1,0 +1,138 @@
+/** What people do to rings: hold images, release them, and open a ring early. Each says who and why, and is kept. */
+import { PipelineError } from '../../error.ts';
+import type { RingPlace } from '../target.ts';
+import { heldWords, holdOf, type RingQuestions, withOpening } from './look.ts';
+import {
+  type Act,
+  type Approval,
+  type Hold,
+  imageOf,
+  isSameImage,
+  type RingImage,
+  type RingState,
+  type RingStore,
+} from './state.ts';
+
+/** Writes in a row that lost against others before giving up. */
+const MOST_LOST = 100;
+
+/**
+ * Changes what is kept of the rings.
+ *
+ * @param change is called again when somebody else was first
+ * @throws PipelineError what `change` throws; `conflict`, retryable, when others are always first
+ */
+export async function changeRings(
+  store: RingStore,
+  change: (state: RingState) => RingState | Promise<RingState>,
+): Promise<RingState> {
+  for (let lost = 0; lost < MOST_LOST; lost++) {
+    const { state, version } = await store.read();
+    const next = await change(state);
+    if (await store.replace(next, version)) return next;
+  }
+  throw new PipelineError('conflict', `gave up writing the rings after ${MOST_LOST} conflicts`, {
+    retryable: true,
+  });
+}
+
+/** What a hold is about. */
+export type Held = Pick<Hold, 'commit' | 'bundle'>;
+
+/** Holds a catalog, a commit or a bundle; the same hold again has another reason. */
+export function withHold(state: RingState, held: Held, act: Act): RingState {
+  const event = { what: 'held', ...held, ...act } as const;
+  return {
+    ...state,
+    holds: [...state.holds.filter((hold) => !isSameHold(hold, held)), { ...held, ...act }],
+    events: [...state.events, event],
+  };
+}
+
+/** @throws PipelineError `not-found` where nothing is held */
+export function withoutHold(state: RingState, held: Held, act: Act): RingState {
+  const holds = state.holds.filter((hold) => !isSameHold(hold, held));
+  if (holds.length === state.holds.length) {
+    const what = held.bundle ?? held.commit;
+    const hint = state.holds.length === 0 ? undefined : `held: ${state.holds.map(heldOption).join(', ')}`;
+    throw new PipelineError(
+      'not-found',
+      `there is no hold on ${state.catalog}${what === undefined ? '' : ` for ${what}`}`,
+      {
+        ...(hint === undefined ? {} : { hint }),
+      },
+    );
+  }
+  return { ...state, holds, events: [...state.events, { what: 'released', ...held, ...act }] };
+}
+
+function heldOption({ commit, bundle }: Held): string {
+  if (bundle !== undefined) return `--bundle ${bundle}`;
+  return commit === undefined ? 'the catalog' : `--commit ${commit}`;
+}
+
+function isSameHold(one: Held, other: Held): boolean {
+  return one.commit === other.commit && one.bundle === other.bundle;
+}
+
+export interface Promotion {
+  readonly rings: readonly RingPlace[];
+  /** The tag of the ring to open. */
+  readonly tag: string;
+  readonly image: RingImage;
+  readonly act: Act;
+  readonly has: RingQuestions['has'];
+}
+
+/**
+ * Opens a ring for an image before its time, and every ring before that one: no ring gets ahead of its predecessor.
+ * Where the policy wants several people, each but the last leaves an approval.
+ *
+ * @returns the state, in which nothing is opened while approvals are missing, and how many are
+ * @throws PipelineError `usage` for a ring that is not one, `denied` for what is held
+ */
+export async function withPromotion(
+  state: RingState,
+  { rings, tag, image, act, has }: Promotion,
+): Promise<{ readonly state: RingState; readonly missing: number }> {
+  const last = rings.findIndex((ring) => ring.tag === tag);
+  if (last < 1) {
+    const known = rings.slice(1).map((ring) => ring.tag);
+    throw new PipelineError('usage', `${tag} is not a ring that can be opened`, {
+      hint: `rings: ${known.join(', ')}`,
+    });
+  }
+  const hold = await holdOf(state.holds, image.commit, has);
+  if (hold) {
+    throw new PipelineError('denied', `${image.commit.slice(0, 12)} is ${heldWords(hold)}`, {
+      hint: 'release it first: portolan hold --release',
+    });
+  }
+  const opening = rings.slice(1, last + 1);
+  const needed = Math.max(...opening.map(({ approvals }) => approvals));
+  const ring = rings[last]?.name ?? '';
+  const approvals = withApproval(state.approvals, { ring, ...imageOf(image), ...act });
+  const said = new Set(
+    approvals.filter((one) => one.ring === ring && isSameImage(one, image)).map(({ by }) => by),
+  );
+  // A person has looked at it: from now on this clock counts.
+  const seen: RingState = { ...state, clock: act.at };
+  if (said.size < needed) {
+    const event = { what: 'approved', ring, commit: image.commit, ...act } as const;
+    return { state: { ...seen, approvals, events: [...seen.events, event] }, missing: needed - said.size };
+  }
+  const by = [...said].join(', ');
+  const opened = opening.reduce(
+    (before, { name }) => withOpening(before, { ring: name, ...imageOf(image), ...act, by, early: true }),
+    seen,
+  );
+  return { state: opened, missing: 0 };
+}
+
+/** One word of each person for each image. */
+function withApproval(approvals: readonly Approval[], approval: Approval): Approval[] {
+  const others = approvals.filter(
+    (one) => one.ring !== approval.ring || one.by !== approval.by || !isSameImage(one, approval),
+  );
+  return [...others, approval];
+}

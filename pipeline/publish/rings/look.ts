@@ -1,0 +1,173 @@
+/**
+ * One look at the rings of a catalog: which images have arrived where, which ring opens for which of them, and why the
+ * others wait. Nothing is written here.
+ *
+ * An image soaks from when it was first seen in the ring before, also while newer ones come after it: clusters keep what
+ * they installed from it. The newest image that has soaked goes on.
+ */
+import type { StandingClaim } from '../../ports.ts';
+import type { RingPlace } from '../target.ts';
+import {
+  type Arrival,
+  type Hold,
+  imageOf,
+  isSameImage,
+  type Opening,
+  type RingImage,
+  type RingState,
+  type Wait,
+} from './state.ts';
+
+/** What an image is asked besides its time. Each answers why it may not go on, for people; undefined where it may. */
+export interface RingQuestions {
+  /** Whether it may come after what the ring has, and is there to be named. */
+  readonly follows: (ring: RingPlace, image: RingImage) => Promise<string | undefined>;
+  readonly check: (name: string, image: RingImage) => Promise<string | undefined>;
+  /** Whether installed versions lose their upgrade path in the step from one commit to the other. */
+  readonly strands: (from: string, to: string) => Promise<string | undefined>;
+  /** Whether the catalog of a commit has a bundle. */
+  readonly has: (commit: string, bundle: string) => Promise<boolean>;
+}
+
+export interface RingLook extends RingQuestions {
+  readonly rings: readonly RingPlace[];
+  /** What each ring is claimed for. */
+  readonly claims: readonly (StandingClaim | undefined)[];
+  readonly now: Date;
+}
+
+/** Parts of a soak of which one image is remembered each: a busy repository has hundreds. */
+const PARTS = 24;
+const LEAST_PART = 60_000;
+
+/** @returns what is to be kept; equal to `before`, but for the clock, where nothing has changed */
+export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
+  const { rings, now } = look;
+  const stamp = new Date(Math.max(now.getTime(), Date.parse(before.clock))).toISOString();
+  let state: RingState = { ...before, clock: stamp, arrivals: arrivalsNow(before, look, stamp), waits: [] };
+  const waits: Wait[] = [];
+  for (const [i, ring] of rings.entries()) {
+    const previous = rings[i - 1];
+    if (!previous) continue;
+    const there = look.claims[i];
+    for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
+      const why = await reasons(arrival, ring, { state, look, there });
+      if (why.length === 0) {
+        state = opened(state, ring, arrival, stamp);
+        break;
+      }
+      const opens = new Date(Date.parse(arrival.at) + ring.after).toISOString();
+      waits.push({ ring: ring.name, ...imageOf(arrival), at: arrival.at, opens, why });
+    }
+  }
+  return { ...state, waits };
+}
+
+/** What stands in the rings, with the time at which it was first seen, without what the next ring has. */
+function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLook, stamp: string): Arrival[] {
+  return rings.slice(0, -1).flatMap((ring, i) => {
+    const claim = claims[i];
+    const next = rings[i + 1];
+    // Nothing of a catalog that is retired goes on, nor of a history that was rewritten.
+    if (!claim || claim.retired !== undefined || !next) return [];
+    const known = arrivals.filter((one) => one.ring === ring.name && one.epoch >= claim.epoch);
+    const isNew = !known.some((one) => isSameImage(one, claim));
+    const all = isNew
+      ? [...thinned(known, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
+      : known;
+    const done = [claims[i + 1], opened.find((one) => one.ring === next.name)];
+    const last = all.findLastIndex((one) => done.some((image) => image && isSameImage(image, one)));
+    return all.slice(last + 1);
+  });
+}
+
+/** Without the last image where both it and the one before it are young: one of them is enough. */
+function thinned(arrivals: readonly Arrival[], after: number, stamp: string): readonly Arrival[] {
+  const before = arrivals.at(-2);
+  if (!before) return arrivals;
+  const part = Math.max(after / PARTS, LEAST_PART);
+  return Date.parse(stamp) - Date.parse(before.at) < part ? arrivals.slice(0, -1) : arrivals;
+}
+
+interface Asked {
+  readonly state: RingState;
+  readonly look: RingLook;
+  /** What the ring names. */
+  readonly there: StandingClaim | undefined;
+}
+
+/** Why a ring does not open for an image: the dear questions are asked when nothing else is left. */
+async function reasons(arrival: Arrival, ring: RingPlace, { state, look, there }: Asked): Promise<string[]> {
+  const why: string[] = [];
+  const rest = Date.parse(arrival.at) + ring.after - look.now.getTime();
+  if (rest > 0) why.push(...timeLeft(rest, ring.after));
+  if (ring.unless.includes('hold')) {
+    const hold = await holdOf(state.holds, arrival.commit, look.has);
+    if (hold) why.push(heldWords(hold));
+  }
+  if (why.length > 0) return why;
+  const order = await look.follows(ring, arrival);
+  if (order !== undefined) return [order];
+  for (const name of ring.checks) {
+    const open = await look.check(name, arrival);
+    if (open !== undefined) why.push(open);
+  }
+  if (why.length > 0 || !ring.unless.includes('stranding') || !there || there.retired !== undefined)
+    return why;
+  const strands = await look.strands(there.commit, arrival.commit);
+  return strands === undefined ? [] : [strands];
+}
+
+function timeLeft(rest: number, after: number): string[] {
+  if (rest <= after) return [`soaks for another ${durationText(rest)} of ${durationText(after)}`];
+  // Whoever stamped it had a clock that is ahead of this one: nobody knows how long it has soaked.
+  return [`its time stamp is ${durationText(rest - after)} in the future: a clock is wrong`];
+}
+
+/** The first hold that an image falls under. */
+export async function holdOf(
+  holds: readonly Hold[],
+  commit: string,
+  has: RingQuestions['has'],
+): Promise<Hold | undefined> {
+  for (const hold of holds) {
+    if (hold.commit !== undefined && hold.commit !== commit) continue;
+    if (hold.bundle === undefined || (await has(commit, hold.bundle))) return hold;
+  }
+  return undefined;
+}
+
+export function heldWords({ by, at, why, bundle }: Hold): string {
+  const what = bundle === undefined ? 'held' : `held for ${bundle}`;
+  return `${what} by ${by} since ${at.slice(0, 10)}: ${why}`;
+}
+
+function opened(state: RingState, ring: RingPlace, arrival: Arrival, at: string): RingState {
+  const checks = ring.checks.length === 0 ? '' : `, ${ring.checks.join(' and ')} passed`;
+  const why = `${durationText(ring.after)} since ${arrival.at}${checks}`;
+  const opening: Opening = { ring: ring.name, ...imageOf(arrival), at, by: 'portolan', why };
+  return withOpening(state, opening);
+}
+
+/** A ring that is to name another image; its time in the ring before is over. */
+export function withOpening(state: RingState, opening: Opening): RingState {
+  const { ring, commit, at, by, why, early } = opening;
+  const what = early ? 'opened early' : 'opened';
+  return {
+    ...state,
+    opened: [...state.opened.filter((one) => one.ring !== ring), opening],
+    approvals: state.approvals.filter((one) => one.ring !== ring),
+    events: [...state.events, { what, ring, commit, at, by, why }],
+  };
+}
+
+/** `3 d 4 h`, `72 h`, `5 min`. */
+export function durationText(milliseconds: number): string {
+  const minutes = Math.max(1, Math.ceil(milliseconds / 60_000));
+  if (milliseconds <= 0) return '0 min';
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return minutes % 60 === 0 || hours >= 24
+    ? `${Math.round(minutes / 60)} h`
+    : `${hours} h ${minutes % 60} min`;
+}

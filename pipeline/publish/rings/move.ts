@@ -1,0 +1,176 @@
+/**
+ * Moves the rings of a catalog. Who opens a ring writes so first, over the record that was read; then anybody moves the
+ * ring's tag there, behind a fence of its own. So a death between the two changes nothing but the time.
+ */
+import { withDigest } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import { openDestination } from '../../oci/registry/open.ts';
+import type { Fence, RecordStore, Registry, StandingClaim } from '../../ports.ts';
+import { followingRecord, type PublishedFrom } from '../documents.ts';
+import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from '../fence.ts';
+import type { LeaseOptions } from '../fence-lease.ts';
+import { followingTag } from '../fence-tag.ts';
+import type { RingPlace } from '../target.ts';
+import { lookAtRings, type RingQuestions } from './look.ts';
+import type { Opening, RingImage, RingState, RingStore } from './state.ts';
+
+export interface RingPorts {
+  readonly store: RingStore;
+  readonly fence: Fence;
+  readonly lease?: LeaseOptions | undefined;
+  readonly registry: Registry;
+  /** Where the record of what each ring has is kept as well. */
+  readonly records?: RecordStore | undefined;
+  readonly isAncestor: Fencing['isAncestor'];
+  readonly now: () => Date;
+  readonly log: (line: string) => void;
+}
+
+export interface RingCatalog {
+  readonly catalog: string;
+  /** At least two. */
+  readonly rings: readonly RingPlace[];
+  readonly from?: PublishedFrom | undefined;
+}
+
+/** Looks in a row that lost against others before giving up. */
+const MOST_LOST = 100;
+
+/**
+ * Looks at the rings, and opens those whose time has come. Safe to be called by anybody, any number of times.
+ *
+ * @param questions what an image is asked, besides whether it follows what the ring has
+ * @returns what is known of the rings now
+ * @throws PipelineError as the ports; `conflict`, retryable, when others are always first
+ */
+export async function moveRings(
+  of: RingCatalog,
+  questions: Omit<RingQuestions, 'follows'>,
+  ports: RingPorts,
+): Promise<RingState> {
+  const { rings } = of;
+  for (let lost = 0; lost < MOST_LOST; ) {
+    const { state: before, version } = await ports.store.read();
+    await followOpenings(of, before, ports);
+    const claims = await Promise.all(rings.map((ring) => ports.fence.read(nameOf(of, ring))));
+    const follows: RingQuestions['follows'] = (ring, image) => whyNotAfter(of, ring, image, ports);
+    const look = { ...questions, follows, rings, claims, now: ports.now() };
+    const after = await lookAtRings(before, look);
+    if (isRest(before, after)) return after;
+    if (!(await ports.store.replace(after, version))) {
+      lost++;
+      continue;
+    }
+    const opened = after.opened.filter((one) => !before.opened.includes(one));
+    for (const { ring, commit, why } of opened)
+      ports.log(`${of.catalog}: ${ring} opens for ${commit} (${why})`);
+    if (opened.length === 0) return after;
+  }
+  throw new PipelineError(
+    'conflict',
+    `gave up moving the rings of ${of.catalog} after ${MOST_LOST} conflicts`,
+    {
+      retryable: true,
+    },
+  );
+}
+
+/** Whether there is nothing to keep: nothing waits, and nothing was written before or is the same. */
+function isRest(before: RingState, after: RingState): boolean {
+  const text = (state: RingState): string => JSON.stringify({ ...state, clock: '' });
+  return after.arrivals.length === 0 && text(before) === text(after);
+}
+
+function nameOf({ catalog }: RingCatalog, { name }: RingPlace): string {
+  return fenceName(catalog, name);
+}
+
+/** Brings every ring behind the first one to what it was opened for, and its tag to what is claimed. */
+async function followOpenings(of: RingCatalog, state: RingState, ports: RingPorts): Promise<void> {
+  for (const [i, ring] of of.rings.entries()) {
+    const previous = of.rings[i - 1];
+    if (!previous) continue;
+    const opening = state.opened.find((one) => one.ring === ring.name);
+    const claimed = opening && (await claimOpened(of, { ring, previous, opening }, ports));
+    const standing = claimed ?? (await ports.fence.read(nameOf(of, ring)));
+    // What is retired is at rest until it is opened again.
+    if (standing && standing.retired === undefined) await bringRing(of, ring, standing, ports);
+  }
+}
+
+interface Opened {
+  readonly ring: RingPlace;
+  readonly previous: RingPlace;
+  readonly opening: Opening;
+}
+
+/** @returns the claim that stands; undefined where the ring would get ahead of the one before */
+async function claimOpened(
+  of: RingCatalog,
+  { ring, previous, opening }: Opened,
+  ports: RingPorts,
+): Promise<StandingClaim | undefined> {
+  const ahead = await ports.fence.read(nameOf(of, previous));
+  if (!ahead || ahead.retired !== undefined || !(await reaches(ahead, opening, ports))) return undefined;
+  const standing = await ports.fence.read(nameOf(of, ring));
+  // Nothing is claimed that is not there: the tag could not follow.
+  const isSame = standing?.commit === opening.commit && standing.digest === opening.digest;
+  if (isSame || !(await isThere(ring, opening, ports))) return standing;
+  return (await claim(fencingOf(of, ring, ports), opening)).claim;
+}
+
+/** Whether a claim is at an image's commit, or beyond it. */
+async function reaches(
+  standing: StandingClaim,
+  image: RingImage,
+  { isAncestor }: RingPorts,
+): Promise<boolean> {
+  if (standing.epoch !== image.epoch) return standing.epoch > image.epoch;
+  return isAncestor(image.commit, standing.commit);
+}
+
+async function bringRing(
+  of: RingCatalog,
+  ring: RingPlace,
+  standing: StandingClaim,
+  ports: RingPorts,
+): Promise<void> {
+  const { registry, reference } = await openDestination(ring.place, ports.registry);
+  const { records } = ports;
+  const { catalog, from } = of;
+  const name = nameOf(of, ring);
+  const followers: Follower[] = [
+    followingTag(registry, reference),
+    ...(records ? [followingRecord(records, { name, catalog, place: ring.name, from })] : []),
+  ];
+  await converge(fencingOf(of, ring, ports), standing, followers);
+}
+
+function fencingOf(of: RingCatalog, ring: RingPlace, { fence, isAncestor, lease }: RingPorts): Fencing {
+  return { fence, name: nameOf(of, ring), isAncestor, lease };
+}
+
+async function isThere(
+  { place }: RingPlace,
+  { digest }: RingImage,
+  { registry }: RingPorts,
+): Promise<boolean> {
+  const { registry: at, reference } = await openDestination(place, registry);
+  return (await at.resolve(withDigest(reference, digest))) !== undefined;
+}
+
+async function whyNotAfter(
+  of: RingCatalog,
+  ring: RingPlace,
+  image: RingImage,
+  ports: RingPorts,
+): Promise<string | undefined> {
+  try {
+    const { kind } = await standingOf(fencingOf(of, ring, ports), image);
+    if (kind === 'superseded') return `${ring.tag} has a newer commit`;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'conflict') return error.message;
+    throw error;
+  }
+  return (await isThere(ring, image, ports)) ? undefined : `its image ${image.digest} no longer exists`;
+}

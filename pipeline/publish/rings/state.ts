@@ -1,0 +1,186 @@
+/**
+ * What is known of the rings of a catalog: when an image reached each of them, which rings were opened, by whom and why,
+ * and what is held. It is one record, written over the version that was read: a hold comes before an opening, or after it.
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { repositoryName } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
+import type { Claim, RecordStore } from '../../ports.ts';
+import { fenceName } from '../fence.ts';
+import type { PublishTarget } from '../target.ts';
+
+/** An image of a catalog. */
+export type RingImage = Pick<Claim, 'epoch' | 'commit' | 'digest'>;
+
+/** An image that was seen in a ring. */
+export interface Arrival extends RingImage {
+  /** The ring's place. */
+  readonly ring: string;
+  /** When it was first seen there, in ISO 8601. */
+  readonly at: string;
+}
+
+/** Who did something, when and why. */
+export interface Act {
+  readonly at: string;
+  readonly by: string;
+  readonly why: string;
+}
+
+/** An image that a ring is to name. */
+export interface Opening extends Act, RingImage {
+  readonly ring: string;
+  /** Set where people opened the ring before its time; the image may not have soaked. */
+  readonly early?: true;
+}
+
+/** What is not to go any further: all images of the catalog, those of a commit, or those that have a bundle. */
+export interface Hold extends Act {
+  readonly commit?: string;
+  readonly bundle?: string;
+}
+
+/** A word for opening a ring early, where several people must say it. */
+export interface Approval extends Act, RingImage {
+  readonly ring: string;
+}
+
+/** Something that was done, for the history. */
+export interface RingEvent extends Act {
+  readonly what: 'opened' | 'opened early' | 'approved' | 'held' | 'released';
+  readonly ring?: string;
+  readonly commit?: string;
+  readonly bundle?: string;
+}
+
+/** Why an image is not in the next ring yet. */
+export interface Wait extends RingImage {
+  /** The ring that it waits for. */
+  readonly ring: string;
+  /** When it reached the ring before. */
+  readonly at: string;
+  /** When the ring opens at the earliest; before that nothing else is looked at. */
+  readonly opens: string;
+  /** For people; never empty. */
+  readonly why: readonly string[];
+}
+
+export interface RingState {
+  readonly v: 1;
+  readonly catalog: string;
+  /** The latest time at which anybody looked, in ISO 8601: later arrivals are not stamped with an earlier one. */
+  readonly clock: string;
+  /** In each ring, the oldest first. */
+  readonly arrivals: readonly Arrival[];
+  /** The last one of each ring. */
+  readonly opened: readonly Opening[];
+  readonly holds: readonly Hold[];
+  readonly approvals: readonly Approval[];
+  /** What waited when the rings were last looked at. */
+  readonly waits: readonly Wait[];
+  /** The newest last. */
+  readonly events: readonly RingEvent[];
+}
+
+/** Where a catalog's rings are kept. */
+export interface RingStore {
+  /** The version is undefined where nothing is kept yet. @throws PipelineError `corrupt` */
+  read(): Promise<{ readonly state: RingState; readonly version: string | undefined }>;
+  /** @returns false, and nothing is written, when another version stands there */
+  replace(state: RingState, version: string | undefined): Promise<boolean>;
+}
+
+/** Where records of rings begin. */
+export const RINGS = 'rings/';
+/** Events that are kept. */
+const MOST_EVENTS = 500;
+
+/** The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. */
+export function ringsName(catalog: string, { to }: Pick<PublishTarget, 'to'>): string {
+  return fenceName(catalog, to.kind === 'registry' ? repositoryName(to.reference) : '');
+}
+
+/** Rings as records below `rings/`. */
+export function recordRings(records: RecordStore, catalog: string, name: string): RingStore {
+  const key = `${RINGS}${name}`;
+  return {
+    read: async () => {
+      const stored = await records.get(key);
+      if (!stored) return { state: noRings(catalog), version: undefined };
+      return { state: parseRings(new TextDecoder().decode(stored.bytes), key), version: stored.version };
+    },
+    replace: (state, version) => records.replace(key, new TextEncoder().encode(ringsText(state)), version),
+  };
+}
+
+/** The rings of every catalog that has any, by the names of catalogs. */
+export async function ringsIn(records: RecordStore): Promise<RingState[]> {
+  const found: RingState[] = [];
+  for (const key of await records.list(RINGS)) {
+    const stored = await records.get(key);
+    if (stored) found.push(parseRings(new TextDecoder().decode(stored.bytes), key));
+  }
+  return found.sort((a, b) => (a.catalog < b.catalog ? -1 : 1));
+}
+
+export function noRings(catalog: string): RingState {
+  const nothing = { arrivals: [], opened: [], holds: [], approvals: [], waits: [], events: [] };
+  return { v: 1, catalog, clock: new Date(0).toISOString(), ...nothing };
+}
+
+/** Rings as they are kept. */
+export function ringsText(state: RingState): string {
+  return `${JSON.stringify({ ...state, events: state.events.slice(-MOST_EVENTS) })}\n`;
+}
+
+const LISTS = ['arrivals', 'opened', 'holds', 'approvals', 'waits', 'events'] as const;
+
+/**
+ * Reads rings as they are kept.
+ *
+ * @param where for the message
+ * @throws PipelineError `corrupt`
+ */
+export function parseRings(text: string, where: string): RingState {
+  const value = parsedJson(text);
+  const isWhole =
+    isObject(value) &&
+    value['v'] === 1 &&
+    typeof value['catalog'] === 'string' &&
+    isTime(value['clock']) &&
+    LISTS.every((key) => Array.isArray(value[key]) && (value[key] as unknown[]).every(isObject));
+  const state = value as unknown as RingState;
+  if (isWhole && [...state.arrivals, ...state.opened].every(isStamped)) return state;
+  throw new PipelineError(
+    'corrupt',
+    `${where} is not a valid record of rings: ${JSON.stringify(text.slice(0, 80))}`,
+    {
+      hint: 'no ring opens while it cannot be read: restore an earlier version of the record, or delete it (docs/rings.md)',
+    },
+  );
+}
+
+function isStamped({ ring, at, epoch, commit, digest }: Arrival | Opening): boolean {
+  const isImage =
+    typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(epoch);
+  return (
+    typeof ring === 'string' &&
+    isTime(at) &&
+    isImage &&
+    /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(String(commit))
+  );
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+export function isSameImage(one: RingImage, other: RingImage): boolean {
+  return one.commit === other.commit && one.digest === other.digest && one.epoch === other.epoch;
+}
+
+/** An image alone. */
+export function imageOf({ epoch, commit, digest }: RingImage): RingImage {
+  return { epoch, commit, digest };
+}

@@ -1,0 +1,307 @@
+/** One commit, several tags: a ring opens when the image has soaked in the ring before, and nothing speaks against it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
+import type { StandingClaim } from '../../../../pipeline/ports.ts';
+import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
+import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
+import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
+import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
+import { publishedIn } from '../../../../pipeline/publish/documents.ts';
+import { changeRings, withHold, withoutHold } from '../../../../pipeline/publish/rings/acts.ts';
+import { type RingState, recordRings, ringsIn } from '../../../../pipeline/publish/rings/state.ts';
+import { deliveryWorld } from '../../../fakes/delivery.ts';
+import { harbourRepository, type SampleRepository, sampleFiles } from '../../../fakes/sample.ts';
+
+let sample: SampleRepository;
+let ringed: string;
+beforeAll(() => {
+  sample = harbourRepository();
+  ringed = withRings("[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h}]", sample.base);
+});
+afterAll(() => sample.remove());
+
+const SOURCE = { repository: 'sea/catalogs', branch: 'trunk' };
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
+const LIGHTHOUSE = 'catalogs/v4.20/lighthouse-operator/catalog.yaml';
+const CANARY = 'v4.20-canary';
+const ALL = 'v4.20';
+const HOUR = 3_600_000;
+
+/** A commit whose policy has rings. */
+function withRings(rings: string, parent: string): string {
+  const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+  const changed = policy.replace(/( +)mirrorTo:/, (line, indent) => `${indent}rings: ${rings}\n${line}`);
+  return sample.commit({ [POLICY_PATH]: changed }, { parents: [parent], branch: 'ringed' });
+}
+
+/** A commit with another text in the catalog. */
+function changed(parent: string): string {
+  const text = sample.git('show', `${parent}:${HARBOUR}`).replace('description: ', 'description: It also ');
+  return sample.commit({ [HARBOUR]: `${text}\n` }, { parents: [parent], branch: 'changed' });
+}
+
+interface Sea {
+  readonly ports: DeliveryPorts;
+  readonly log: string[];
+  /** Hours since the beginning, on the clock of whoever looks. */
+  time: number;
+  merge(commit: string): Promise<void>;
+  look(own?: Partial<DeliveryPorts>): Promise<readonly string[]>;
+  at(tag: string): Promise<string | undefined>;
+  rings(): Promise<RingState>;
+}
+
+async function sea(): Promise<Sea> {
+  const queue = { send: async () => undefined };
+  const world = await deliveryWorld({ directory: sample.directory, queue, reports: queue });
+  const log: string[] = [];
+  const of: Sea = {
+    ports: {
+      ...world.living('test'),
+      log: (line) => log.push(line),
+      now: () => new Date(Date.UTC(2026, 0, 1) + of.time * HOUR),
+    },
+    log,
+    time: 0,
+    merge: async (commit) => {
+      sample.git('branch', '-f', 'trunk', commit);
+      await handlePush({ v: 1, kind: 'push', ...SOURCE, commit }, of.ports);
+      const ended = await handleCatalog(
+        { v: 1, kind: 'catalog', ...SOURCE, commit, catalog: 'v4.20' },
+        of.ports,
+      );
+      expect(ended).toMatchObject({ kind: 'published' });
+    },
+    look: async (own = {}) => (await reconcile(SOURCE, { ...of.ports, ...own })).failed,
+    at: async (tag) => {
+      const reference = {
+        kind: 'tag',
+        registry: 'registry.example.com',
+        repository: 'sea/catalog',
+        tag,
+      } as const;
+      const digest = (await world.registry.resolve(reference))?.digest;
+      const claimed = await claims(of.ports);
+      return claimed.find((one) => one.digest === digest)?.commit;
+    },
+    rings: async () => {
+      const [state] = await ringsIn(world.records);
+      if (!state) throw new Error('no rings');
+      return state;
+    },
+  };
+  return of;
+}
+
+/** What is claimed of any tag, now and before. */
+async function claims({ records }: DeliveryPorts): Promise<Pick<StandingClaim, 'commit' | 'digest'>[]> {
+  const found: Pick<StandingClaim, 'commit' | 'digest'>[] = [];
+  for (const key of await records.list('documents/')) {
+    if (!key.endsWith('/receipt.json')) continue;
+    found.push(JSON.parse(new TextDecoder().decode((await records.get(key))?.bytes)));
+  }
+  return found;
+}
+
+function storeOf({ ports }: Sea) {
+  const key = { read: async () => (await ports.records.list('rings/'))[0]?.slice('rings/'.length) ?? '' };
+  return key.read().then((name) => recordRings(ports.records, 'v4.20', name));
+}
+
+test('a merge moves the first ring alone; the next opens when the image has soaked, with the same digest', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  expect([await of.at(CANARY), await of.at(ALL)]).toEqual([ringed, undefined]);
+  await of.look();
+  of.time = 71.9;
+  await of.look();
+  expect(await of.at(ALL)).toBeUndefined();
+  expect((await of.rings()).waits).toMatchObject([
+    { commit: ringed, opens: '2026-01-04T00:00:00.000Z', why: ['soaks for another 6 min of 72 h'] },
+  ]);
+  of.time = 72;
+  await of.look();
+  expect([await of.at(CANARY), await of.at(ALL)]).toEqual([ringed, ringed]);
+  const { events, waits, arrivals } = await of.rings();
+  expect([waits, arrivals]).toEqual([[], []]);
+  expect(events).toMatchObject([
+    { what: 'opened', ring: 'registry.example.com/sea/catalog:v4.20', commit: ringed, by: 'portolan' },
+  ]);
+  // What each ring has is in the records, and nothing of it is retired.
+  expect((await publishedIn(of.ports.records)).map(({ image, retired }) => [image, retired])).toEqual([
+    ['registry.example.com/sea/catalog:v4.20', undefined],
+    ['registry.example.com/sea/catalog:v4.20-canary', undefined],
+  ]);
+});
+
+test('a newer commit soaks for itself, and the older one goes on when its own time is over', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  await of.look();
+  of.time = 48;
+  const newer = changed(ringed);
+  await of.merge(newer);
+  await of.look();
+  of.time = 72;
+  await of.look();
+  expect([await of.at(CANARY), await of.at(ALL)]).toEqual([newer, ringed]);
+  of.time = 119;
+  await of.look();
+  expect(await of.at(ALL)).toBe(ringed);
+  of.time = 120;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+});
+
+test('of two images that have soaked, the newer one goes on, and the older one never comes after it', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  await of.look();
+  of.time = 5;
+  const newer = changed(ringed);
+  await of.merge(newer);
+  await of.look();
+  of.time = 100;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+  of.time = 200;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+});
+
+test('what is held goes no further until it is released; a commit that is not held overtakes it', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  await of.look();
+  const store = await storeOf(of);
+  const act = { at: '2026-01-01T01:00:00.000Z', by: 'anna', why: 'crashes on arm64' };
+  await changeRings(store, (state) => withHold(state, {}, act));
+  of.time = 80;
+  await of.look();
+  expect(await of.at(ALL)).toBeUndefined();
+  expect((await of.rings()).waits[0]?.why).toEqual(['held by anna since 2026-01-01: crashes on arm64']);
+  await changeRings(store, (state) => withHold(state, { commit: ringed }, act));
+  await changeRings(store, (state) => withoutHold(state, {}, { ...act, why: 'fixed' }));
+  const newer = changed(ringed);
+  await of.merge(newer);
+  await of.look();
+  of.time = 152;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+  expect((await of.rings()).events.map(({ what, by }) => `${what} by ${by}`)).toEqual([
+    'held by anna',
+    'held by anna',
+    'released by anna',
+    'opened by portolan',
+  ]);
+});
+
+test('a hold for a bundle holds every image that has it, and none without it', async () => {
+  const of = await sea();
+  const addition = sample.commit(
+    { [HARBOUR]: sample.git('show', `${sample.addition}:${HARBOUR}`) },
+    { parents: [ringed], branch: 'with' },
+  );
+  const without = sample.commit(
+    { [HARBOUR]: sample.git('show', `${ringed}:${HARBOUR}`) },
+    { parents: [addition], branch: 'without' },
+  );
+  await of.merge(addition);
+  await of.look();
+  const bundle = 'harbour-operator.v1.3.0';
+  const act = { at: '2026-01-01T01:00:00.000Z', by: 'anna', why: 'loses data' };
+  await changeRings(await storeOf(of), (state) => withHold(state, { bundle }, act));
+  of.time = 80;
+  await of.look();
+  expect(await of.at(ALL)).toBeUndefined();
+  expect((await of.rings()).waits[0]?.why[0]).toContain('held for harbour-operator.v1.3.0 by anna');
+  await of.merge(without);
+  await of.look();
+  of.time = 152;
+  await of.look();
+  expect(await of.at(ALL)).toBe(without);
+});
+
+test('a check that the ring waits for: only success opens it, and what cannot be read does not', async () => {
+  const of = await sea();
+  const commit = withRings(
+    "[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 0h, checks: [smoke]}]",
+    sample.base,
+  );
+  await of.merge(commit);
+  const whys: unknown[] = [];
+  for (const state of [undefined, 'pending', 'failure'] as const) {
+    await of.look({ checkOf: async () => state });
+    whys.push((await of.rings()).waits[0]?.why[0]);
+  }
+  await of.look();
+  whys.push((await of.rings()).waits[0]?.why[0]);
+  expect(whys).toEqual([
+    'the check smoke was not found',
+    'the check smoke has not ended',
+    'the check smoke has failed',
+    'the check smoke cannot be read here',
+  ]);
+  expect(await of.at(ALL)).toBeUndefined();
+  const asked: unknown[] = [];
+  await of.look({
+    checkOf: async (of, name) => {
+      asked.push([of.repository, of.commit, name]);
+      return 'success';
+    },
+  });
+  expect(asked).toEqual([['sea/catalogs', commit, 'smoke']]);
+  expect(await of.at(ALL)).toBe(commit);
+});
+
+test('a step that strands installed versions does not open the ring; without the condition it does', async () => {
+  for (const [unless, opens] of [
+    ['', false],
+    [', unless: [hold]', true],
+  ] as const) {
+    const of = await sea();
+    const before = sample.commit(
+      { [LIGHTHOUSE]: sampleFiles()[LIGHTHOUSE] ?? '' },
+      { parents: [sample.base], branch: 'lit' },
+    );
+    const first = withRings(`[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 1h${unless}}]`, before);
+    await of.merge(first);
+    await of.look();
+    of.time = 1;
+    await of.look();
+    const text = sample.git('show', `${sample.stranding}:${LIGHTHOUSE}`);
+    const stranding = sample.commit({ [LIGHTHOUSE]: `${text}\n` }, { parents: [first], branch: 'dark' });
+    await of.merge(stranding);
+    expect(await of.at(CANARY)).toBe(stranding);
+    await of.look();
+    of.time = 3;
+    await of.look();
+    expect(await of.at(ALL)).toBe(opens ? stranding : first);
+    if (!opens) expect((await of.rings()).waits[0]?.why[0]).toBe('strands lighthouse-operator 2.0.0');
+  }
+});
+
+test('a clock that runs backwards opens nothing, and stamps nothing with an earlier time', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  of.time = 100;
+  await of.look();
+  of.time = 20;
+  await of.look();
+  expect((await of.rings()).waits[0]?.why).toEqual([
+    'its time stamp is 80 h in the future: a clock is wrong',
+  ]);
+  const newer = changed(ringed);
+  await of.merge(newer);
+  await of.look();
+  expect((await of.rings()).arrivals.map(({ at }) => at)).toEqual([
+    '2026-01-05T04:00:00.000Z',
+    '2026-01-05T04:00:00.000Z',
+  ]);
+  of.time = 171;
+  await of.look();
+  expect(await of.at(ALL)).toBeUndefined();
+  of.time = 172;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+});
