@@ -1,9 +1,12 @@
 /** The GitHub App of a host, and what it checks and proposes with. */
 import { PipelineError } from '../pipeline/error.ts';
+import { gitHubForge } from '../pipeline/github/forge.ts';
+import { repositoryName } from '../pipeline/github/gate.ts';
 import { memoryStore } from '../pipeline/oci/image/memory-store.ts';
 import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipeline/ports.ts';
 import type { GateMessage } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Releaser } from '../pipeline/publish/delivery/ports.ts';
+import type { DriftRequest } from './drift.ts';
 import { type GateRequest, handleGate } from './gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from './github.ts';
 import type { Source } from './receive.ts';
@@ -14,7 +17,7 @@ import type { Telemetry } from './telemetry.ts';
 export interface App {
   readonly forge: GitHubForge;
   /** All that a handler needs for a repository but what it does. */
-  request(source: Source): Promise<GateRequest>;
+  request(source: Source): Promise<GateRequest & DriftRequest>;
   /** @param registry where bundles are pushed */
   releaser(source: Source, registry: Registry): Releaser;
 }
@@ -35,16 +38,12 @@ export function openApp(
   const cache = memoryStore();
   return {
     forge,
-    request: async (source) => ({
-      github: await forge.client(),
-      source,
-      token: await forge.token(),
-      git,
-      registries,
-      cache,
-      now: new Date(),
-      log,
-    }),
+    request: async (source) => {
+      const [github, token] = [await forge.client(), await forge.token()];
+      const gateForge = gitHubForge({ github, repository: repositoryName(source.repository) });
+      const around = { git, registries, cache, now: new Date(), log };
+      return { github, forge: gateForge, source, token, ...around };
+    },
     releaser: (source, registry) =>
       releaserFor({ github: forge.client, source, registry, registries, now: () => new Date(), log }),
   };

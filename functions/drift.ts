@@ -7,6 +7,7 @@ import { openHttpRepository } from '../pipeline/git/http/repository.ts';
 import { authorization, authorizationValue } from '../pipeline/git/process.ts';
 import { openRemote } from '../pipeline/git/remote.ts';
 import type { Repository } from '../pipeline/git/repository.ts';
+import type { GitHub } from '../pipeline/github/client.ts';
 import { type Drift, driftOf } from '../pipeline/github/drift.ts';
 import { proposePins } from '../pipeline/github/drift-pins.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
@@ -21,7 +22,8 @@ import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
 import type { Telemetry } from './telemetry.ts';
 
-export interface DriftRequest extends GateRequest {
+export interface DriftRequest extends Omit<GateRequest, 'forge'> {
+  readonly github: GitHub;
   readonly source: Source;
 }
 

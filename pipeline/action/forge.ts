@@ -1,8 +1,9 @@
 /** GitHub and its repositories, as the step's inputs name them. */
 import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
-import { answer, type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { answer, type GitHub, openGitHub } from '../github/client.ts';
 import { repositoryName } from '../github/gate.ts';
 import { readDefaultBranch, readTip } from '../github/pull-request.ts';
 import { plain } from '../text.ts';

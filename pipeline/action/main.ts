@@ -5,7 +5,8 @@
 import { info, setFailed, setOutput } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import { type GateOutcome, type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
+import type { GateOutcome } from '../forge/gate.ts';
+import { type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
 import { gateGroup } from '../github/group.ts';
 import { unpackedReport } from '../report/packed-report.ts';
 import { plain } from '../text.ts';

@@ -263,8 +263,8 @@ function passedText({ uncounted, template }: Reported): string {
     : `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
 }
 
-/** A report of a pull request on GitHub, with the checks that it waits for. */
-export function onGitHub(
+/** A report of a pull request on a forge, with the checks that it waits for. */
+export function onForge(
   report: CheckReport,
   request: RequestReport,
   waitsFor: readonly string[],

@@ -2,10 +2,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { authorization, networkOf } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
-import { type GitHub, openGitHub, type RepositoryName } from '../github/client.ts';
+import { type GitHub, openGitHub } from '../github/client.ts';
 import { repositoryName } from '../github/gate.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { plain } from '../text.ts';

@@ -53,10 +53,12 @@ export function openRemote(remote: GitRemote, settings: GitSettings): Repository
     resolve: (revisions) => Promise.all(revisions.map((id) => commitId(run, objects, id))),
     bring: (commits) =>
       inTurn(async () => {
-        const wanted = commits.filter((id) => !brought.has(id));
+        const wanted = commits.filter((id) => !brought.has(id) && !whole.has(id));
         if (wanted.length === 0) return;
-        await fetchCommits(run, wanted, brought);
-        for (const id of wanted) brought.add(id);
+        // A commit without its history would cut off that of others; its trees come when they are read.
+        if (whole.size > 0) await fetch(run, [WHOLE_HISTORY, '--filter=tree:0'], wanted);
+        else await fetchCommits(run, wanted, brought);
+        for (const id of wanted) (whole.size > 0 ? whole : brought).add(id);
       }),
     bringHistory: (commits) =>
       inTurn(async () => {

@@ -1,14 +1,8 @@
 /** Checks of others that the policy waits for: only by the app, and the workflow, that it names. */
-import type { RequiredCheck } from '../policy/policy.ts';
-import { type GitHub, pages, type RepositoryName } from './client.ts';
 
-/** What is known of a required check at a commit. */
-export interface CheckState {
-  readonly name: string;
-  readonly state: 'passed' | 'failed' | 'waiting';
-  /** Why it does not count, in words. */
-  readonly why: string;
-}
+import type { CheckState, RepositoryName } from '../forge/forge.ts';
+import type { RequiredCheck } from '../policy/policy.ts';
+import { type GitHub, pages } from './client.ts';
 
 const PASSED: ReadonlySet<string | null> = new Set(['success', 'neutral', 'skipped']);
 

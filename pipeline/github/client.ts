@@ -32,12 +32,6 @@ export interface GitHubOptions {
   readonly retries?: number;
 }
 
-/** Where a repository is. */
-export interface RepositoryName {
-  readonly owner: string;
-  readonly repo: string;
-}
-
 /** How long a rate limit is waited for unless said otherwise, in s. */
 const PATIENCE = 60;
 const TRIES = 3;

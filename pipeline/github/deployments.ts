@@ -2,9 +2,10 @@
 
 import { isObject } from '../../catalog/go/shape.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { parsedJson } from '../json.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
-import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
+import { answer, answerIfAny, type GitHub } from './client.ts';
 
 export interface Deployed {
   /** Id of the commit. */

@@ -2,12 +2,13 @@
 import { catalogUnits } from '../change/unit.ts';
 import { type MovedTag, repin } from '../check/repin.ts';
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import { pinsBody } from '../report/proposal-text.ts';
-import type { GitHub, RepositoryName } from './client.ts';
+import type { GitHub } from './client.ts';
 import type { Drift } from './drift.ts';
 import { type Proposal, type Proposed, propose } from './proposal.ts';
 

@@ -7,6 +7,7 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { packageFolders } from '../change/unit.ts';
 import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatIdentity, type Identity, resolvePeople } from '../policy/identity.ts';
@@ -15,7 +16,7 @@ import { ownersReader } from '../policy/owners/owners.ts';
 import { type Policy, withTag } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
 import { placeText } from '../text.ts';
-import type { GitHub, RepositoryName } from './client.ts';
+import type { GitHub } from './client.ts';
 import { type Deployed, lastDeployed } from './deployments.ts';
 import { readDirectory } from './directory.ts';
 

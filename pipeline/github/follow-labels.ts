@@ -1,7 +1,8 @@
 /** A label on the pull request that says its result. Of all labels, only those that are listed here are touched. */
 import { type CheckReport, enforcedState } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
+import type { RepositoryName } from '../forge/forge.ts';
+import { answer, answerIfAny, type GitHub, pages } from './client.ts';
 
 interface Label {
   readonly name: string;

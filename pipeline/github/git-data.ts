@@ -5,9 +5,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
-import { answer, type GitHub, type RepositoryName } from './client.ts';
+import { answer, type GitHub } from './client.ts';
 
 /** What is to stand at a path: bytes, or what the repository holds already. Undefined: nothing. */
 export type Content = Uint8Array | TreeFile | undefined;

@@ -2,22 +2,25 @@
 
 import { check } from '../check/check.ts';
 import type { CheckReport } from '../check/report.ts';
-import { openRemote } from '../git/remote.ts';
-import type { Repository } from '../git/repository.ts';
-import { memoryStore } from '../oci/image/memory-store.ts';
-import type { GitHub, RepositoryName } from './client.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import {
+  allCommits,
   ancestorOf,
   askingOf,
   bringSides,
   type GateOutcome,
-  type GatePorts,
   governing,
   peopleOf,
-} from './gate.ts';
-import { openHistory } from './history.ts';
+} from '../forge/gate.ts';
+import { openHistory } from '../forge/history.ts';
+import { openRemote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import { memoryStore } from '../oci/image/memory-store.ts';
+import type { GitHub } from './client.ts';
+import { gitHubForge } from './forge.ts';
+import type { GatePorts } from './gate.ts';
 import { graphql } from './merge.ts';
-import { allCommits, readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
+import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
 
 export interface GroupRequest {
   /** Ids of the commits that the group lies between, and the branch that it is for. */
@@ -46,7 +49,7 @@ export async function gateGroup(
     // What was released is read once for all members of the group.
     const asking = askingOf({ cache: memoryStore(), ...ports });
     const { today } = ports;
-    const { of: historyOf } = openHistory({ ...ports, git: repository }, base);
+    const { of: historyOf } = openHistory({ forge: gitHubForge(ports), git: repository }, base);
     const asked = { base, head, ancestor: base, today, historyOf, ...asking };
     const group = await check(repository, asked);
     const members = await Promise.all(
@@ -85,7 +88,13 @@ async function checkMember(
   if (pull.head.commit !== head) return { number, report: undefined };
   const between = sides ?? { base, head, ancestor: undefined };
   const [people] = await Promise.all([
-    peopleOf(ports, pull, { base, reviews, commits: allCommits(listed, pull), pushed: undefined }),
+    peopleOf(gitHubForge(ports), pull, {
+      base,
+      reviews,
+      commits: allCommits(listed, pull),
+      pushed: undefined,
+      repository,
+    }),
     bringSides(repository, between),
   ]);
   const report = await check(repository, {

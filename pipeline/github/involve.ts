@@ -1,17 +1,10 @@
 /** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing, a label. */
-import type { CheckReport } from '../check/report.ts';
+import type { Involving, Reported } from '../forge/forge.ts';
 import { plain } from '../text.ts';
 import { followLabels } from './follow-labels.ts';
 import type { PostRequest } from './post-report.ts';
 import { postSuggestions } from './post-suggestions.ts';
 import { askForReviews } from './request-reviews.ts';
-
-/** How a host goes on when something may not be written, and where it notes what was done. */
-export interface Involving {
-  readonly attempt: (what: string, act: () => Promise<void>) => Promise<unknown>;
-  readonly info: (line: string) => void;
-  readonly warning: (line: string) => void;
-}
 
 /**
  * Offers suggestions, sets the label of the result and asks for the reviews that are missing, as far as the policy says so.
@@ -20,7 +13,7 @@ export interface Involving {
  */
 export async function involve(
   github: PostRequest,
-  about: { readonly number: number; readonly report: CheckReport },
+  about: Reported,
   { attempt, info, warning }: Involving,
 ): Promise<void> {
   const { request } = about.report;

@@ -1,7 +1,8 @@
 /** Merging what is allowed and green: at the checked commit or not at all, by the queue where there is one. */
 import { PipelineError } from '../error.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import type { MergePolicy } from '../policy/policy.ts';
-import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
+import { answer, type GitHub, pages } from './client.ts';
 import { readTip } from './pull-request.ts';
 
 export interface MergeRequest {

@@ -1,10 +1,11 @@
 /** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
 import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plain } from '../text.ts';
 import { ownAccount } from './account.ts';
-import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
+import { answer, type GitHub, pages } from './client.ts';
 import { readPullRequest } from './pull-request.ts';
 
 /** The status context that a branch requires. */

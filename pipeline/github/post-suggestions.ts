@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
+import type { RepositoryName } from '../forge/forge.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { ownAccount } from './account.ts';
-import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
+import { answer, type GitHub, pages } from './client.ts';
 
 /** Begins comments that suggest something; only those of our own account count. */
 const SUGGESTION_MARK = '<!-- portolan:suggestion ';

@@ -1,8 +1,10 @@
 /** What there is on GitHub already of a change that is proposed: its branch, its pull requests. */
+
+import type { RepositoryName } from '../forge/forge.ts';
 import { parseTrailers } from '../git/commit.ts';
 import type { Repository } from '../git/repository.ts';
 import { diffTrees, entryAt, type PathChange } from '../git/tree.ts';
-import { answer, answerIfAny, type GitHub, type RepositoryName } from './client.ts';
+import { answer, answerIfAny, type GitHub } from './client.ts';
 import type { Placing } from './git-data.ts';
 import { readSides } from './pull-request.ts';
 

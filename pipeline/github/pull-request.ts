@@ -7,25 +7,10 @@ import {
   signedOffBy,
   trailerPeople,
 } from '../check/authority/authorship.ts';
+import type { PullRequest, RepositoryName, Sides } from '../forge/forge.ts';
 import { parseTrailers } from '../git/commit.ts';
 import type { Person } from '../policy/identity.ts';
-import { answer, answerIfAny, type GitHub, pages, type RepositoryName } from './client.ts';
-
-export interface PullRequest {
-  readonly number: number;
-  readonly author: Person;
-  /** Ids of commits; the base's is the tip of its branch when GitHub last looked. */
-  readonly base: { readonly branch: string; readonly commit: string };
-  readonly head: {
-    readonly branch: string;
-    readonly commit: string;
-    readonly repository: RepositoryName | undefined;
-  };
-  readonly draft: boolean;
-  readonly open: boolean;
-  readonly labels: readonly string[];
-  readonly commits: number;
-}
+import { answer, answerIfAny, type GitHub, pages } from './client.ts';
 
 /** @throws PipelineError as the client */
 export async function readPullRequest(
@@ -96,9 +81,6 @@ export async function readReviews(
     }));
 }
 
-/** GitHub lists no more commits of a pull request. */
-const MOST_COMMITS = 250;
-
 /** The commits, as far as GitHub lists them. */
 export async function readCommits(
   github: GitHub,
@@ -139,22 +121,6 @@ export async function readCommits(
   );
 }
 
-/** All commits of a pull request: one by nobody stands for those that GitHub does not list. */
-export function allCommits(known: readonly CommitFacts[], { commits: count }: PullRequest): CommitFacts[] {
-  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
-}
-
-const NOBODY: CommitPerson = { name: 'more than GitHub lists', email: '', account: undefined };
-const UNLISTED: CommitFacts = {
-  id: '0'.repeat(40),
-  parents: 1,
-  author: NOBODY,
-  committer: NOBODY,
-  coAuthors: [],
-  signedOffBy: [],
-  verified: false,
-};
-
 function isAccount(value: unknown): value is Account {
   return typeof value === 'object' && value !== null && 'login' in value && 'id' in value && 'type' in value;
 }
@@ -171,15 +137,6 @@ export async function readPusher(github: GitHub, { head }: PullRequest): Promise
   );
   const push = pushes?.find(({ after }) => after === head.commit);
   return push?.actor ? personOf(push.actor as Account) : undefined;
-}
-
-/** Ids of the commits between which a pull request lies. */
-export interface Sides {
-  /** The tip of the base branch. */
-  readonly base: string;
-  readonly head: string;
-  /** Their latest common ancestor; undefined when they have none. */
-  readonly ancestor: string | undefined;
 }
 
 /**

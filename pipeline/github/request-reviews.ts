@@ -4,7 +4,8 @@ import type { GivenReview } from '../check/authority/approval.ts';
 import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import { answer, type GitHub, pages, type RepositoryName } from './client.ts';
+import type { RepositoryName } from '../forge/forge.ts';
+import { answer, type GitHub, pages } from './client.ts';
 import { readReviews } from './pull-request.ts';
 
 /** Most people who are asked; GitHub takes fifteen. */

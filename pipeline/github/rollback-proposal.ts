@@ -1,13 +1,15 @@
 /** A catalog as it was, proposed as a pull request: built on the branch's newest commit, and checked against it. */
 
 import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/rollback.ts';
+import type { RepositoryName } from '../forge/forge.ts';
+import { openHistory } from '../forge/history.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import { rollbackBody } from '../report/proposal-text.ts';
-import type { GitHub, RepositoryName } from './client.ts';
+import type { GitHub } from './client.ts';
+import { gitHubForge } from './forge.ts';
 import type { Content } from './git-data.ts';
-import { openHistory } from './history.ts';
 import { type Proposed, propose } from './proposal.ts';
 
 export interface RollbackPorts {
@@ -68,7 +70,10 @@ async function restoredAt(
   const [to = ''] = await repository.resolve([request.to]);
   await repository.bring([tip, to]);
   const { scratch: directory } = repository;
-  const { of: historyOf } = openHistory({ github, repository: name, git: repository }, tip);
+  const { of: historyOf } = openHistory(
+    { forge: gitHubForge({ github, repository: name }), git: repository },
+    tip,
+  );
   return { restored: await restore(repository, { ...request, directory, base: tip, to, historyOf }), to };
 }
 

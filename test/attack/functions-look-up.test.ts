@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
 import type { ClientOptions } from '../../pipeline/oci/registry/client.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -49,12 +50,15 @@ async function told(image: string, registries: object, options: ClientOptions = 
   );
   const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': text });
   const request: GateRequest = {
-    github: openGitHub({
-      url: hub.forge.url,
-      identity: { kind: 'token', token: TOKEN },
-      log: () => undefined,
+    forge: gitHubForge({
+      github: openGitHub({
+        url: hub.forge.url,
+        identity: { kind: 'token', token: TOKEN },
+        log: () => undefined,
+      }),
+      repository: { owner: 'example', repo: 'catalogs' },
     }),
-    source: { repository: 'example/catalogs', url: `${hub.forge.url}/example/catalogs.git` },
+    source: { url: `${hub.forge.url}/example/catalogs.git` },
     token: TOKEN,
     git: { searchPath: process.env['PATH'] },
     registries: {

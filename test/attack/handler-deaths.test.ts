@@ -6,6 +6,8 @@ import { handleDrift } from '../../functions/drift.ts';
 import { handleGate } from '../../functions/gate.ts';
 import { ask } from '../../functions/publish-request.ts';
 import { receive } from '../../functions/receive.ts';
+import type { GitHub } from '../../pipeline/github/client.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { CommitStatus, Message, Retirement } from '../../pipeline/ports.ts';
@@ -369,7 +371,7 @@ test('drift: the schedule comes again', async () => {
   });
 }, 900_000);
 
-function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] {
+function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] & { github: GitHub } {
   const github = unpaced(hub.forge);
   const mortal = fate.process();
   github.hook.wrap('request', (request, options) =>
@@ -377,7 +379,8 @@ function gateRequest(hub: Hub, fate: Fate): Parameters<typeof handleGate>[1] {
   );
   return {
     github,
-    source: { repository: 'example/catalogs', url: `${hub.forge.url}/example/catalogs.git` },
+    forge: gitHubForge({ github, repository: { owner: 'example', repo: 'catalogs' } }),
+    source: { url: `${hub.forge.url}/example/catalogs.git` },
     token: TOKEN,
     git: { searchPath: process.env['PATH'] },
     registries: {},

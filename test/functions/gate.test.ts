@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
@@ -18,8 +19,11 @@ beforeEach(async () => {
   hub = await openHub();
   const log = (line: string): void => void hub.log.push(line);
   request = {
-    github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
-    source: { repository: 'example/catalogs', url: `${hub.forge.url}/example/catalogs.git` },
+    forge: gitHubForge({
+      github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
+      repository: { owner: 'example', repo: 'catalogs' },
+    }),
+    source: { url: `${hub.forge.url}/example/catalogs.git` },
     token: TOKEN,
     git: { searchPath: process.env['PATH'] },
     registries: {},

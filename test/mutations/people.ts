@@ -148,7 +148,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 15,
     without: 'holding the event to its own head',
-    file: 'pipeline/github/gate.ts',
+    file: 'pipeline/forge/gate.ts',
     text: 'pushed?.head === pull.head.commit ? pushed.by',
     instead: 'pushed ? pushed.by',
     test: FORGE,
@@ -156,7 +156,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 15,
     without: 'the commits that GitHub does not list',
-    file: 'pipeline/github/pull-request.ts',
+    file: 'pipeline/forge/gate.ts',
     text: '? [...known, UNLISTED] : [...known]',
     instead: '? [...known] : [...known]',
     test: FORGE,

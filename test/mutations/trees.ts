@@ -5,7 +5,7 @@ const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
 const SAFETY = 'pipeline/change/unsafe-paths.ts';
-const STAGE = 'pipeline/github/gate.ts';
+const STAGE = 'pipeline/forge/gate.ts';
 const GROUP = 'pipeline/github/group.ts';
 
 export const TREE_MUTATIONS: readonly Mutation[] = [

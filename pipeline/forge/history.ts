@@ -1,5 +1,5 @@
 /**
- * Old versions of catalogs, for a fetch without history: GitHub says which commits changed a
+ * Old versions of catalogs, for a fetch without history: the forge says which commits changed a
  * path; their trees are fetched level by level, all of them together, and nothing else.
  */
 import { compareText } from '../../catalog/go/text.ts';
@@ -8,15 +8,14 @@ import type { OldVersion } from '../check/published.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
-import { answerIfAny, type GitHub, type RepositoryName } from './client.ts';
+import type { GateForge, PathChanges } from './forge.ts';
 
 /** Paths that are asked for, and commits that changed one of them, the latest first. */
 const MOST_PATHS = 30;
 const MOST_COMMITS = 60;
 
 export interface HistoryPorts {
-  readonly github: GitHub;
-  readonly repository: RepositoryName;
+  readonly forge: Pick<GateForge, 'readPathChanges'>;
   readonly git: Repository;
 }
 
@@ -33,9 +32,9 @@ export interface History {
 }
 
 export function openHistory(ports: HistoryPorts, commit: string): History {
-  const asked = new Map<string, Promise<Listing | undefined>>();
-  const listingOf = (path: string): Promise<Listing | undefined> => {
-    const listing = asked.get(path) ?? readListing(ports, commit, path);
+  const asked = new Map<string, Promise<PathChanges | undefined>>();
+  const listingOf = (path: string): Promise<PathChanges | undefined> => {
+    const listing = asked.get(path) ?? ports.forge.readPathChanges(commit, path, MOST_COMMITS);
     asked.set(path, listing);
     return listing;
   };
@@ -60,22 +59,6 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
   };
 }
 
-/** States in which a change left a path, the latest first. */
-type Listing = readonly { readonly tree: string; readonly date: string }[];
-
-async function readListing(
-  { github, repository }: HistoryPorts,
-  commit: string,
-  path: string,
-): Promise<Listing | undefined> {
-  const asked = { ...repository, sha: commit, path, per_page: MOST_COMMITS };
-  const listed = await answerIfAny(github.rest.repos.listCommits(asked));
-  return listed?.map(({ commit: { tree, committer } }) => ({
-    tree: tree.sha,
-    date: (committer?.date ?? '').slice(0, 10),
-  }));
-}
-
 /** Levels of folders that are brought with a root: further down there are thousands of them. */
 const MOST_LEVELS = 3;
 
@@ -83,7 +66,7 @@ const MOST_LEVELS = 3;
 async function bringFolders(
   git: Repository,
   paths: readonly string[],
-  listings: readonly (Listing | undefined)[],
+  listings: readonly (PathChanges | undefined)[],
 ): Promise<void> {
   const roots = [...new Set(listings.flatMap((listing) => listing?.map(({ tree }) => tree) ?? []))];
   const levels = Math.max(0, ...paths.map((path) => path.split('/').length));
@@ -95,7 +78,11 @@ interface PathPast {
   readonly complete: boolean;
 }
 
-async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
+async function pastOf(
+  objects: ObjectReader,
+  path: string,
+  listing: PathChanges | undefined,
+): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
   // What a change left was there until the next change, which stands before it in the list.

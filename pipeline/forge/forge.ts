@@ -1,0 +1,124 @@
+/**
+ * A forge: the service that holds repositories with their pull requests. This is what the gate needs of it; each forge has
+ * an adapter. What a forge does not answer, git answers.
+ */
+import type { GivenReview } from '../check/authority/approval.ts';
+import type { CommitFacts } from '../check/authority/authorship.ts';
+import type { CheckReport } from '../check/report.ts';
+import type { Directory, Identity, Person } from '../policy/identity.ts';
+import type { RequiredCheck } from '../policy/policy.ts';
+
+/** Where a repository is. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** A pull request as its forge has it. */
+export interface PullRequest {
+  readonly number: number;
+  readonly author: Person;
+  /** Ids of commits; the base's is the tip of its branch when the forge last looked. */
+  readonly base: { readonly branch: string; readonly commit: string };
+  readonly head: {
+    readonly branch: string;
+    readonly commit: string;
+    /** Undefined where the fork is gone. */
+    readonly repository: RepositoryName | undefined;
+  };
+  readonly draft: boolean;
+  readonly open: boolean;
+  readonly labels: readonly string[];
+  /** How many commits it has; undefined where the forge lists all of them. */
+  readonly commits: number | undefined;
+}
+
+/** Ids of the commits between which a pull request lies. */
+export interface Sides {
+  /** The tip of the base branch. */
+  readonly base: string;
+  readonly head: string;
+  /** Their latest common ancestor; undefined when they have none. */
+  readonly ancestor: string | undefined;
+}
+
+/** What is known of a required check at a commit. */
+export interface CheckState {
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'waiting';
+  /** Why it does not count, in words. */
+  readonly why: string;
+}
+
+/** States in which changes left a path, the latest first: the tree of the whole repository, and the day. */
+export type PathChanges = readonly { readonly tree: string; readonly date: string }[];
+
+/** A pull request with the report of its check. */
+export interface Reported {
+  readonly number: number;
+  readonly report: CheckReport;
+}
+
+/** How a host goes on when something may not be written, and where it notes what was done. */
+export interface Involving {
+  readonly attempt: (what: string, act: () => Promise<void>) => Promise<unknown>;
+  readonly info: (line: string) => void;
+  readonly warning: (line: string) => void;
+}
+
+/**
+ * One repository on a forge. Its functions throw a PipelineError: `denied`, `not-found`, `usage`, `conflict`,
+ * `rate-limited`, `bad-answer` or `unreachable`, the last three retryable.
+ */
+export interface GateForge {
+  /** What people call it. */
+  readonly name: string;
+  readonly repository: RepositoryName;
+  /** What it does not vouch for, in words; where there is anything, Portolan merges nothing. */
+  readonly lacks: readonly string[];
+
+  readPull(number: number): Promise<PullRequest>;
+  /** Reviews in the order in which they were submitted, without drafts and requests. */
+  readReviews(number: number): Promise<GivenReview[]>;
+  /** The commits of a pull request, as far as the forge lists them, with the accounts that it knows by their addresses. */
+  readCommits(number: number): Promise<CommitFacts[]>;
+  /** Who pushed the head; undefined where the forge does not say. */
+  readPusher(pull: PullRequest): Promise<Person | undefined>;
+  /** Looks up the names in owners' lists. What cannot be found out is absent, and counts for nobody. */
+  readDirectory(identities: readonly Identity[]): Promise<Directory>;
+  /** Checks of others at a commit; one that the forge does not have waits. */
+  readChecks(commit: string, required: readonly RequiredCheck[]): Promise<CheckState[]>;
+  readTip(branch: string): Promise<string>;
+  /**
+   * The last changes of a path up to a commit, `most` at most; undefined where the forge does not list them: the report
+   * then says that earlier published versions are not known.
+   */
+  readPathChanges(commit: string, path: string, most: number): Promise<PathChanges | undefined>;
+
+  /** What the forge says of the history, so that nobody has to fetch it; the history is fetched where undefined. */
+  readonly ancestry?: Ancestry;
+
+  /** Sets the status that a branch may require: the first thing that is written. */
+  postStatus(about: { readonly commit: string; readonly report: CheckReport }): Promise<void>;
+  /** Shows the findings at their lines; the same report again adds nothing. */
+  postFindings(about: Reported): Promise<void>;
+  /**
+   * Writes the pull request's one comment, or writes it over again.
+   *
+   * @returns false when the pull request has moved on: then the comment is for another run to write
+   */
+  postComment(about: Reported): Promise<boolean>;
+  /** Suggestions, labels and requests for reviews, as far as the policy asks for them; left out where there are none. */
+  involve?(about: Reported, involving: Involving): Promise<void>;
+}
+
+export interface Ancestry {
+  /**
+   * The tip of a branch and its common ancestor with a commit; undefined where they are not compared.
+   *
+   * @param base a branch, or the id of a commit
+   */
+  readSides(base: string, head: string): Promise<Sides | undefined>;
+  /** Id of the newest commit that was the tip of a branch and is an ancestor of a commit. @param base id of the tip */
+  readLeftAt(base: string, commit: string): Promise<string | undefined>;
+}

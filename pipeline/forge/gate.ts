@@ -1,0 +1,239 @@
+/**
+ * The gate of one pull request on a forge: what is needed of the repository is fetched, its
+ * people are read, and the check is asked. Policy and owners are those of the tip of the
+ * branch that the pull request is for, whatever commit the event names.
+ */
+import { bringLikely, likelyChanges, likelyFolders } from '../change/prefetch.ts';
+import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
+import { check } from '../check/check.ts';
+import { onForge } from '../check/outcome.ts';
+import type { People } from '../check/people.ts';
+import type { CheckReport } from '../check/report.ts';
+import type { CheckRequest } from '../check/request.ts';
+import { leftBranchAt } from '../git/merge.ts';
+import type { GitRemote, GitSettings } from '../git/process.ts';
+import { openRemote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import type { Store } from '../oci/image/build-cache.ts';
+import type { Person } from '../policy/identity.ts';
+import { matchesGlob } from '../policy/layout.ts';
+import type { MergePolicy, Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import type { Registry } from '../ports.ts';
+import type { CheckState, GateForge, PullRequest, Sides } from './forge.ts';
+import { type History, openHistory } from './history.ts';
+
+/** A repository on a forge, and how it is read. */
+export interface ForgePorts {
+  readonly forge: GateForge;
+  readonly remote: GitRemote;
+  readonly git: GitSettings;
+  readonly registryFor?: (policy: Policy) => Registry;
+  /** Keeps what released images have, by their digests. */
+  readonly cache?: Store;
+  /** The day of the check, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+}
+
+export interface GateRequest {
+  readonly number: number;
+  /** Who pushed the head, where the event says so; the forge is asked otherwise. */
+  readonly pushed?: { readonly by: Person; readonly head: string } | undefined;
+  /** What the event says of the pull request: a guess that saves a round, nothing is decided by it. */
+  readonly expected?: { readonly branch: string; readonly head: string };
+  /** Bytes of a policy that stands in for the base branch's. */
+  readonly policy?: CheckRequest['policy'];
+}
+
+export type GateOutcome =
+  | { readonly kind: 'checked'; readonly report: CheckReport }
+  /** Nothing is to be said: the pull request is closed, or its branch is not gated. */
+  | { readonly kind: 'skipped'; readonly why: string };
+
+/**
+ * Checks a pull request as it stands now.
+ *
+ * @throws PipelineError as the forge and the fetching do
+ */
+export async function gatePullRequest(ports: ForgePorts, request: GateRequest): Promise<GateOutcome> {
+  const { forge } = ports;
+  const { number, expected } = request;
+  const [pull, reviews, listed, guessed] = await Promise.all([
+    forge.readPull(number),
+    forge.readReviews(number),
+    forge.readCommits(number),
+    // What the event says is asked about at once; it counts when it turns out to be so.
+    expected && forge.ancestry?.readSides(expected.branch, expected.head),
+  ]);
+  if (!pull.open) return { kind: 'skipped', why: `pull request ${pull.number} is closed` };
+  const asExpected = expected?.branch === pull.base.branch && expected.head === pull.head.commit;
+  const sides = (asExpected ? guessed : undefined) ?? (await sidesOf(forge, pull));
+  const { base } = sides;
+  const repository = openRemote(ports.remote, ports.git);
+  const history = openHistory({ forge, git: repository }, base);
+  try {
+    const [people] = await Promise.all([
+      peopleOf(forge, pull, {
+        base,
+        reviews,
+        commits: allCommits(listed, pull),
+        pushed: request.pushed,
+        repository,
+      }),
+      bringSides(repository, sides, history),
+    ]);
+    if (!forge.ancestry) await repository.bringHistory([base, pull.head.commit]);
+    const policy = await governing(repository, base, pull.base.branch);
+    if (policy === 'not gated')
+      return { kind: 'skipped', why: `the branch ${pull.base.branch} is not in the policy's branches` };
+    const report = await check(repository, {
+      base,
+      head: pull.head.commit,
+      people,
+      today: ports.today,
+      historyOf: history.of,
+      ...ancestorOf(sides),
+      ...askingOf(ports),
+      ...(request.policy ? { policy: request.policy } : {}),
+    });
+    return { kind: 'checked', report: await withChecks(forge, pull, { report, policy }) };
+  } finally {
+    await repository.close();
+  }
+}
+
+/** How registries are asked in a check. */
+export function askingOf({
+  registryFor,
+  cache,
+}: Pick<ForgePorts, 'registryFor' | 'cache'>): Pick<CheckRequest, 'registryFor' | 'cache'> {
+  return { ...(registryFor ? { registryFor } : {}), ...(cache ? { cache } : {}) };
+}
+
+interface PeopleRequest extends Pick<People, 'reviews' | 'commits'>, Pick<GateRequest, 'pushed'> {
+  /** Id of the tip of the branch that the pull request is for. */
+  readonly base: string;
+  readonly repository: Repository;
+}
+
+/** A pull request's people as the check takes them. */
+export async function peopleOf(
+  forge: GateForge,
+  pull: PullRequest,
+  { base, reviews, commits, pushed, repository }: PeopleRequest,
+): Promise<People> {
+  // What the event says holds for its own head only.
+  const pusher = pushed?.head === pull.head.commit ? pushed.by : await forge.readPusher(pull);
+  const { ancestry } = forge;
+  return {
+    author: pull.author,
+    pusher,
+    reviews,
+    commits,
+    leftBaseAt: async (commit) => {
+      if (ancestry) return ancestry.readLeftAt(base, commit);
+      await repository.bringHistory([base, commit]);
+      return leftBranchAt(repository, base, commit);
+    },
+    directoryFor: (identities) => forge.readDirectory(identities),
+    holds: holdsOf(pull),
+  };
+}
+
+/** GitHub, the only forge that does not list all commits, lists no more of a pull request. */
+const MOST_COMMITS = 250;
+
+/** All commits of a pull request: one by nobody stands for those that the forge does not list. */
+export function allCommits(
+  known: readonly CommitFacts[],
+  { commits: count = 0 }: PullRequest,
+): CommitFacts[] {
+  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
+}
+
+const NOBODY: CommitPerson = { name: 'more than GitHub lists', email: '', account: undefined };
+const UNLISTED: CommitFacts = {
+  id: '0'.repeat(40),
+  parents: 1,
+  author: NOBODY,
+  committer: NOBODY,
+  coAuthors: [],
+  signedOffBy: [],
+  verified: false,
+};
+
+/** Labels with which people say that something waits. */
+const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
+
+function holdsOf({ draft, labels }: PullRequest): string[] {
+  return [
+    ...(draft ? ['the pull request is a draft'] : []),
+    ...labels.filter((label) => HOLD.test(label)).map((label) => `it has the label ${JSON.stringify(label)}`),
+  ];
+}
+
+async function sidesOf({ ancestry, readTip }: GateForge, { base, head }: PullRequest): Promise<Sides> {
+  const sides = await ancestry?.readSides(base.branch, head.commit);
+  // Those that have nothing in common cannot be compared.
+  return sides ?? { base: await readTip(base.branch), head: head.commit, ancestor: undefined };
+}
+
+/** The ancestor of two sides, where they have one. */
+export function ancestorOf({ ancestor }: Sides): { ancestor?: string } {
+  return ancestor === undefined ? {} : { ancestor };
+}
+
+/** Brings both sides with their common ancestor, then what will be read of them, while the past is asked for. */
+export async function bringSides(
+  repository: Repository,
+  { base, head, ancestor = base }: Sides,
+  history?: History,
+): Promise<void> {
+  await repository.bring([...new Set([base, head, ancestor])]);
+  const changes = await likelyChanges(repository.objects, { before: ancestor, after: head });
+  history?.prime(likelyFolders(changes));
+  await bringLikely(repository.objects, base, changes);
+}
+
+/** The base branch's policy; undefined when it cannot be read, which the check then says. */
+export async function governing(
+  repository: Repository,
+  base: string,
+  branch: string,
+): Promise<Policy | undefined | 'not gated'> {
+  const { policy } = await policyAt(repository.objects, base);
+  return policy && !policy.branches.some((pattern) => matchesGlob(pattern, branch)) ? 'not gated' : policy;
+}
+
+async function withChecks(
+  { name, repository, lacks, readChecks }: GateForge,
+  { number, base, head }: PullRequest,
+  { report, policy }: { readonly report: CheckReport; readonly policy: Policy | undefined },
+): Promise<CheckReport> {
+  const states = await readChecks(head.commit, policy?.requiredChecks ?? []);
+  const merge = policy?.merge ?? NO_MERGE;
+  const [lack] = lacks;
+  const isRefused = lack !== undefined && merge.mode !== 'off';
+  const request = {
+    repository: `${repository.owner}/${repository.repo}`,
+    number,
+    branch: base.branch,
+    merge: lack === undefined ? merge : { ...merge, mode: 'off' as const },
+    suggestions: policy?.suggestions ?? false,
+    ...(policy?.labels ? { labels: true } : {}),
+    // Where nothing is enforced, nobody's approval is missing.
+    ask: policy?.enforce === 'on' && policy.approval.ask,
+  };
+  const byHand = [
+    ...(report.byHand ?? []),
+    ...(isRefused ? [`Portolan does not merge on ${name}: ${lack}`] : []),
+  ];
+  const whole = byHand.length === 0 ? report : { ...report, byHand };
+  return onForge(whole, request, states.filter(({ state }) => state !== 'passed').map(waitText));
+}
+
+const NO_MERGE: MergePolicy = { mode: 'off', method: 'squash', via: 'queue-if-enabled' };
+
+function waitText({ name, why }: CheckState): string {
+  return `the required check ${JSON.stringify(name)} ${why}`;
+}
