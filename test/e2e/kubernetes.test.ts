@@ -2,8 +2,9 @@
  * The Kubernetes host with real servers: a burst of merges while workers and PostgreSQL are killed and the host's
  * processes are replaced, as in a rollout. What clusters see is looked at all the time.
  */
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Reference } from '../../catalog/reference.ts';
 import { openDatabase } from '../../functions/kubernetes/database.ts';
@@ -18,7 +19,7 @@ import { POSTGRES, type Postgres, postgres } from '../fakes/postgres.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry, type RealRegistry } from '../fakes/real-registry.ts';
 import { sampleFiles, sampleRepository } from '../fakes/sample.ts';
-import { isOnPath } from '../fakes/tools.ts';
+import { freePort, isOnPath } from '../fakes/tools.ts';
 
 const isComplete = POSTGRES !== undefined && isOnPath('docker-registry');
 
@@ -235,6 +236,46 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     expect(commits.filter((commit) => !told.has(commit))).toEqual([]);
     const { out } = await host.run('status');
     expect(out).toContain('queued: 0, reports: 0, put aside: 0');
+  });
+
+  test('on one machine, started as docs/kubernetes.md says, a merge becomes an image', {
+    timeout: 120_000,
+  }, async () => {
+    const { host, registry, commits } = await site(1);
+    const [, section = ''] =
+      /### On one machine([\s\S]*?)\n## /.exec(readFileSync('docs/kubernetes.md', 'utf8')) ?? [];
+    const [file = '', lines = ''] = [...section.matchAll(/```\n([\s\S]*?)```/g)].map((match) => match[1]);
+    const at = folder();
+    const port = await freePort();
+    const anonymous = join(at, 'auth.json');
+    writeFileSync(anonymous, '{}');
+    const ours: Readonly<Record<string, string>> = {
+      ...host.environment,
+      PORTOLAN_PORT: String(port),
+      PORTOLAN_AUTHFILE: anonymous,
+    };
+    const named = file.replaceAll(/^(\w+)=.*/gm, (_, name: string) => `${name}='${ours[name]}'`);
+    // What a test has beside: servers without TLS, and another GitHub.
+    const beside = ['PORTOLAN_API', 'PORTOLAN_PLAIN_HTTP'].map((name) => `${name}=${ours[name]}`);
+    writeFileSync(join(at, 'portolan.env'), `${named}${beside.join('\n')}\n`);
+    const started = lines
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line.replace('dist/', `${resolve('dist')}/`).replace(/METRICS_PORT=\d+/, 'METRICS_PORT=0'),
+      );
+    const start = (line = ''): ChildProcess => {
+      const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
+      const child = spawn('sh', ['-c', `exec env ${line}`], { cwd: at, env, stdio: 'ignore' });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      return child;
+    };
+    for (const line of started.slice(0, 2)) start(line);
+    const pod = { url: `http://127.0.0.1:${port}` };
+    while ((await host.push(pod, pushPayload(commits[0] ?? '', 'main'))) !== 202) await pause(200);
+    const tag = { registry: registry.host, repository: 'sea/catalog', tag: catalogOf(0) };
+    while (!(await registry.client.resolve({ kind: 'tag', ...tag }).catch(() => undefined))) await pause(200);
+    expect(await new Promise((done) => start(started[2]).once('close', done))).toBe(0);
   });
 
   test('a worker that is told to stop finishes what it does, and answers probes until then', async () => {

@@ -35,12 +35,14 @@ export interface Pod {
 }
 
 export interface KubernetesHost {
+  /** What each process is started with. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Starts a process that goes on. @returns once it is ready */
   start(role: 'receive' | 'work'): Promise<Pod>;
   /** Runs a process to its end. */
   run(role: string): Promise<{ readonly exit: number | null; readonly out: string }>;
   /** Sends a push to a process, signed. @returns the status; undefined when nobody answers */
-  push(pod: Pod, payload: string): Promise<number | undefined>;
+  push(pod: Pick<Pod, 'url'>, payload: string): Promise<number | undefined>;
 }
 
 const SECRET = 'it is only a test';
@@ -85,6 +87,7 @@ export function kubernetesHost({
     return { child, lines };
   };
   return {
+    environment,
     start: async (role) => {
       const [open, internal] = [await freePort(), await freePort()];
       const ports = { PORTOLAN_PORT: String(open), PORTOLAN_METRICS_PORT: String(internal) };
