@@ -75,6 +75,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./catalog/graph.ts')).command,
       },
       {
+        words: 'suggest-graph',
+        summary: 'Suggest channels and edges that leave no installation without an upgrade path',
+        load: async () => (await import('./catalog/suggest-graph.ts')).command,
+      },
+      {
         words: 'diff',
         summary: 'Compare two versions of a catalog and the upgrades they offer',
         load: async () => (await import('./repository/diff.ts')).command,

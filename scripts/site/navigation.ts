@@ -18,6 +18,7 @@ export const GROUPS: readonly Group[] = [
       'docs/adoption.md',
       'docs/foresight.md',
       'docs/fleet.md',
+      'docs/suggest-graph.md',
       'docs/crd-safety.md',
     ],
   },

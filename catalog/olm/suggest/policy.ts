@@ -1,0 +1,67 @@
+/** What a suggested upgrade graph must respect. */
+
+import type { Minor } from '../../fbc/openshift.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
+
+/**
+ * Which versions an upgrade must not pass by. `today`: a direct upgrade is one that the catalog has today.
+ * `minor` and `major`: the newest patch of each minor, or the newest version of each major, is a required stop.
+ */
+export type Stops = 'today' | 'minor' | 'major' | 'none';
+
+/** How versions are divided into channels: as today, or by their numbers. */
+export type ChannelScheme = 'today' | 'stable' | 'candidate' | 'minor' | 'major';
+
+export interface GraphPolicy {
+  readonly channels: readonly ChannelScheme[];
+  readonly stops: Stops;
+  /** Versions that no upgrade may pass by. */
+  readonly required: readonly Version[];
+  /** The newest patch of each stays installable. */
+  readonly supported: readonly Minor[];
+  /** Names of bundles that nobody may install any more. */
+  readonly avoid: ReadonlySet<string>;
+  /** `all`: every entry of today stays, even where no upgrade needs it. */
+  readonly keep: 'needed' | 'all';
+}
+
+export const AS_TODAY: GraphPolicy = {
+  channels: ['today'],
+  stops: 'today',
+  required: [],
+  supported: [],
+  avoid: new Set(),
+  keep: 'needed',
+};
+
+/** Required stops among versions, ascending. */
+export function stopsAmong(versions: readonly Version[], { stops, required }: GraphPolicy): Version[] {
+  const newest = new Map<string, Version>();
+  for (const version of versions) {
+    const group =
+      stops === 'minor' ? `${version.major}.${version.minor}` : stops === 'major' ? `${version.major}` : '';
+    const known = newest.get(group);
+    if (group !== '' && (!known || compareVersions(version, known) > 0)) newest.set(group, version);
+  }
+  const wanted = required.filter((stop) => versions.some((one) => compareVersions(one, stop) === 0));
+  return [...newest.values(), ...wanted]
+    .sort(compareVersions)
+    .filter((version, i, all) => i === 0 || compareVersions(all[i - 1] as Version, version) !== 0);
+}
+
+/** Whether an upgrade from one version to another passes no stop by. */
+export function passesNoStop(stops: readonly Version[]): (from: Version, to: Version) => boolean {
+  return (from, to) => countBelow(stops, to, 0) <= countBelow(stops, from, 1);
+}
+
+/** How many ascending stops are below a version; with `orEqual` 1, those equal to it as well. */
+function countBelow(stops: readonly Version[], version: Version, orEqual: 0 | 1): number {
+  let low = 0;
+  let high = stops.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareVersions(stops[middle] as Version, version) < orEqual) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,169 @@
+/**
+ * One channel of a suggested upgrade graph: the entries that must stay, and the edges by which both resolvers take
+ * everything that may be installed up to the head.
+ */
+import type { Installed } from '../../fbc/edge.ts';
+import { edgeField } from '../../fbc/edge.ts';
+import type { Entry } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import {
+  compareVersions,
+  formatVersion,
+  satisfies,
+  tryParseRange,
+  type Version,
+} from '../../version/version.ts';
+import { shortestChain } from './shortest-chain.ts';
+
+/** An entry as it is written; empty members are left out. */
+export type SuggestedEntry = Omit<Entry, 'index'>;
+
+/** Something that may be installed from the channel. */
+export interface Place extends Installed {
+  /** Whether it may be an entry of the channel. */
+  readonly isCandidate: boolean;
+  /** Whether only its name is certain, so that no range may be relied on. */
+  readonly byName: boolean;
+  /** Whether it is an installed version whose name is unknown, so that only a range reaches it. */
+  readonly byVersion: boolean;
+}
+
+export interface ChannelTask {
+  /** What may be installed, the lowest first; the last is the head. */
+  readonly places: readonly Place[];
+  /** Names of what is newer than the head and is led down to it today. */
+  readonly ledDown: readonly string[];
+  /** Names that must be entries. */
+  readonly required: ReadonlySet<string>;
+  /** Names that the channel lists today and must keep listing. */
+  readonly listed: readonly string[];
+  /** Whether an installation may be upgraded directly to a candidate above it. */
+  readonly may: (from: Place, to: Place) => boolean;
+  /** Versions that an entry's range must not cover, lest an extension without channels follows it. */
+  readonly mustNot: (to: Place) => readonly Version[];
+  /** Today's entry of a name, if it is to be kept as it is where it will do. */
+  readonly today: (name: string) => Entry | undefined;
+}
+
+export interface ChannelResult {
+  /** The lowest first. */
+  readonly entries: readonly SuggestedEntry[];
+  /** No channel has fewer entries on the chain. */
+  readonly atLeast: number;
+}
+
+/** The fewest entries, or undefined where none are found. */
+export function suggestedChannel(task: ChannelTask): ChannelResult | undefined {
+  const { places, required, may, listed } = task;
+  const chain = shortestChain({
+    size: places.length,
+    candidates: places.flatMap(({ isCandidate }, i) => (isCandidate ? [i] : [])),
+    required: new Set(
+      places.flatMap(({ name, isCandidate }, i) => (isCandidate && required.has(name) ? [i] : [])),
+    ),
+    may: (from, to) => may(places[from] as Place, places[to] as Place),
+  });
+  if (!chain) return undefined;
+  const kept = chain.positions.map((position) => places[position] as Place);
+  const names = new Set(kept.map(({ name }) => name));
+  const needs = needsOf(task, chain.positions);
+  const entries = kept.map((place, i) =>
+    entryOf(task, {
+      place,
+      below: kept[i - 1],
+      needs: needs.get(place.name) ?? [],
+      names,
+      isHead: i === kept.length - 1,
+    }),
+  );
+  const others = listed.filter((name) => !names.has(name));
+  const bare = others.map((name) => ({ name, replaces: '', skips: [], skipRange: '' }));
+  return { entries: [...bare, ...entries], atLeast: chain.atLeast };
+}
+
+/** What each entry of the chain must lead up, by the entry's name: all that is no entry itself. */
+function needsOf({ places, may }: ChannelTask, chain: readonly number[]): Map<string, Place[]> {
+  const needs = new Map<string, Place[]>();
+  const onChain = new Set(chain);
+  const highestFirst = [...chain].reverse();
+  for (const [position, place] of places.entries()) {
+    if (onChain.has(position)) continue;
+    const to = highestFirst.find((one) => one > position && may(place, places[one] as Place));
+    const name = to === undefined ? undefined : places[to]?.name;
+    if (name === undefined) continue;
+    const known = needs.get(name);
+    if (known) known.push(place);
+    else needs.set(name, [place]);
+  }
+  return needs;
+}
+
+interface Seat {
+  readonly place: Place;
+  /** The entry below on the chain. */
+  readonly below: Place | undefined;
+  readonly needs: readonly Place[];
+  /** Names on the chain. */
+  readonly names: ReadonlySet<string>;
+  readonly isHead: boolean;
+}
+
+function entryOf(task: ChannelTask, seat: Seat): SuggestedEntry {
+  const { place, below, names, isHead } = seat;
+  const today = task.today(place.name);
+  if (today && willDo(task, today, seat)) {
+    const { name, replaces, skips, skipRange } = today;
+    return { name, replaces, skips, skipRange };
+  }
+  const listed = new Set(task.listed);
+  const isSkipped = ({ name, byName }: Place): boolean => byName || listed.has(name);
+  const named = seat.needs.filter(isSkipped).map(({ name }) => name);
+  const rest = seat.needs.filter((one) => !isSkipped(one));
+  const range =
+    rest.length > 1 || rest.some(({ byVersion }) => byVersion) ? rangeOver(task, place, rest) : '';
+  const ledDown = isHead ? task.ledDown : [];
+  const skips = [
+    ...named,
+    ...(range === '' ? rest.filter(({ byVersion }) => !byVersion).map(({ name }) => name) : []),
+    ...ledDown,
+  ];
+  const [only] = skips;
+  const others = skips.filter((name) => !names.has(name));
+  // The lowest entry has nothing to replace yet: a single installation below it may as well be that.
+  return below === undefined &&
+    only !== undefined &&
+    others.length === 1 &&
+    ledDown.length === 0 &&
+    !listed.has(only)
+    ? { name: place.name, replaces: only, skips: [], skipRange: range }
+    : { name: place.name, replaces: below?.name ?? '', skips: others.sort(compareText), skipRange: range };
+}
+
+/** Whether today's entry does all that is needed of it, and does not hide an entry of the chain. */
+function willDo(task: ChannelTask, today: Entry, { below, needs, names, isHead }: Seat): boolean {
+  return (
+    (below === undefined ? !names.has(today.replaces) : today.replaces === below.name) &&
+    !today.skips.some((name) => names.has(name)) &&
+    needs.every((one) => edgeField(today, one) !== undefined) &&
+    task.listed.every(
+      (name) => names.has(name) || !needs.some((one) => one.name === name) || today.skips.includes(name),
+    ) &&
+    (!isHead || task.ledDown.every((name) => today.skips.includes(name) || today.replaces === name))
+  );
+}
+
+/** A range that covers all of some installations and nothing that it must not; empty where there is none. */
+function rangeOver({ mustNot }: ChannelTask, to: Place, all: readonly Place[]): string {
+  const versions = all.flatMap(({ version }) => (version ? [version] : []));
+  const [lowest] = [...versions].sort(compareVersions);
+  if (!lowest || !to.version || versions.length < all.length) return '';
+  const text = `>=${plain(lowest)} <${plain(to.version)}`;
+  const range = tryParseRange(text);
+  if (!range || !versions.every((version) => satisfies(version, range))) return '';
+  return mustNot(to).some((version) => satisfies(version, range)) ? '' : text;
+}
+
+/** Ranges do not see build metadata. */
+function plain(version: Version): string {
+  return formatVersion({ ...version, build: [] });
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+const TRAP: WrittenPackage = {
+  versions: ['0.2.0', '0.2.3', '0.3.0'],
+  channels: {
+    fast: [
+      { name: 'p.v0.3.0', replaces: 'p.v0.2.3', skips: ['p.v0.2.3'] },
+      { name: 'p.v0.2.3', skips: ['p.v0.2.0'] },
+      { name: 'p.v0.2.0' },
+    ],
+  },
+};
+
+const RANGED: WrittenPackage = {
+  versions: ['1.0.0', '1.1.0'],
+  channels: {
+    stable: [{ name: 'q.v1.0.0' }, { name: 'q.v1.1.0', replaces: 'q.v1.0.0', skipRange: '>=1.0.0 <1.1.0' }],
+  },
+};
+
+function directoryOf(packages: Readonly<Record<string, WrittenPackage>>): string {
+  const directory = folder();
+  mkdirSync(join(directory, 'v4.20'));
+  writeFileSync(join(directory, 'v4.20', 'catalog.json'), written(packages));
+  return directory;
+}
+
+describe('portolan suggest-graph', () => {
+  test('sums up a catalog, one line for each package', async () => {
+    const directory = directoryOf({ p: TRAP, q: RANGED });
+    const { exit, out } = await runCommand(['suggest-graph', 'v4.20'], { directory });
+    expect(out).toBe(
+      [
+        'p: 3 -> 2 entries, stranded installations 1 -> 0',
+        'q: 2 -> 1 entry, stranded installations 0 -> 0',
+        '2 packages: 5 -> 3 entries, stranded installations 1 -> 0',
+        '',
+      ].join('\n'),
+    );
+    expect(exit).toBe(0);
+  });
+
+  test('shows what changes in a package, and who gets an upgrade path', async () => {
+    const directory = directoryOf({ p: TRAP });
+    const { out } = await runCommand(['suggest-graph', '--package', 'p', 'v4.20'], { directory });
+    expect(out).toBe(
+      [
+        'p: 3 -> 2 entries',
+        '  channel fast: 3 -> 2 entries',
+        '    p.v0.3.0, replaces p.v0.2.3',
+        '    p.v0.2.3, skips p.v0.2.0',
+        '  remove from the catalog, with their deprecations: p.v0.2.0',
+        '  gets an upgrade path, OLM v0, channel fast: 0.2.0',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('writes the channels that change, to paste', async () => {
+    const directory = directoryOf({
+      q: RANGED,
+      r: { versions: ['1.0.0'], channels: { a: [{ name: 'r.v1.0.0' }] } },
+    });
+    const { out } = await runCommand(['suggest-graph', '-o', 'yaml', 'v4.20'], { directory });
+    expect(out).toBe(
+      [
+        '---',
+        'entries:',
+        '- name: q.v1.1.0',
+        '  replaces: q.v1.0.0',
+        "  skipRange: '>=1.0.0 <1.1.0'",
+        'name: stable',
+        'package: q',
+        'schema: olm.channel',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('--check fails only where the suggestion helps somebody', async () => {
+    const directory = directoryOf({ p: TRAP, q: RANGED });
+    const exitOf = async (name: string): Promise<number> =>
+      (await runCommand(['suggest-graph', '--check', '--package', name, 'v4.20'], { directory })).exit;
+    expect(await exitOf('p')).toBe(1);
+    expect(await exitOf('q')).toBe(0);
+  });
+
+  test('refuses what is not a version, and versions and packages that are not there', async () => {
+    const directory = directoryOf({ q: RANGED });
+    const error = async (...words: string[]): Promise<string> =>
+      (await runCommand(['suggest-graph', ...words, 'v4.20'], { directory })).err;
+    expect(await error('--stop', 'x')).toContain('--stop must be a version such as 1.4.2, not "x"');
+    expect(await error('--avoid', '9.9.9')).toContain(
+      '--avoid 9.9.9: the package q does not have this version',
+    );
+    expect(await error('--supported', '1')).toContain(
+      '--supported must be a minor version such as 1.4, not "1"',
+    );
+    expect(await error('--package', 'z')).toContain('no catalog contains the package "z"');
+  });
+});
