@@ -81,7 +81,7 @@ export function suggestedChannel(task: ChannelTask): ChannelResult | undefined {
   return { entries: [...bare, ...entries], atLeast: chain.atLeast };
 }
 
-/** What each entry of the chain must lead up, by the entry's name: all that is no entry itself. */
+/** What each entry of the chain must lead up, by the entry's name: all that is not an entry itself. */
 function needsOf({ places, may }: ChannelTask, chain: readonly number[]): Map<string, Place[]> {
   const needs = new Map<string, Place[]>();
   const onChain = new Set(chain);
