@@ -19,6 +19,7 @@ export const GROUPS: readonly Group[] = [
       'docs/foresight.md',
       'docs/fleet.md',
       'docs/suggest-graph.md',
+      'docs/rings.md',
       'docs/crd-safety.md',
     ],
   },
