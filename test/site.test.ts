@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
+import { tryParseMinor } from '../catalog/fbc/openshift.ts';
+import { accepts, kubernetesOf, olmOf } from '../catalog/fbc/platform.ts';
 import { RULES } from '../catalog/rules/index.ts';
 import { COMMAND_GROUPS } from '../pipeline/cli/commands.ts';
 import { GROUPS } from '../scripts/site/navigation.ts';
@@ -59,4 +61,23 @@ test('links between pages lead to pages', () => {
 test('a link to a rule leads to the page of its group; one to a source, to the sources', () => {
   expect(byPath.get('references.md')).toContain('](rules/image.md#image-digest)');
   expect(byPath.get('tekton.md')).toContain('](https://example.com/blob/main/deploy/tekton)');
+});
+
+test('the matrix of versions says what Portolan knows of each version of OpenShift', () => {
+  const rows = [
+    ...(documents.get('docs/compatibility.md') ?? '').matchAll(/^\| (\d\.\d+).*\| 1\.(\d+) \| (.*) \|$/gm),
+  ];
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [, version = '', kubernetes, cells] of rows) {
+    const platform = tryParseMinor(version) ?? { major: 0, minor: 0 };
+    expect(kubernetesOf(platform)?.minor, version).toBe(Number(kubernetes));
+    expect(cells, version).toBe(
+      [
+        olmOf(platform).join(', '),
+        accepts('csvMetadata', platform) ? '`olm.csv.metadata`' : '`olm.bundle.object`',
+        accepts('mirrorSets', platform) ? 'IDMS, ITMS' : 'ICSP',
+        accepts('clusterCatalogs', platform) ? 'ClusterCatalog' : '–',
+      ].join(' | '),
+    );
+  }
 });

@@ -9,6 +9,15 @@ export interface Group {
 /** Every page for readers, once. Commands, rules and decisions have lists of their own. */
 export const GROUPS: readonly Group[] = [
   {
+    title: 'Start in five minutes',
+    pages: [
+      'docs/start-maintainer.md',
+      'docs/start-release-engineer.md',
+      'docs/start-disconnected.md',
+      'docs/start-contributor.md',
+    ],
+  },
+  {
     title: 'Maintainers',
     pages: [
       'docs/action.md',
@@ -30,11 +39,22 @@ export const GROUPS: readonly Group[] = [
   { title: 'Disconnected administrators', pages: ['docs/first-mirror.md', 'docs/disconnected.md'] },
   {
     title: 'Coming from other tools',
-    pages: ['docs/opm.md', 'docs/bundle-differences.md', 'docs/mirror-differences.md'],
+    pages: [
+      'docs/comparison.md',
+      'docs/from-operator-pipelines.md',
+      'docs/opm.md',
+      'docs/from-oc-mirror.md',
+      'docs/from-konflux.md',
+      'docs/bundle-differences.md',
+      'docs/mirror-differences.md',
+    ],
   },
   {
     title: 'Reference',
     pages: [
+      'docs/faq.md',
+      'docs/compatibility.md',
+      'docs/support.md',
       'docs/cli.md',
       'docs/rules.md',
       'docs/playground.md',
