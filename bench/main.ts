@@ -1,7 +1,8 @@
 /**
- * npm run bench: how long validate and render take, and how much memory, next to the peers that are on the PATH.
+ * How long validate and render take, and how much memory, next to the peers that are on the PATH.
  *
- *     npm run bench -- [--history BUNDLE] [--keep DIR] [--inputs text,base64,big,huge] [--runs N]
+ *     npm run build && node scripts/run.mjs bench/main.ts [--history BUNDLE] [--keep DIR] [--runs N]
+ *       [--inputs text,base64,big,huge] [--peers opm,js-yaml,yq] [--peer-runs N] [--cores 1]
  *       [--tasks 'validate;validate, unchanged;validate, one file changed;render -o json;render -o yaml']
  *
  * Runs of ours and of a peer alternate, so that a busy machine slows both. GNU time gives the CPU and the memory.
@@ -28,6 +29,9 @@ const { values } = parseArgs({
     inputs: { type: 'string', default: 'text,base64,big' },
     runs: { type: 'string', default: '5' },
     tasks: { type: 'string' },
+    peers: { type: 'string', default: 'opm,js-yaml,yq' },
+    'peer-runs': { type: 'string' },
+    cores: { type: 'string' },
   },
 });
 
@@ -59,10 +63,11 @@ const tasks: readonly Task[] = [
       { name: 'portolan', command: ({ directory }) => [...portolan, 'validate', directory] },
       ...peer('opm', ({ directory }) => ['opm', 'validate', directory]),
       // They only read: what a catalog means they do not know.
-      {
-        name: 'js-yaml',
-        command: ({ directory }) => [process.execPath, resolve('bench/js-yaml.mjs'), directory],
-      },
+      ...peer(
+        'js-yaml',
+        ({ directory }) => [process.execPath, resolve('bench/js-yaml.mjs'), directory],
+        process.execPath,
+      ),
       ...peer('yq', ({ directory }) => ['yq', '.', ...filesIn(directory)]),
     ],
   },
@@ -104,20 +109,37 @@ const inputs = makeInputs(resolve(values.history), values.keep, new Set(values.i
 console.log(
   `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown'} × ${cpus().length}, ${new Date().toISOString().slice(0, 10)}`,
 );
+console.log('minimum, median, maximum:');
 console.log(['task', 'input', 'MB', 'who', 'wall s', 'CPU s', 'peak MB', 'wall ×', 'CPU ×'].join(' | '));
+/** Medians, as the documentation has them. */
+const table: string[] = [];
 const chosen = tasks.filter(
   ({ name }) => values.tasks === undefined || values.tasks.split(';').includes(name),
 );
-for (const input of inputs) for (const task of chosen) measure(task, input);
+for (const task of chosen) for (const input of inputs) measure(task, input);
+console.log(`\n${heading()}\n${table.join('\n')}`);
 
-function peer(name: string, command: Contender['command']): Contender[] {
-  return isOnPath(name) ? [{ name, command }] : [];
+/** @param program what has to be there; the peer's own name when left out */
+function peer(name: string, command: Contender['command'], program: string = name): Contender[] {
+  return values.peers.split(',').includes(name) && isOnPath(program) ? [{ name, command }] : [];
+}
+
+function heading(): string {
+  const names = chosen[0]?.contenders.map(({ name }) => name) ?? [];
+  const columns = [
+    ...['task', 'input'],
+    ...names.flatMap((name) => [`${name}: wall s`, 'CPU s', 'peak MB']),
+    ...names
+      .slice(1)
+      .flatMap((name) => (names.length === 2 ? ['wall ×', 'CPU ×'] : [`${name}: wall ×`, 'CPU ×'])),
+  ];
+  return `| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}`;
 }
 
 function isOnPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
-      accessSync(join(folder, program), constants.X_OK);
+      accessSync(resolve(folder, program), constants.X_OK);
       return true;
     } catch {
       return false;
@@ -130,6 +152,7 @@ function measure({ name, prepare, contenders }: Task, input: Input): void {
   for (let run = 0; run < Number(values.runs); run++) {
     prepare?.(input, run);
     for (const contender of contenders) {
+      if (contender.name !== 'portolan' && run >= Number(values['peer-runs'] ?? values.runs)) continue;
       samples.get(contender.name)?.push(timed(contender.command(input)));
     }
   }
@@ -149,15 +172,28 @@ function measure({ name, prepare, contenders }: Task, input: Input): void {
     ];
     console.log([...row, ratio('wall'), ratio('cpu')].join(' | '));
   }
+  const all = [...samples.values()];
+  const cells = all.flatMap((taken) => [
+    median(taken, 'wall').toFixed(2),
+    median(taken, 'cpu').toFixed(2),
+    median(taken, 'memory').toFixed(0),
+  ]);
+  const ratios = all
+    .slice(1)
+    .flatMap((taken) =>
+      (['wall', 'cpu'] as const).map((key) => (median(taken, key) / median(ours, key)).toFixed(1)),
+    );
+  table.push(`| ${[name, input.name, ...cells, ...ratios].join(' | ')} |`);
 }
 
 /** Runs a command under GNU time. */
 function timed(command: readonly string[]): Sample {
   const figures = join(values.keep, 'figures');
   const began = process.hrtime.bigint();
-  const { status, error } = spawnSync('/usr/bin/time', ['-f', '%U %S %M', '-o', figures, ...command], {
-    stdio: ['ignore', 'ignore', 'ignore'],
-  });
+  const { cores } = values;
+  const bound = cores === undefined ? [] : ['taskset', '-c', cores];
+  const parameters = ['-f', '%U %S %M', '-o', figures, ...bound, ...command];
+  const { status, error } = spawnSync('/usr/bin/time', parameters, { stdio: ['ignore', 'ignore', 'ignore'] });
   const wall = Number(process.hrtime.bigint() - began) / 1e9;
   if (error) throw error;
   const lines = readFileSync(figures, 'utf8').trim().split('\n');

@@ -2,7 +2,7 @@
  * What a node pulls at 260 packages from a registry that is a round trip of 50 ms away: the image, and the image
  * after a bundle was added; by package, and as the one layer that it could have been.
  *
- *     npm run build && node scripts/run.mjs bench/pull.ts [--history BUNDLE] [--keep DIR] [--compression gzip|zstd]
+ *     npm run build && node scripts/run.mjs bench/pull.ts [--history BUNDLE] [--keep DIR] [--compression gzip|zstd] [--runs 5]
  *
  * Three layers at a time, as containerd pulls them.
  */
@@ -18,6 +18,7 @@ import { distance } from '../test/fakes/distance.ts';
 import { freePort } from '../test/fakes/tools.ts';
 import { countedRegistry } from './counted-registry.ts';
 import { makeInputs } from './inputs.ts';
+import { medianText } from './median-text.ts';
 import { timedRun } from './process.ts';
 import { repositoryOf } from './repository.ts';
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     history: { type: 'string', default: '../shared/data/pr-history.bundle' },
     keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
     compression: { type: 'string', default: 'gzip' },
+    runs: { type: 'string', default: '5' },
   },
 });
 
@@ -48,7 +50,11 @@ try {
   }
   console.log('| image | pull | MB | requests | s |');
   console.log('|---|---|---|---|---|');
-  for (const name of ['packages', 'one']) await pulls(name);
+  for (const name of ['packages', 'one']) {
+    const rows: string[] = [];
+    for (let run = 0; run < Number(values.runs); run++) rows.push(await pulls(name));
+    console.log(medianText(rows));
+  }
 } finally {
   client.close();
   await registry.close();
@@ -89,7 +95,9 @@ async function asOneLayer(commit: string): Promise<void> {
   await timedRun(['crane', 'append', '--insecure', '--oci-empty-base', '-f', layer, '-t', to]);
 }
 
-async function pulls(name: string): Promise<void> {
+/** Rows of the table. */
+async function pulls(name: string): Promise<string> {
+  const rows: string[] = [];
   const known = new Set<string>();
   for (const [commit, what] of [
     [COMMITS[0], 'cold'],
@@ -100,10 +108,9 @@ async function pulls(name: string): Promise<void> {
     await pull(parseReference(`${host}/${name}:${commit}`), known);
     const seconds = (performance.now() - began) / 1000;
     const { received, requests } = registry.take();
-    console.log(
-      `| ${name} | ${what} | ${(received / 1e6).toFixed(2)} | ${requests} | ${seconds.toFixed(2)} |`,
-    );
+    rows.push(`| ${name} | ${what} | ${(received / 1e6).toFixed(2)} | ${requests} | ${seconds.toFixed(2)} |`);
   }
+  return rows.join('\n');
 }
 
 /** Fetches an image as a node does: of one platform, and no layer that it has. */

@@ -3,7 +3,7 @@
  * ListBundles, with opm's JSON cache as the image has it, and with the pogreb cache that opm itself would make of
  * the same files. Needs opm and tar on the PATH, and Linux.
  *
- *     npm run build && node scripts/run.mjs bench/served-cache.ts [--history BUNDLE] [--keep DIR] [--calls 1,10,100]
+ *     npm run build && node scripts/run.mjs bench/served-cache.ts [--history BUNDLE] [--keep DIR] [--calls 1,10,100] [--runs 5]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/fakes/tools.ts';
 import { makeInputs } from './inputs.ts';
+import { medianText } from './median-text.ts';
 import { timedRun } from './process.ts';
 import { call, cpuOf, memoryOf } from './registry-api.ts';
 import { repositoryOf } from './repository.ts';
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     history: { type: 'string', default: '../shared/data/pr-history.bundle' },
     keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
     calls: { type: 'string', default: '1,10,100' },
+    runs: { type: 'string', default: '5' },
   },
 });
 
@@ -39,8 +41,12 @@ try {
   console.log('| cache | ListBundles | CPU s | MiB | open files | MB answered |');
   console.log('|---|---|---|---|---|---|');
   for (const calls of [0, ...values.calls.split(',').map(Number)]) {
-    await measure('JSON', { configs, cache: join(root, 'tmp/cache'), calls });
-    await measure('pogreb', { configs, cache: pogreb, calls });
+    const rows: [string[], string[]] = [[], []];
+    for (let run = 0; run < Number(values.runs); run++) {
+      rows[0].push(await measure('JSON', { configs, cache: join(root, 'tmp/cache'), calls }));
+      rows[1].push(await measure('pogreb', { configs, cache: pogreb, calls }));
+    }
+    for (const each of rows) console.log(medianText(each));
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -65,10 +71,11 @@ async function unpacked(packages: string): Promise<string> {
   return root;
 }
 
+/** A row of the table. */
 async function measure(
   name: string,
   { configs, cache, calls }: { readonly configs: string; readonly cache: string; readonly calls: number },
-): Promise<void> {
+): Promise<string> {
   // A server of pogreb writes into its cache.
   const own = join(scratch, 'own');
   cpSync(cache, own, { recursive: true });
@@ -91,7 +98,7 @@ async function measure(
     for (let call = 0; call < calls; call++) bytes += await listBundles(port);
     files = Math.max(files, openFiles(server));
     const cells = [cpuOf(server).toFixed(2), Math.round(memoryOf(server)), files, (bytes / 1e6).toFixed(0)];
-    console.log(`| ${name} | ${calls} | ${cells.join(' | ')} |`);
+    return `| ${name} | ${calls} | ${cells.join(' | ')} |`;
   } finally {
     clearInterval(sampling);
     server.kill('SIGKILL');
