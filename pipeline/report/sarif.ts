@@ -4,11 +4,11 @@
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
  * @see https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
  */
-import { createHash } from 'node:crypto';
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
+import { findingPrints } from './finding-prints.ts';
 import { HOME, ruleOf, rulePage } from './rule-help.ts';
 
 declare const PORTOLAN_VERSION: string;
@@ -17,7 +17,7 @@ const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'w
 
 export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'>): string {
   const ids = [...new Set(report.findings.map(({ rule }) => rule))].sort();
-  const prints = fingerprints();
+  const printOf = findingPrints();
   const run = {
     tool: { driver: { ...program(), informationUri: HOME, rules: ids.map(descriptorOf) } },
     columnKind: 'utf16CodeUnits',
@@ -29,7 +29,7 @@ export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'
         level: LEVELS[severity],
         message: { text: hint === undefined ? message : `${message}\nFix: ${hint}` },
         locations: [{ physicalLocation: placeOf(finding) }],
-        partialFingerprints: prints(finding),
+        partialFingerprints: fingerprintsOf(printOf(finding)),
         ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
         properties: { ...(of === undefined ? {} : { package: of }), ...(catalogs ? { catalogs } : {}) },
       };
@@ -68,24 +68,9 @@ function placeOf({ location: { file, line, column } }: Finding): object {
   return { artifactLocation: { uri: uriOf(file) }, region: { startLine: line, startColumn: column } };
 }
 
-/** References to lines, which change with every edit above them. */
-const LINES = /:\d+(?::\d+)?\b/g;
-
-/**
- * Makes what findings are recognized by in the next upload: the rule and what it is about, never a line. Findings
- * that have that in common are numbered. `primaryLocationLineHash` is the only one that GitHub reads.
- */
-function fingerprints(): (finding: Finding) => object {
-  const seen = new Map<string, number>();
-  return ({ rule, package: of, channel, subject, installed, message, location }) => {
-    const about = subject ?? installed ?? message.replaceAll(LINES, '');
-    const identity = JSON.stringify([rule, of, channel, about, location.file]);
-    const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
-    const count = (seen.get(digest) ?? 0) + 1;
-    seen.set(digest, count);
-    const print = `${digest}:${count}`;
-    return { 'portolanFinding/v1': print, primaryLocationLineHash: print };
-  };
+/** `primaryLocationLineHash` is the only one that GitHub reads. */
+function fingerprintsOf(print: string): object {
+  return { 'portolanFinding/v1': print, primaryLocationLineHash: print };
 }
 
 /** Lines that may stand in place of others, all of them together: each file once. */

@@ -33,7 +33,7 @@ describe('bash', () => {
   test('offers the options of the command that was typed, and the words that they take', () => {
     expect(offered('check', '--fo')).toEqual(['--format']);
     expect(offered('check', '--j')).toEqual(['--json']);
-    expect(offered('check', '--format', '')).toEqual(['text', 'json', 'markdown', 'sarif']);
+    expect(offered('check', '--format', '')).toEqual(['text', 'json', 'markdown', 'sarif', 'code-quality']);
     expect(offered('diff', 'a', 'b', '--format', 'm')).toEqual(['markdown']);
     expect(offered('mirror', 'plan', '--he')).toEqual(['--help']);
     expect(offered('convert', 'package-manifests', '--he')).toEqual(['--help']);

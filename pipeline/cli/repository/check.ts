@@ -12,6 +12,7 @@ import type { RegistryClient } from '../../oci/registry/client.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { clonePackages } from '../../policy/setup/clone-packages.ts';
+import { codeQualityReport } from '../../report/code-quality.ts';
 import { jsonReport } from '../../report/json.ts';
 import { markdownReport } from '../../report/markdown.ts';
 import { sarifReport } from '../../report/sarif.ts';
@@ -26,6 +27,7 @@ const FORMATS = {
   json: jsonReport,
   markdown: (report) => markdownReport(report),
   sarif: sarifReport,
+  'code-quality': codeQualityReport,
 } satisfies Readonly<Record<string, (report: CheckReport) => string>>;
 
 const FORMAT_WORDS = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
