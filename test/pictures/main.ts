@@ -1,8 +1,13 @@
-/** Draws the pictures of docs/pictures.md: npm run pictures -- CLONE (of the recorded history) */
-import { writeFileSync } from 'node:fs';
+/**
+ * Draws the pictures of docs/pictures.md: npm run pictures [-- CLONE]
+ * With a clone of the recorded history, checks the pull requests again. Without one, draws the reports that are kept here.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import type { CheckReport } from '../../pipeline/check/report.ts';
+import { DRAWN, drawings } from './drawings.ts';
 import { pictureOf } from './picture.ts';
-import { reportOf, SHOWN } from './pull-requests.ts';
+import { reportOf, SHOWN, type Shown } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
 import { smallPng } from './small-png.ts';
 
@@ -10,7 +15,6 @@ import { smallPng } from './small-png.ts';
 const MOST = 100_000;
 
 const [clone] = process.argv.slice(2);
-if (clone === undefined) throw new Error('usage: npm run pictures -- CLONE');
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-lcd-text'],
@@ -18,16 +22,28 @@ const browser = await chromium.launch({
 try {
   const page = await browser.newPage({ viewport: { width: 900, height: 600 } });
   for (const shown of SHOWN) {
-    const report = await reportOf(clone, shown);
+    const report = await checkedAgain(shown);
     const sent = await sentOf(report);
-    writeFileSync(`test/pictures/${shown.name}.report.json`, `${JSON.stringify(report)}\n`);
     writeFileSync(`test/pictures/${shown.name}.sent.json`, `${JSON.stringify(sent, null, 2)}\n`);
     await page.setContent(pictureOf(sent));
-    const picture = smallPng(await page.locator('body').screenshot());
-    writeFileSync(`docs/pictures/${shown.name}.png`, picture);
-    if (picture.length > MOST) throw new Error(`${shown.name}: ${picture.length} bytes, at most ${MOST}`);
-    process.stdout.write(`docs/pictures/${shown.name}.png: ${picture.length} bytes\n`);
+    keep(`${shown.name}.png`, smallPng(await page.locator('body').screenshot()));
+    if (shown.name !== DRAWN) continue;
+    for (const [name, text] of drawings(report)) keep(name, Buffer.from(text));
   }
 } finally {
   await browser.close();
+}
+
+async function checkedAgain(shown: Shown): Promise<CheckReport> {
+  const path = `test/pictures/${shown.name}.report.json`;
+  if (clone === undefined) return JSON.parse(readFileSync(path, 'utf8'));
+  const report = await reportOf(clone, shown);
+  writeFileSync(path, `${JSON.stringify(report)}\n`);
+  return report;
+}
+
+function keep(name: string, picture: Buffer): void {
+  if (picture.length > MOST) throw new Error(`${name}: ${picture.length} bytes, at most ${MOST}`);
+  writeFileSync(`docs/pictures/${name}`, picture);
+  process.stdout.write(`docs/pictures/${name}: ${picture.length} bytes\n`);
 }

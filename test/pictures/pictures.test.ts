@@ -1,9 +1,11 @@
 /** What docs/pictures.md shows is what Portolan says today: where a text changes, `npm run pictures` draws it anew. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DRAWN, drawings } from './drawings.ts';
 import { htmlOf, pictureOf } from './picture.ts';
 import { SHOWN } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
+import { terminalSvg } from './terminal.ts';
 
 const read = (name: string, kind: string) =>
   JSON.parse(readFileSync(`test/pictures/${name}.${kind}.json`, 'utf8'));
@@ -26,6 +28,22 @@ test('the page shows each picture of a pull request, and every other file is sho
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
   const text = pages.map((name) => readFileSync(`docs/${name}`, 'utf8')).join('');
   expect(readdirSync('docs/pictures').filter((name) => !text.includes(`(pictures/${name})`))).toEqual([]);
+});
+
+test('the terminal and the upgrade graph are drawn from the report', () => {
+  const drawn = drawings(read(DRAWN, 'report'));
+  expect([...drawn.keys()]).toEqual(['terminal.svg', 'upgrade-graph.svg']);
+  for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
+});
+
+test('a terminal has a title, breaks long lines between words, and shows texts as they are', () => {
+  const picture = terminalSvg('a < b', [
+    { look: 'printed', text: `  ${'word '.repeat(30)}</text>` },
+    { look: 'bad', text: '' },
+  ]);
+  expect(picture).toContain('<title id="title">a &lt; b</title>');
+  const rows = [...picture.matchAll(/preserve">(.*)<\/text>/g)].map(([, text]) => text);
+  expect(rows).toEqual([`  ${'word '.repeat(20)}`.trimEnd(), `    ${'word '.repeat(10)}&lt;/text&gt;`, '']);
 });
 
 test('Markdown is drawn with its escapes, and without the text of diagrams', () => {

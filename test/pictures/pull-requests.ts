@@ -22,6 +22,11 @@ export const SHOWN: readonly Shown[] = [
     commit: 'ffada0cae861c3162d864e6b1f3bbaf9494061f4',
     author: 'contributor-027',
   },
+  {
+    name: 'upgrade-path-lost',
+    commit: 'e3e6f7002c7e2d4939f75e0e0569af0ee7724bcf',
+    author: 'contributor-017',
+  },
 ];
 
 const POLICY = `apiVersion: portolan/v1alpha1

@@ -1,0 +1,67 @@
+/** The pictures that are drawn from texts alone: the terminal and the upgrade graph of one pull request. */
+import { readFileSync } from 'node:fs';
+import type { CheckReport } from '../../pipeline/check/report.ts';
+import { svgText } from '../../pipeline/report/svg.ts';
+import { textReport } from '../../pipeline/report/text-report.ts';
+import { type Line, type Look, terminalSvg } from './terminal.ts';
+
+/** Whose report it is: of those in pull-requests.ts. */
+export const DRAWN = 'upgrade-path-lost';
+
+/** What opm printed, recorded. */
+interface Recorded {
+  readonly command: string;
+  readonly output: string;
+  readonly exit: number;
+}
+
+/** Lines of the upgrade impact up to the end of its first installation. */
+const INSTALLATION = 5;
+
+/** The drawings of a report, by file name. */
+export function drawings(report: CheckReport): ReadonlyMap<string, string> {
+  const recorded: Recorded = JSON.parse(readFileSync('test/pictures/opm.json', 'utf8'));
+  const [diff] = report.diffs;
+  if (!diff) throw new Error('the report of the drawings has no diff');
+  return new Map([
+    [
+      'terminal.svg',
+      terminalSvg('opm validate passes. portolan check fails: clusters lose their upgrade path', [
+        ...opmLines(recorded),
+        { look: 'printed', text: '' },
+        ...portolanLines(report),
+      ]),
+    ],
+    ['upgrade-graph.svg', svgText(diff.graph, { interactive: false, styled: true })],
+  ]);
+}
+
+function opmLines({ command, output, exit }: Recorded): Line[] {
+  return [
+    { look: 'typed', text: `$ ${command}; echo $?` },
+    ...(output === '' ? [] : output.split('\n').map((text) => ({ look: 'printed' as const, text }))),
+    { look: exit === 0 ? 'good' : 'bad', text: `${exit}` },
+  ];
+}
+
+/** The verdict, the first installation of the upgrade impact and the first finding, as printed; `…` is what lies between them. */
+function portolanLines(report: CheckReport): Line[] {
+  const printed = textReport(report).split('\n');
+  const impact = printed.indexOf('Upgrade impact:');
+  const end = printed.indexOf('', impact);
+  const more = { look: 'dim' as const, text: '…' };
+  return [
+    { look: 'typed', text: '$ portolan check --base main --head dell-csm-operator-1.9.0' },
+    { look: 'bad', text: printed[0] ?? '' },
+    more,
+    ...printed.slice(impact, impact + INSTALLATION).map((text) => ({ look: lookOf(text), text })),
+    more,
+    ...printed.slice(end + 1, end + 3).map((text) => ({ look: lookOf(text), text })),
+    more,
+  ];
+}
+
+function lookOf(text: string): Look {
+  if (/\(STUCK: |: error: /.test(text)) return 'bad';
+  return text.startsWith('    fix: ') ? 'good' : 'printed';
+}
