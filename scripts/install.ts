@@ -53,6 +53,13 @@ const PLACES: Readonly<Record<string, Place>> = {
       `To run it without installing it, write \`npx portolan@${version}\` in place of \`portolan\`.`,
     ],
   },
+  badges: {
+    before: badges,
+    after: (install) => [
+      ...badges(install),
+      '[![npm](https://img.shields.io/npm/v/portolan)](https://www.npmjs.com/package/portolan)',
+    ],
+  },
   action: {
     before: stepOfAction,
     after: stepOfAction,
@@ -123,6 +130,15 @@ const PLACES: Readonly<Record<string, Place>> = {
     ],
   },
 };
+
+function badges(_: Install): string[] {
+  const ci = `https://github.com/${REPOSITORY}/actions/workflows/ci.yml`;
+  const scorecard = 'scorecard.dev';
+  return [
+    `[![CI](${ci}/badge.svg)](${ci})`,
+    `[![OpenSSF Scorecard](https://api.${scorecard}/projects/github.com/${REPOSITORY}/badge)](https://${scorecard}/viewer/?uri=github.com/${REPOSITORY})`,
+  ];
+}
 
 function stepOfAction({ version, commit }: Install): string[] {
   return ['```yaml', `- uses: ${REPOSITORY}@${commit} # v${version}`, '  with: {mode: check}', '```'];
