@@ -53,10 +53,69 @@ export function insertedAt(text: string, path: readonly (string | number)[], ite
   const margin = marginOf(text, list.start);
   if (margin === undefined) return undefined;
   const at = endOf(list, beside, text);
-  const lines = emitYaml(item).trimEnd().split('\n');
-  const written = lines.map((line, i) => `${margin}${i === 0 ? '- ' : '  '}${line}\n`).join('');
+  const written = itemText(item, margin);
   const before = text.slice(0, at);
   return `${before}${before.endsWith('\n') ? '' : '\n'}${written}${text.slice(at)}`;
+}
+
+/** What becomes of an item of a list: another one, nothing, or the same. */
+export type ItemChange = (item: Json, index: number) => Json | undefined;
+
+/**
+ * A document in which items of a list of its root are changed or left out; the rest stays unchanged. A list that does
+ * not stand over several lines makes the whole document be written anew.
+ *
+ * @param key the key of the list
+ */
+export function withItems(piece: PieceText, format: FileFormat, key: string, change: ItemChange): PieceText {
+  const value = { ...piece.blob?.value } as Record<string, Json>;
+  const list = value[key];
+  if (!Array.isArray(list)) return piece;
+  const items = list.map(change);
+  if (items.every((item, i) => item === list[i])) return piece;
+  const text = format === 'yaml' ? itemsChanged(piece.text, key, { list, items }) : undefined;
+  if (text !== undefined) return pieceOf(text);
+  const kept = items.filter((item) => item !== undefined);
+  return pieceOf(documentText(piece.text, format, { ...value, [key]: kept }));
+}
+
+/** A document with another value, in the format and with the indentation of its text. */
+export function documentText(text: string, format: FileFormat, value: Json): string {
+  if (format === 'yaml') return `---\n${emitYaml(value)}`;
+  const space = /^\s*/.exec(text)?.[0] ?? '';
+  const indent = text.trim().includes('\n') ? (/\n([ \t]+)"/.exec(text)?.[1] ?? 4) : 0;
+  return `${space}${JSON.stringify(value, null, indent)}\n`;
+}
+
+function itemsChanged(
+  text: string,
+  key: string,
+  { list, items }: { readonly list: readonly Json[]; readonly items: readonly (Json | undefined)[] },
+): string | undefined {
+  const { root } = readTree(text, { depth: DEPTH });
+  const node = childAt(root, key);
+  if (node?.kind !== 'sequence' || node.items.length !== list.length) return undefined;
+  if (text.charAt(node.start) !== '-' || items.every((item) => item === undefined)) return undefined;
+  const margin = marginOf(text, node.start);
+  const starts = node.items.map(({ start }) => text.lastIndexOf('\n', start - 1) + 1);
+  const dashes = starts.every((start) => text.startsWith(`${margin}- `, start));
+  if (margin === undefined || !dashes || new Set(starts).size < starts.length) return undefined;
+  const stop = endOf(node, startsIn(root), text);
+  let changed = '';
+  let from = 0;
+  for (const [i, item] of items.entries()) {
+    if (item === list[i]) continue;
+    const next = starts[i + 1];
+    const start = starts[i] ?? 0;
+    changed += text.slice(from, start) + (item === undefined ? '' : itemText(item, margin));
+    from = next === undefined ? stop : beforeComments(text, next);
+  }
+  return changed + text.slice(from);
+}
+
+function itemText(item: Json, margin: string): string {
+  const lines = emitYaml(item).trimEnd().split('\n');
+  return lines.map((line, i) => `${margin}${i === 0 ? '- ' : '  '}${line}\n`).join('');
 }
 
 /** What stands before a list's first dash; undefined when that is more than spaces and dashes of lists around it. */
@@ -79,7 +138,12 @@ function startsIn(node: YamlNode | undefined): number[] {
 /** Where a list's last line ends: before the next key, and before the blank lines and comments that lead to it. */
 function endOf(list: YamlNode, keys: readonly number[], text: string): number {
   const next = Math.min(...keys.filter((start) => start > list.start), text.length);
-  let at = next === text.length ? next : text.lastIndexOf('\n', next) + 1;
+  return beforeComments(text, next === text.length ? next : text.lastIndexOf('\n', next) + 1);
+}
+
+/** The end of the last line above a place that is neither blank nor a comment. */
+function beforeComments(text: string, from: number): number {
+  let at = from;
   for (;;) {
     const lineStart = text.lastIndexOf('\n', at - 2) + 1;
     if (at === 0 || !/^\s*(?:#.*)?$/.test(text.slice(lineStart, at).trimEnd())) return at;
