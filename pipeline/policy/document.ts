@@ -29,9 +29,14 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
  * Reads a policy.
  *
  * @param file name for findings
+ * @param what the kind of file, for messages
  * @returns no settings beside a finding of `settings/yaml`, `settings/repeated-key` or `settings/document`
  */
-export function readPolicyDocument(file: string, bytes: Uint8Array): SettingsRead {
+export function readPolicyDocument(
+  file: string,
+  bytes: Uint8Array,
+  what: 'policy' | 'advisory' = 'policy',
+): SettingsRead {
   const text = new TextDecoder('utf-8').decode(bytes);
   const document = new OffsetDocument(file, text, 1, () => 0);
   const refused = (rule: string, message: string, offset: number, hint?: string): SettingsRead => {
@@ -49,10 +54,10 @@ export function readPolicyDocument(file: string, bytes: Uint8Array): SettingsRea
     const [root, second] = treesOf(events, text);
     if (others.length > 0) {
       const offset = second?.start ?? text.length;
-      return refused('settings/document', 'the policy must be one document', offset, 'keep one document');
+      return refused('settings/document', `the ${what} must be one document`, offset, 'keep one document');
     }
     if (expandedSize(value) > MOST_VALUES) {
-      const message = `aliases expand the policy to more than ${MOST_VALUES} values`;
+      const message = `aliases expand the ${what} to more than ${MOST_VALUES} values`;
       return refused('settings/yaml', message, 0, 'write out the values that you need');
     }
     const locate = (path: Path): Placed | undefined => find(root, path);

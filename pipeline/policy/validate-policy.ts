@@ -28,8 +28,7 @@ export function validatePolicy(settings: Settings, ruleIds: readonly string[] | 
   const value = withOff(settings.value);
   const validate = validator();
   if (!validate(value)) {
-    const defects = (validate.errors ?? []).filter(({ keyword }) => !WRAPPERS.has(keyword));
-    return { written: undefined, findings: defects.map((defect) => schemaFinding(defect, value, settings)) };
+    return { written: undefined, findings: schemaFindings(validate.errors ?? [], value, settings) };
   }
   const findings = [
     ...patternFindings(value, settings),
@@ -39,6 +38,27 @@ export function validatePolicy(settings: Settings, ruleIds: readonly string[] | 
     ...ruleFindings(value, settings, ruleIds),
   ];
   return { written: value, findings };
+}
+
+/** The file that a schema is of, in findings. */
+type Kind = 'policy' | 'advisory';
+
+/** What a schema says of a file, each with its line. */
+export function schemaFindings(
+  errors: readonly ErrorObject[],
+  value: unknown,
+  settings: Settings,
+  kind: Kind = 'policy',
+): Finding[] {
+  return errors
+    .filter(({ keyword }) => !WRAPPERS.has(keyword))
+    .map((defect) => schemaFinding(defect, { value, settings, kind }));
+}
+
+interface Read {
+  readonly value: unknown;
+  readonly settings: Settings;
+  readonly kind: Kind;
 }
 
 /** Keywords that only say that another one failed. */
@@ -74,15 +94,16 @@ function finding(rule: string, message: string, location: Location, hint?: strin
   return { rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) };
 }
 
-function schemaFinding(defect: ErrorObject, value: unknown, settings: Settings): Finding {
+function schemaFinding(defect: ErrorObject, read: Read): Finding {
+  const { value, settings, kind } = read;
   const path = pathOf(defect.instancePath, value);
-  const at = path.length === 0 ? 'the policy' : pathText(path);
+  const at = path.length === 0 ? `the ${kind}` : pathText(path);
   switch (defect.keyword) {
     case 'additionalProperties':
-      return unknownKey(defect, path, settings);
+      return unknownKey(defect, path, read);
     case 'required': {
       const key = String(defect.params['missingProperty']);
-      return finding('policy/value', `${at}: ${key} is missing`, settings.locateKey(path), `${key}: …`);
+      return finding(`${kind}/value`, `${at}: ${key} is missing`, settings.locateKey(path), `${key}: …`);
     }
     case 'pattern':
       if (defect.propertyName !== undefined) {
@@ -99,10 +120,10 @@ function schemaFinding(defect: ErrorObject, value: unknown, settings: Settings):
   }
   const expected = expectation(defect);
   const message = `${at} must be ${expected}, found ${shown(defect.data)}`;
-  return finding('policy/value', message, settings.locate(path), hintFor(defect));
+  return finding(`${kind}/value`, message, settings.locate(path), hintFor(defect));
 }
 
-function unknownKey(defect: ErrorObject, path: Path, settings: Settings): Finding {
+function unknownKey(defect: ErrorObject, path: Path, { settings, kind }: Read): Finding {
   const key = String(defect.params['additionalProperty']);
   const known = Object.keys(
     isObject(defect.parentSchema?.['properties']) ? defect.parentSchema['properties'] : {},
@@ -111,7 +132,7 @@ function unknownKey(defect: ErrorObject, path: Path, settings: Settings): Findin
   const where = path.length === 0 ? '' : ` in ${pathText(path)}`;
   const hint = meant === undefined ? `valid keys: ${known.join(', ')}` : `did you mean ${meant}?`;
   const location = settings.locateKey([...path, key]);
-  return finding('policy/unknown-key', `unknown key ${JSON.stringify(key)}${where}`, location, hint);
+  return finding(`${kind}/unknown-key`, `unknown key ${JSON.stringify(key)}${where}`, location, hint);
 }
 
 function expectation({ keyword, params, parentSchema }: ErrorObject): string {

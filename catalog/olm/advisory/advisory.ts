@@ -65,6 +65,11 @@ export function hasVersion({ version }: Pick<Installed, 'version'>, text: string
   return wanted !== undefined && version !== undefined && isSame(wanted, version);
 }
 
+/** Whether a text is a version. */
+export function isVersion(text: string): boolean {
+  return tryParseVersion(text) !== undefined;
+}
+
 /** Whether a text of `versions` can be read. */
 export function isVersions(text: string): boolean {
   return tryParseVersion(text) !== undefined || tryParseRange(text) !== undefined;
