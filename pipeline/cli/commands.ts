@@ -120,6 +120,21 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./catalog/deprecate.ts')).command,
       },
       {
+        words: 'advisory new',
+        summary: 'Write an advisory: versions that clusters must not use, and what they do instead',
+        load: async () => (await import('./repository/advisory-new.ts')).command,
+      },
+      {
+        words: 'advisory apply',
+        summary: 'Change catalogs as an advisory asks, and show its effect on clusters',
+        load: async () => (await import('./repository/advisory-apply.ts')).command,
+      },
+      {
+        words: 'advisory list',
+        summary: 'List the advisories, and whether each catalog has them applied',
+        load: async () => (await import('./repository/advisory-list.ts')).command,
+      },
+      {
         words: 'promote',
         summary: 'Copy one package, or all of a catalog, to another catalog',
         load: async () => (await import('./catalog/promote.ts')).command,

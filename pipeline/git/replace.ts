@@ -49,7 +49,8 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
 }
 
 /**
- * Writes a tree in which some files have other texts; those that are there keep their mode.
+ * Writes a tree in which some files have other texts; those that are there keep their mode. A file without a text is
+ * removed.
  *
  * @returns its id; that of the tree itself when there is no text
  * @throws PipelineError `git`, `not-found`
@@ -60,16 +61,22 @@ export async function treeWith(
     directory,
     tree,
     texts,
-  }: { readonly directory: string; readonly tree: string; readonly texts: ReadonlyMap<string, string> },
+  }: {
+    readonly directory: string;
+    readonly tree: string;
+    readonly texts: ReadonlyMap<string, string | undefined>;
+  },
 ): Promise<string> {
   const run: GitRun = { settings: repository.settings, directory };
   let next = tree;
   for (const [path, text] of texts) {
     const standing = await entryAt(repository.objects, next, path);
     const mode = standing && !isTree(standing.mode) ? standing.mode : '100644';
-    const id = await lineOf(run, ['hash-object', '-w', '--stdin'], text);
-    const segments = path.split('/');
-    next = (await replaced(repository, run, { tree: next, segments, entry: { mode, id } })) ?? next;
+    const id = text === undefined ? undefined : await lineOf(run, ['hash-object', '-w', '--stdin'], text);
+    const entry = id === undefined ? undefined : { mode, id };
+    next =
+      (await replaced(repository, run, { tree: next, segments: path.split('/'), entry })) ??
+      (await empty(run));
   }
   return next;
 }

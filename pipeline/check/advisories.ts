@@ -1,0 +1,180 @@
+/**
+ * What advisories change in the catalogs of a repository. The edit is made in the text of the files, and the edited
+ * text is read and proved once more before anybody gets to see it.
+ */
+import { applyEdit } from '../../catalog/edit/advisory.ts';
+import { type FileText, fileText, joined } from '../../catalog/edit/file.ts';
+import { load } from '../../catalog/fbc/load.ts';
+import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import { type AdvisoryPlan, planOf } from '../../catalog/olm/advisory/plan.ts';
+import { type PublishedBundle, type World, worldOf } from '../../catalog/olm/foresight/world.ts';
+import { opmFindings } from '../../catalog/rules/opm.ts';
+import { sourceOf } from '../../catalog/source.ts';
+import { filesOf } from '../change/catalog-files.ts';
+import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
+import type { Repository } from '../git/repository.ts';
+import { concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type HistoryOf, pastOf } from './publication-history.ts';
+
+export interface AdvisoryRequest {
+  /** Id of a commit that has been brought. */
+  readonly commit: string;
+  readonly policy: Policy;
+  readonly advisory: StoredAdvisory;
+  /** The day of the check, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** Says which versions files had, where the clone has no history. */
+  readonly historyOf?: HistoryOf | undefined;
+}
+
+/** What an advisory changes in one catalog. */
+export interface CatalogPlan {
+  readonly catalog: string;
+  readonly plan: AdvisoryPlan;
+  /** Bundles that are left without an upgrade path, and that the advisory does not name. */
+  readonly unaccepted: readonly string[];
+  /** What is to stand at paths; undefined for a file that is removed. Empty where nothing is to be written. */
+  readonly files: ReadonlyMap<string, string | undefined>;
+  /** Why the edit cannot be made; undefined where it can, or where there is none. */
+  readonly refused: string | undefined;
+}
+
+export interface AdvisoryPlans {
+  /** The catalogs that have or had the package, in the order of names. */
+  readonly catalogs: readonly CatalogPlan[];
+  /** What could not be looked at. */
+  readonly unread: readonly { readonly what: string; readonly why: string }[];
+}
+
+/**
+ * Plans an advisory for every catalog that it concerns.
+ *
+ * @throws PipelineError `not-found` when the clone lacks objects, `usage` for a ledger that cannot be read
+ */
+export async function plansOf(repository: Repository, request: AdvisoryRequest): Promise<AdvisoryPlans> {
+  const { commit, policy, advisory } = request;
+  const units = await catalogUnits(repository.objects, commit, policy.layout);
+  const own = [...units.values()].filter(
+    (unit) =>
+      concernsCatalog(advisory, unit.catalog) && (unit.package ?? advisory.package) === advisory.package,
+  );
+  const names = [...new Set(own.map(({ catalog }) => catalog))].sort(compareText);
+  const past = await pastOfUnits(repository, request, own);
+  const files = filesOf(repository.objects, {
+    tree: commit,
+    units: new Map(own.map((unit) => [unit.path, unit])),
+  });
+  const catalogs: CatalogPlan[] = [];
+  for (const catalog of names) {
+    const published = past.published.get(catalog)?.get(advisory.package) ?? [];
+    const listed = await files(catalog);
+    const isMade = listed.some(({ made }) => made !== undefined);
+    const texts = new Map<string, string>();
+    for (const { path, id, made } of listed) {
+      if (made) continue;
+      const { bytes } = await repository.objects.read(id, policy.limits.fileBytes);
+      texts.set(path, bytes.toString('utf8'));
+    }
+    catalogs.push(await planCatalog({ request, catalog, published, isMade }, texts));
+  }
+  return { catalogs, unread: past.unread };
+}
+
+async function pastOfUnits(
+  repository: Repository,
+  { commit, policy, advisory, historyOf }: AdvisoryRequest,
+  units: readonly CatalogUnit[],
+) {
+  const places = units.map(({ catalog, path }) => ({ catalog, path }));
+  const names = [...new Set(units.map(({ catalog }) => catalog))];
+  const packages = new Set([advisory.package]);
+  const touched = [{ names, packages, before: undefined, after: undefined, members: [], places }];
+  return pastOf(repository, { base: commit, policy, touched, historyOf });
+}
+
+interface Scene {
+  readonly request: AdvisoryRequest;
+  readonly catalog: string;
+  readonly published: readonly PublishedBundle[];
+  /** Whether the catalog has no files of its own. */
+  readonly isMade: boolean;
+}
+
+async function planCatalog(scene: Scene, texts: ReadonlyMap<string, string>): Promise<CatalogPlan> {
+  const { request, catalog, isMade } = scene;
+  const { advisory } = request;
+  const nothing = { catalog, files: new Map<string, string>(), refused: undefined };
+  const before = await stateOf(scene, texts);
+  const plan = planOf(before.world, advisory);
+  const unaccepted = plan.without.filter((name) => !advisory.withoutUpgradePath.includes(name));
+  const planned = { ...nothing, plan, unaccepted };
+  if (isMade) return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
+  const [unread] = before.unread;
+  if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
+  if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
+  const ofPackage = before.world.catalog.packages.get(advisory.package);
+  if (plan.kind !== 'edit' || !ofPackage) return planned;
+  const old = [...texts].map(([path, text]): FileText => fileText(path, new TextEncoder().encode(text)));
+  const changed = applyEdit(old, ofPackage, plan.edit);
+  const files = new Map(changed.map((file) => [file.path, joined(file)]));
+  const refused = await whyRefused(scene, { before, texts: new Map([...texts, ...files]) });
+  if (refused !== undefined) return { ...planned, refused };
+  return {
+    ...planned,
+    files: new Map([...files].map(([path, text]) => [path, text === '' ? undefined : text])),
+  };
+}
+
+interface State {
+  readonly world: World;
+  readonly unread: readonly Finding[];
+  readonly errors: readonly Finding[];
+}
+
+async function stateOf(
+  { request, catalog, published }: Scene,
+  texts: ReadonlyMap<string, string>,
+): Promise<State> {
+  const { policy, advisory, today } = request;
+  const source = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
+  const { blobs, findings } = await load(source, policy.limits);
+  const of: Catalog = catalogOf(blobs);
+  const platform = minorOfCatalog(catalog);
+  const world = await worldOf({
+    name: catalog,
+    catalog: of,
+    olm: policy.graph.olm,
+    asOf: today,
+    published: new Map([[advisory.package, published]]),
+    ...(platform ? { platform } : {}),
+  });
+  const unread = findings.filter(({ severity }) => severity === 'error');
+  return { world, unread, errors: opmFindings(blobs).filter(({ severity }) => severity === 'error') };
+}
+
+/** Whether the edited text is what was proved: it can be read, opm takes it, and nothing is left to change. */
+async function whyRefused(
+  scene: Scene,
+  { before, texts }: { readonly before: State; readonly texts: ReadonlyMap<string, string> },
+): Promise<string | undefined> {
+  const { advisory } = scene.request;
+  const gone = before.world.catalog.packages.get(advisory.package);
+  const everKnown = [...(gone?.channels.values() ?? [])].flatMap(({ name: channel, entries }) =>
+    entries.map(({ name }) => ({ channel, name, version: gone?.bundles.get(name)?.version })),
+  );
+  const published = [...scene.published, ...everKnown];
+  const after = await stateOf({ ...scene, published }, texts);
+  const known = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
+  const [error] = [
+    ...after.unread,
+    ...after.errors.filter(({ rule, message }) => !known.has(`${rule} ${message}`)),
+  ];
+  if (error) return `the edited catalog would be invalid: ${error.message}`;
+  const { kind } = planOf(after.world, advisory);
+  if (kind === 'applied' || kind === 'not affected') return undefined;
+  return 'the text of the catalog cannot be edited as planned: edit it by hand';
+}

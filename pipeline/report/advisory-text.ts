@@ -1,0 +1,155 @@
+/** What an advisory does to clusters, for terminals and for pull requests. */
+import { shortName } from '../../catalog/fbc/edge.ts';
+import { compareText } from '../../catalog/go/text.ts';
+import type { Proved } from '../../catalog/olm/advisory/proof.ts';
+import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
+import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
+import type { CatalogPlan } from '../check/advisories.ts';
+import type { StoredAdvisory } from '../policy/advisories.ts';
+import { shortList } from '../text.ts';
+import { withinBudget } from './budget.ts';
+import { COMMENT_BYTES, code, escaped } from './markdown.ts';
+
+/** Installations for which the same changes. */
+export interface ProofRow {
+  readonly olm: 'v0' | 'v1';
+  /** Empty for extensions that select no channel. */
+  readonly channels: readonly string[];
+  /** Versions, the lowest first. */
+  readonly installed: readonly string[];
+  readonly before: string;
+  readonly after: string;
+  /** Whether they are left without an upgrade path. */
+  readonly isWithout: boolean;
+}
+
+/** How many installations end at a head; one for each channel and version, and each OLM. */
+export interface ProofCount {
+  readonly olm: 'v0' | 'v1';
+  readonly installations: number;
+  readonly before: number;
+  readonly after: number;
+  readonly without: number;
+}
+
+/** The installations whose upgrade path changes, those that are left without one first. */
+export function proofRows({ plan: { proof } }: CatalogPlan): ProofRow[] {
+  const byPlace = new Map<string, Proved[]>();
+  for (const one of proof?.all ?? []) {
+    const [before, after] = [pathText(one, 'before'), pathText(one, 'after')];
+    if (before === after && one.missing === undefined) continue;
+    const key = JSON.stringify([one.olm, one.channel, before, after, one.missing !== undefined]);
+    byPlace.set(key, [...(byPlace.get(key) ?? []), one]);
+  }
+  const rows = new Map<string, ProofRow>();
+  for (const all of byPlace.values()) {
+    const [one] = all as [Proved];
+    const installed = all.map((each) => each.installed).sort(compareInstalled);
+    const versions = installed.map(shortName);
+    const row = {
+      olm: one.olm,
+      installed: versions,
+      before: pathText(one, 'before'),
+      after: pathText(one, 'after'),
+      isWithout: one.missing !== undefined,
+    };
+    const key = JSON.stringify([row, one.channel === '']);
+    const channels = one.channel === '' ? [] : [...(rows.get(key)?.channels ?? []), one.channel];
+    rows.set(key, { ...row, channels: channels.sort(compareText) });
+  }
+  return [...rows.values()].sort(
+    (a, b) =>
+      Number(b.isWithout) - Number(a.isWithout) ||
+      compareText(a.olm, b.olm) ||
+      compareText(a.channels.join(), b.channels.join()),
+  );
+}
+
+/** Counts of a plan, by OLM. */
+export function proofCounts({ plan: { proof } }: CatalogPlan): ProofCount[] {
+  return (['v0', 'v1'] as const).flatMap((olm) => {
+    const all = (proof?.all ?? []).filter((one) => one.olm === olm);
+    if (all.length === 0) return [];
+    return {
+      olm,
+      installations: all.length,
+      before: all.filter(({ before }) => before.arrives).length,
+      after: all.filter(({ after }) => after.arrives).length,
+      without: all.filter(({ missing }) => missing !== undefined).length,
+    };
+  });
+}
+
+function pathText(one: Proved, when: 'before' | 'after'): string {
+  const { kind, next, end, arrives, why }: PathSummary = summarizePath(one[when]);
+  if (kind === 'upgrade') {
+    const stop = end === '' || end === next ? '' : `, ends at ${end}`;
+    return `upgrades to ${next}${stop}${arrives ? '' : `: ${why}`}`;
+  }
+  if (arrives) return 'is the head';
+  return `${kind === 'fails' ? 'fails' : 'stays'}: ${why}`;
+}
+
+/** One line for each catalog, and one for each group of installations whose upgrade path changes. */
+export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
+  return catalogs.flatMap((one) => {
+    const rows = proofRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
+      const where = channels.length === 0 ? 'no channel selected' : channels.join(', ');
+      const mark = isWithout ? 'NO UPGRADE PATH ' : '';
+      return `    ${mark}OLM ${olm}, ${where}: ${shortList(installed)}: ${before} -> ${after}`;
+    });
+    return [`${one.catalog}: ${stateText(one)}`, ...(one.plan.kind === 'edit' ? rows : [])];
+  });
+}
+
+/** What an advisory means for a catalog, in short. */
+export function stateText({ plan: { kind, without }, files, refused }: CatalogPlan): string {
+  if (refused !== undefined) return `cannot be applied: ${refused}`;
+  const rest = without.length === 0 ? '' : `; without an upgrade path: ${without.join(', ')}`;
+  if (kind === 'edit')
+    return `to apply, ${files.size === 1 ? '1 file' : `${files.size} files`} to change${rest}`;
+  return kind === 'applied' ? `applied${rest}` : 'not affected';
+}
+
+/** The text of a pull request that applies an advisory: what it does, and the proof by both resolvers. */
+export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly CatalogPlan[]): string {
+  const { id, action, message, package: name, versions, reason } = advisory;
+  const why = reason.id === undefined ? reason.kind : `${reason.kind}, ${reason.id}`;
+  const first = `This applies the advisory ${code(id)}: ${action} ${escaped(name)} ${versions.map(code).join(', ')} (${escaped(why)}).`;
+  const changed = catalogs.filter(({ plan }) => plan.kind === 'edit');
+  const counts = changed.flatMap((one) =>
+    proofCounts(one).map(
+      ({ olm, installations, before, after, without }) =>
+        `| ${escaped(one.catalog)} | ${olm} | ${installations} | ${before} | ${after} | ${without} |`,
+    ),
+  );
+  const rows = changed.flatMap((one) =>
+    proofRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
+      const where = channels.length === 0 ? 'none selected' : escaped(channels.join(', '));
+      const mark = isWithout ? '**no upgrade path**: ' : '';
+      return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;
+    }),
+  );
+  const proof = [
+    'Portolan simulated both resolvers for every channel and every version that clusters may have:',
+    '',
+    '| catalog | OLM | installations | end at a head before | after | without an upgrade path |',
+    '|---|---|---|---|---|---|',
+    ...counts,
+  ];
+  const paths = [
+    'Upgrade paths that change:',
+    '',
+    '| catalog | OLM | channels | installed | before | after |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ];
+  return withinBudget(
+    [
+      { text: `${first}\n\n> ${escaped(message.replaceAll(/\s+/g, ' '))}` },
+      { text: proof.join('\n'), cuttable: true },
+      ...(rows.length === 0 ? [] : [{ text: paths.join('\n'), cuttable: true }]),
+    ],
+    COMMENT_BYTES,
+  );
+}
