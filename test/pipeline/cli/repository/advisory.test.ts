@@ -1,0 +1,134 @@
+/** Advisories: written, applied to every catalog that has the versions, and listed with what became of them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
+import { portolan, type Ran } from '../../../fakes/terminal.ts';
+
+function catalog(...versions: readonly string[]): string {
+  const blobs = [
+    '---\nschema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+    `---\nschema: olm.channel\npackage: etcd\nname: stable\nentries:\n${versions
+      .map(
+        (version, i) => `- name: etcd.v${version}\n${i > 0 ? `  replaces: etcd.v${versions[i - 1]}\n` : ''}`,
+      )
+      .join('')}`,
+    ...versions.map(
+      (version) =>
+        `---\nschema: olm.bundle\npackage: etcd\nname: etcd.v${version}\nimage: quay.io/example/etcd@sha256:${'a'.repeat(64)}\nproperties:\n- type: olm.package\n  value: {packageName: etcd, version: ${version}}\n`,
+    ),
+  ];
+  return blobs.join('');
+}
+
+const [V19, V20] = ['catalogs/v4.19/etcd/catalog.yaml', 'catalogs/v4.20/etcd/catalog.yaml'];
+
+let repository: TestRepository;
+beforeAll(() => {
+  repository = makeRepository();
+  repository.commit({ [V19]: catalog('1.0.0', '1.1.0', '1.2.0'), [V20]: catalog('1.1.0', '1.2.0') });
+  repository.git('reset', '--hard', '--quiet', 'main');
+});
+afterAll(() => repository.remove());
+
+function advisory(...words: readonly string[]): Promise<Ran> {
+  return portolan(repository.directory, 'advisory', ...words);
+}
+
+function read(path: string): string {
+  return readFileSync(join(repository.directory, path), 'utf8');
+}
+
+function commitAll(): void {
+  repository.git('add', '--all');
+  repository.git('commit', '--quiet', '--message', 'a change');
+}
+
+const NEW = ['--package', 'etcd', '--reason', 'data-loss', '-m', 'Loses data'];
+
+test('a version in the middle: every catalog is edited, once', async () => {
+  const made = await advisory('new', 'ETCD-1', ...NEW, '--version', '1.1.0');
+  expect(made.exit, made.err).toBe(0);
+  expect(made.out).toContain('v4.19: to apply, 1 file to change\n');
+  expect(read('advisories/ETCD-1.yaml')).toContain('action: yank\n');
+  expect(await advisory('new', 'ETCD-1', ...NEW, '--version', '1.1.0')).toMatchObject({ exit: 2 });
+
+  const dry = await advisory('apply', 'ETCD-1', '--dry-run');
+  expect(dry.out).toContain(
+    '-  replaces: etcd.v1.1.0\n+  replaces: etcd.v1.0.0\n+  skips:\n+  - etcd.v1.1.0\n',
+  );
+  expect(repository.git('status', '--porcelain')).toBe('?? advisories/');
+
+  const applied = await advisory('apply', 'ETCD-1');
+  expect(applied.exit, applied.err).toBe(0);
+  expect(applied.out).toContain(
+    'OLM v0, stable: 1.0.0: upgrades to 1.1.0, ends at 1.2.0 -> upgrades to 1.2.0\n',
+  );
+  expect(read(V19)).not.toContain('name: etcd.v1.1.0');
+  expect(read(V20)).not.toContain('name: etcd.v1.1.0');
+  commitAll();
+  expect(await advisory('list')).toMatchObject({
+    exit: 0,
+    out: 'ETCD-1: yank etcd 1.1.0\n  v4.19: applied\n  v4.20: applied\n',
+  });
+  expect(await advisory('apply', 'ETCD-1', '--dry-run')).toMatchObject({
+    exit: 0,
+    out: 'v4.19: applied\nv4.20: applied\n',
+  });
+});
+
+test('a commit that puts the version back loses the advisory', async () => {
+  repository.git('checkout', '--quiet', 'HEAD~1', '--', V19);
+  commitAll();
+  const listed = await advisory('list', '--json');
+  expect(listed.exit).toBe(1);
+  const [one] = JSON.parse(listed.out).advisories;
+  expect(one.catalogs.map(({ state }: { state: string }) => state)).toEqual(['lost', 'applied']);
+  await advisory('apply', 'ETCD-1');
+  commitAll();
+  expect((await advisory('list')).exit).toBe(0);
+});
+
+test('the head: the advisory names every version without an upgrade path, or nothing is changed', async () => {
+  await advisory('new', 'ETCD-2', ...NEW, '--version', '1.2.0', '--catalog', 'v4.19');
+  const text = read('advisories/ETCD-2.yaml');
+  expect(text).toContain('withoutUpgradePath:\n- etcd.v1.1.0\n- etcd.v1.2.0\n');
+  writeFileSync(
+    join(repository.directory, 'advisories/ETCD-2.yaml'),
+    text.replace(/withoutUpgradePath:[\s\S]*/, ''),
+  );
+  const refused = await advisory('apply', 'ETCD-2');
+  expect(refused.exit).toBe(1);
+  expect(refused.err).toContain('add to the advisory: withoutUpgradePath: [etcd.v1.1.0, etcd.v1.2.0]');
+  expect(repository.git('status', '--porcelain', '--', 'catalogs')).toBe('');
+  writeFileSync(join(repository.directory, 'advisories/ETCD-2.yaml'), text);
+  const applied = await advisory('apply', 'ETCD-2');
+  expect(applied.exit, applied.err).toBe(0);
+  expect(applied.out).toContain('NO UPGRADE PATH OLM v0, stable: 1.2.0: is the head -> stays:');
+  expect(read(V20)).toContain('name: etcd.v1.2.0');
+});
+
+test('the only version: the file goes', async () => {
+  repository.git('reset', '--hard', '--quiet', 'main');
+  repository.git('clean', '--quiet', '--force', '-d');
+  await advisory('new', 'ETCD-3', ...NEW, '--version', '>=1.0.0');
+  const applied = await advisory('apply', 'ETCD-3');
+  expect(applied.exit, applied.err).toBe(0);
+  expect(existsSync(join(repository.directory, V20))).toBe(false);
+});
+
+test('what cannot be applied says why', async () => {
+  expect(await advisory('apply', 'NONE')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('there is no advisories/NONE.yaml'),
+  });
+  expect(await advisory('apply', '../x')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('not a valid id'),
+  });
+  const wrong = await advisory('new', 'ETCD-4', ...NEW, '--version', 'latest');
+  expect(wrong).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('"latest" is not a version or a range'),
+  });
+});
