@@ -5,7 +5,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import { build, transform } from 'esbuild';
 
 /** Modules with a `SCHEMA`, its `OPTIONS`, and `validator()`, which gives the function compiled from both. */
-const MODULES = /\/pipeline\/(?:policy\/policy|report\/report)-shape\.ts$/;
+const MODULES = /\/pipeline\/(?:policy\/policy|policy\/advisory|report\/report)-shape\.ts$/;
 
 /** Puts the function in place of the module that compiles it. */
 export const compiledSchemas = {

@@ -1,13 +1,12 @@
 /** The advisories of a repository: `advisories/ID.yaml`, read strictly; every defect has its line. */
-import { Ajv, type ValidateFunction } from 'ajv';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { type Advisory, isVersion, isVersions } from '../../catalog/olm/advisory/advisory.ts';
-import schema from '../advisory.schema.json' with { type: 'json' };
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Settings } from '../settings.ts';
+import { type AdvisoryFile, validator } from './advisory-shape.ts';
 import { readPolicyDocument } from './document.ts';
 import { matchesGlob } from './layout.ts';
 import { schemaFindings } from './validate-policy.ts';
@@ -26,23 +25,6 @@ export interface AdvisoryRead {
   /** Undefined beside a finding. */
   readonly advisory: StoredAdvisory | undefined;
   readonly findings: readonly Finding[];
-}
-
-type Written = Omit<Advisory, 'id' | 'allowDowngrade' | 'withoutUpgradePath'> &
-  Partial<Pick<StoredAdvisory, 'catalogs' | 'allowDowngrade' | 'withoutUpgradePath'>>;
-
-let compiled: ValidateFunction<Written> | undefined;
-
-/** The schema, compiled when it is first needed. */
-function validator(): ValidateFunction<Written> {
-  compiled ??= new Ajv({
-    allErrors: true,
-    verbose: true,
-    validateSchema: false,
-    meta: false,
-    code: { optimize: false },
-  }).compile<Written>(schema);
-  return compiled;
 }
 
 /** Whether a text can be the id of an advisory, which is its file's name. */
@@ -98,7 +80,7 @@ export function readAdvisory(path: string, bytes: Uint8Array): AdvisoryRead {
 }
 
 /** What no schema can say. */
-function valueFindings({ versions, reason, action, to }: Written, settings: Settings): Finding[] {
+function valueFindings({ versions, reason, action, to }: AdvisoryFile, settings: Settings): Finding[] {
   const wrong = (path: readonly (string | number)[], message: string, hint: string): Finding => {
     const location = settings.locate(path);
     return { rule: 'advisory/value', severity: 'error', message, location, hint };

@@ -29,6 +29,7 @@ export const GROUPS: readonly Group[] = [
       'docs/fleet.md',
       'docs/suggest-graph.md',
       'docs/rings.md',
+      'docs/advisories.md',
       'docs/crd-safety.md',
     ],
   },
