@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import schema from '../../../pipeline/advisory.schema.json' with { type: 'json' };
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { advisoriesAt, concernsCatalog, readAdvisory } from '../../../pipeline/policy/advisories.ts';
+import { SCHEMA } from '../../../pipeline/policy/advisory-shape.ts';
 import { makeRepository } from '../../fakes/repository.ts';
 
 const PATH = 'advisories/ETCD-1.yaml';
@@ -84,7 +84,7 @@ test('all advisories of a tree; what cannot be read is a finding, and other file
 });
 
 test('the schema is one, and editors get the same from the documentation', () => {
-  expect(() => new Ajv({ strict: true, allErrors: true }).compile(schema)).not.toThrow();
+  expect(() => new Ajv({ strict: true, allErrors: true }).compile(SCHEMA)).not.toThrow();
   expect(readFileSync('docs/advisory.schema.json', 'utf8')).toBe(
     readFileSync('pipeline/advisory.schema.json', 'utf8'),
   );
