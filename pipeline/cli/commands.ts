@@ -175,6 +175,21 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./publish/status.ts')).command,
       },
       {
+        words: 'rings',
+        summary: 'Show what each release ring has, and what each catalog and package is waiting for',
+        load: async () => (await import('./publish/rings.ts')).command,
+      },
+      {
+        words: 'hold',
+        summary: 'Keep images from moving on to the next release ring',
+        load: async () => (await import('./publish/hold.ts')).command,
+      },
+      {
+        words: 'promote-ring',
+        summary: 'Open a release ring before its time, with a recorded reason',
+        load: async () => (await import('./publish/promote-ring.ts')).command,
+      },
+      {
         words: 'rollback',
         summary: 'Propose reverting a catalog to an earlier commit, and show who would be stranded',
         load: async () => (await import('./repository/rollback.ts')).command,

@@ -21,10 +21,11 @@ import { directoryRecords } from '../records/directory.ts';
 import { catalogsAt } from './changed.ts';
 import { handleMessage } from './handle-message.ts';
 import { memoryQueue } from './memory-queue.ts';
-import { messageOf } from './message.ts';
-import type { DeliveryPorts } from './ports.ts';
+import { messageOf, type RingMessage, type RingsMessage } from './message.ts';
+import type { DeliveryPorts, ReportPorts } from './ports.ts';
 import { handleReport } from './report.ts';
-import { moveBranchRings } from './rings.ts';
+import { handleRing, type RingActed } from './ring.ts';
+import { ringMessages } from './rings.ts';
 import { type DeliveryStatus, statusOf } from './status.ts';
 
 export interface LocalRequest {
@@ -60,6 +61,39 @@ export function recordsIn(directory: string): string {
  * @throws PipelineError `not-found` for the revision, `usage` for a policy that cannot be used
  */
 export async function deliverLocally(request: LocalRequest, client: Registry): Promise<LocalDelivery> {
+  const { directory } = request;
+  const { ports, queue, reports, tip } = await openLocal(request, client);
+  const { records } = ports;
+  const store = directoryStore(join(directory, 'memory'));
+  await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
+  await queue.drain((body) => handleMessage(body, ports, { store }));
+  for (const message of await localRings(ports)) await queue.send(messageOf(message));
+  await queue.drain((body) => handleMessage(body, ports));
+  await reports.drain((body) => handleReport(body, ports));
+  for (const { catalog, documents } of await publishedIn(records)) {
+    await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
+  }
+  return { ...(await statusOf(records)), failures: queue.aside.map(({ error }) => error) };
+}
+
+/** What is done to the rings of a catalog, as a message has it. */
+export type LocalRingAct = Omit<RingMessage, 'v' | 'kind' | 'repository' | 'branch'>;
+
+/**
+ * Holds, releases or promotes images in the rings of a local delivery.
+ *
+ * @throws PipelineError as `handleRing`
+ */
+export async function actOnLocalRings(
+  request: LocalRequest,
+  client: Registry,
+  act: LocalRingAct,
+): Promise<RingActed> {
+  const { ports } = await openLocal(request, client);
+  return handleRing({ v: 1, kind: 'ring', repository: REPOSITORY, branch: BRANCH, ...act }, ports);
+}
+
+async function openLocal(request: LocalRequest, client: Registry) {
   const { directory, log, now } = request;
   const records = directoryRecords(recordsIn(directory));
   const queue = memoryQueue();
@@ -70,7 +104,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
     report: async ({ commit, context, state, description }) =>
       log(`${commit.slice(0, 12)} ${context}: ${state}: ${description}`),
   };
-  const ports = {
+  const ports: DeliveryPorts & ReportPorts = {
     open: async () => {
       const repository = await openRepository(request.repository, request.settings);
       return { repository, tip, close: repository.close };
@@ -84,26 +118,17 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
     now,
     log,
   };
-  const store = directoryStore(join(directory, 'memory'));
-  await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
-  await queue.drain((body) => handleMessage(body, ports, { store }));
-  await moveLocalRings(ports);
-  await reports.drain((body) => handleReport(body, ports));
-  for (const { catalog, documents } of await publishedIn(records)) {
-    await writeDocuments(records, documents, join(directory, 'documents', encodeURIComponent(catalog)));
-  }
-  return { ...(await statusOf(records)), failures: queue.aside.map(({ error }) => error) };
+  return { ports, queue, reports, tip };
 }
 
-/** Moves rings whose time has come. */
-async function moveLocalRings(ports: DeliveryPorts): Promise<void> {
+/** The rings that are not all the same. */
+async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]> {
   const from = { repository: REPOSITORY, branch: BRANCH };
   const { repository, tip, close } = await ports.open(from);
   try {
     const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
-    if (!policy?.publish.catalogs.some(({ rings }) => rings.length > 0)) return;
-    const all = await catalogsAt(repository, { name: REPOSITORY, tip, policy }, ports);
-    await moveBranchRings({ repository, policy, from }, all, ports);
+    if (!policy?.publish.catalogs.some(({ rings }) => rings.length > 0)) return [];
+    return ringMessages(from, await catalogsAt(repository, { name: REPOSITORY, tip, policy }, ports), ports);
   } finally {
     await close();
   }

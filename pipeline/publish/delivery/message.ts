@@ -68,7 +68,40 @@ export interface GateMessage {
   readonly event: string;
 }
 
-export type Work = PushMessage | BundlesMessage | CatalogMessage | RetireMessage | GateMessage;
+/** The rings of a catalog are to be looked at. */
+export interface RingsMessage {
+  readonly v: 1;
+  readonly kind: 'rings';
+  readonly repository: string;
+  readonly branch: string;
+  readonly catalog: string;
+}
+
+/** Somebody holds images, releases them, or opens a ring early. */
+export interface RingMessage {
+  readonly v: 1;
+  readonly kind: 'ring';
+  readonly repository: string;
+  readonly branch: string;
+  readonly catalog: string;
+  readonly act: 'hold' | 'release' | 'promote';
+  readonly by: string;
+  readonly why: string;
+  /** What is held, or promoted; the whole catalog, or the newest image of the first ring, when left out. */
+  readonly commit?: string;
+  readonly bundle?: string;
+  /** The ring that is opened. */
+  readonly tag?: string;
+}
+
+export type Work =
+  | PushMessage
+  | BundlesMessage
+  | CatalogMessage
+  | RetireMessage
+  | RingsMessage
+  | RingMessage
+  | GateMessage;
 
 interface Reporting {
   readonly v: 1;
@@ -190,6 +223,8 @@ export function readWork(body: string): Work {
   const value = fieldsOf(body);
   const { kind, repository } = value;
   if (kind === 'gate') return readGate(value, repository);
+  if (kind === 'ring') return readRing(value, repository);
+  if (kind === 'rings') return { v: 1, kind, repository, branch: branchIn(value), catalog: catalogIn(value) };
   if (kind === 'push' || kind === 'bundles' || kind === 'catalog' || kind === 'retire')
     return readMove(value, { kind, repository });
   throw unreadable(`its kind is ${JSON.stringify(kind)}`);
@@ -213,18 +248,43 @@ function readGate({ number, event }: Fields, repository: string): GateMessage {
   return { v: 1, kind: 'gate', repository, number, event: String(event) };
 }
 
+function readRing(value: Fields, repository: string): RingMessage {
+  const { act, by, why, commit, bundle, tag } = value;
+  if (act !== 'hold' && act !== 'release' && act !== 'promote')
+    throw unreadable(`its act is ${JSON.stringify(act)}, expected hold, release or promote`);
+  for (const [name, text] of Object.entries({ by, why })) {
+    if (!isWord(text))
+      throw unreadable(`its ${name} is ${JSON.stringify(text)}, expected 1 to ${LONGEST_WORD} characters`);
+  }
+  for (const [name, text] of Object.entries({ bundle, tag })) {
+    if (text !== undefined && !isWord(text)) throw unreadable(`its ${name} is ${JSON.stringify(text)}`);
+  }
+  if (act === 'promote' && tag === undefined) throw unreadable('its tag is missing');
+  return {
+    ...{ v: 1, kind: 'ring', repository, branch: branchIn(value), catalog: catalogIn(value), act },
+    ...{ by: String(by), why: String(why) },
+    ...(commit === undefined ? {} : { commit: commitIn(value) }),
+    ...(bundle === undefined ? {} : { bundle: String(bundle) }),
+    ...(tag === undefined ? {} : { tag: String(tag) }),
+  };
+}
+
+/** Characters of what people say about rings. */
+const LONGEST_WORD = 500;
+
+function isWord(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() !== '' && text.length <= LONGEST_WORD;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
-type MoveKind = Exclude<Work['kind'], 'gate'>;
+type MoveKind = Exclude<Work['kind'], 'gate' | 'ring' | 'rings'>;
 
 function readMove(
   value: Fields,
   { kind, repository }: { readonly kind: MoveKind; readonly repository: string },
-): Exclude<Work, GateMessage> {
-  const { branch } = value;
-  if (typeof branch !== 'string' || !isBranch(branch)) {
-    throw unreadable(`its branch is ${JSON.stringify(branch)}`);
-  }
+): Exclude<Work, GateMessage | RingMessage | RingsMessage> {
+  const branch = branchIn(value);
   const commit = commitIn(value);
   if (kind === 'push' || kind === 'bundles')
     return { v: 1, kind, repository, branch, commit, ...beforeOf(value['before']) };
@@ -237,6 +297,11 @@ function readMove(
   const again = value['again'] === true ? ({ again: true } as const) : {};
   const rest = { ...behindOf(value['behind']), ...again, ...epochOf(value['epoch']) };
   return { v: 1, kind, repository, branch, commit, catalog, ...rest };
+}
+
+function branchIn({ branch }: Fields): string {
+  if (typeof branch === 'string' && isBranch(branch)) return branch;
+  throw unreadable(`its branch is ${JSON.stringify(branch)}`);
 }
 
 function commitIn({ commit }: Fields): string {

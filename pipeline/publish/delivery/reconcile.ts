@@ -9,15 +9,15 @@ import { openDestination } from '../../oci/registry/open.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { followingRecord } from '../documents.ts';
-import { converge } from '../fence.ts';
+import { converge, fenceName } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
 import { awaitsRelease, bundlesMessage } from './bundles.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
-import type { BundlesMessage, CatalogMessage, RetireMessage } from './message.ts';
+import type { BundlesMessage, CatalogMessage, RetireMessage, RingsMessage } from './message.ts';
 import { isOn } from './on-branch.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
-import { moveBranchRings } from './rings.ts';
+import { ringMessages } from './rings.ts';
 
 export interface ReconcileRequest {
   readonly repository: string;
@@ -30,7 +30,7 @@ export interface Reconciled {
   /** Catalogs that could not be looked at; why stands in the log. */
   readonly failed: readonly string[];
   /** What is to be published. */
-  readonly messages: readonly (BundlesMessage | CatalogMessage | RetireMessage)[];
+  readonly messages: readonly (BundlesMessage | CatalogMessage | RetireMessage | RingsMessage)[];
 }
 
 /** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
@@ -41,7 +41,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const healed: string[] = [];
     const failed: string[] = [];
-    const messages: (BundlesMessage | CatalogMessage | RetireMessage)[] = [];
+    const messages: (BundlesMessage | CatalogMessage | RetireMessage | RingsMessage)[] = [];
     const bundles = { repository, from: request, commit: tip, policy };
     // No push told of it, or nobody could do it then.
     if (await awaitsRelease(bundles, ports)) messages.push(bundlesMessage(request, tip));
@@ -49,7 +49,8 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     for (const { catalog, at, isChanged } of all) {
       try {
         const { moved = false, lost } = at ? await heal(catalog, { ...at, from: request }, ports) : {};
-        if (moved) healed.push(catalog);
+        const isMoved = at !== undefined && (await healRings(catalog, { ...at, from: request }, ports));
+        if (moved || isMoved) healed.push(catalog);
         if (!isChanged && lost === undefined) continue;
         const { repository: name, branch } = request;
         // The newest commit goes before it all the same; where that one is refused, this one is built again.
@@ -61,9 +62,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         ports.log(`cannot reconcile ${catalog}: ${error.message}`);
       }
     }
-    for (const catalog of await moveBranchRings({ repository, policy, from: request }, all, ports)) {
-      if (!failed.includes(catalog)) failed.push(catalog);
-    }
+    messages.push(...(await ringMessages(request, all, ports)));
     const here = { name: request.repository, branch: request.branch, tip };
     const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });
     for (const current of gone) messages.push(retireMessage(here, current));
@@ -80,9 +79,31 @@ interface Healed {
   readonly lost?: string;
 }
 
+/** The rings behind the first one; an image that is gone comes back with the next commit. @returns whether one was moved */
+async function healRings(
+  catalog: string,
+  { target, from }: HealedTarget,
+  ports: DeliveryPorts,
+): Promise<boolean> {
+  let isMoved = false;
+  for (const { name, place } of target.rings.slice(1)) {
+    const at = { target: { to: place, name }, name: fenceName(catalog, name), from };
+    const { moved = false, lost } = await heal(catalog, at, ports);
+    if (lost !== undefined) ports.log(`the image of ${lost} for ${name} no longer exists`);
+    isMoved ||= moved;
+  }
+  return isMoved;
+}
+
+type HealedTarget = FencedTarget & { readonly from: ReconcileRequest };
+
 async function heal(
   catalog: string,
-  { target, name, from }: FencedTarget & { readonly from: ReconcileRequest },
+  {
+    target,
+    name,
+    from,
+  }: Omit<HealedTarget, 'target'> & { readonly target: Pick<FencedTarget['target'], 'to' | 'name'> },
   { fence, records, registry, lease }: DeliveryPorts,
 ): Promise<Healed> {
   // Read now: a publish may have claimed a newer commit since all catalogs were looked at.

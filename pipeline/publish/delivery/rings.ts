@@ -2,8 +2,10 @@
 import { shortName } from '../../../catalog/fbc/edge.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { compareText } from '../../../catalog/go/text.ts';
 import { installationChanges } from '../../../catalog/olm/foresight/installation-change.ts';
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
+import { catalogUnits } from '../../change/unit.ts';
 import { wholeCatalog } from '../../change/whole-catalog.ts';
 import { bringCatalog } from '../../check/published-catalogs.ts';
 import { PipelineError } from '../../error.ts';
@@ -11,12 +13,16 @@ import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { PublishedFrom } from '../documents.ts';
+import { fenceName } from '../fence.ts';
 import type { RingQuestions } from '../rings/look.ts';
 import { moveRings, type RingPorts } from '../rings/move.ts';
-import { type RingState, recordRings, ringsName } from '../rings/state.ts';
-import type { PublishTarget } from '../target.ts';
+import { isSameImage, type RingState, recordRings, ringsName } from '../rings/state.ts';
+import { type PublishTarget, targetIn } from '../target.ts';
 import type { CatalogAt } from './changed.ts';
+import type { RingsMessage } from './message.ts';
 import type { CheckOf, DeliveryPorts } from './ports.ts';
 
 export interface RingedCatalog {
@@ -27,36 +33,46 @@ export interface RingedCatalog {
   readonly from: PublishedFrom;
 }
 
-/** A branch whose rings are moved. */
-export interface RingedBranch {
-  readonly repository: Repository;
-  readonly policy: Policy;
-  readonly from: PublishedFrom;
+/** A message for each catalog whose rings do not all have the same image. */
+export async function ringMessages(
+  { repository, branch }: PublishedFrom,
+  all: readonly CatalogAt[],
+  { fence }: Pick<DeliveryPorts, 'fence'>,
+): Promise<RingsMessage[]> {
+  const messages: RingsMessage[] = [];
+  for (const { catalog, at } of all) {
+    if (!at || at.target.rings.length === 0) continue;
+    const claims = await Promise.all(at.target.rings.map(({ name }) => fence.read(fenceName(catalog, name))));
+    const [first] = claims;
+    if (!first || first.retired !== undefined) continue;
+    const isRest = claims.every((claim) => claim && claim.retired === undefined && isSameImage(claim, first));
+    if (!isRest) messages.push({ v: 1, kind: 'rings', repository, branch, catalog });
+  }
+  return messages;
 }
 
 /**
- * Moves the rings of all catalogs that have any. What fails of one keeps back no other.
+ * Looks at the rings of a catalog, and opens those whose time has come.
  *
- * @returns the catalogs whose rings could not be looked at; why stands in the log
+ * @returns what is known of them now; undefined where the policy has none
+ * @throws PipelineError as `moveRings`
  */
-export async function moveBranchRings(
-  branch: RingedBranch,
-  all: readonly CatalogAt[],
+export async function handleRings(
+  message: RingsMessage,
   ports: DeliveryPorts,
-): Promise<string[]> {
-  const failed: string[] = [];
-  for (const { catalog, at } of all) {
-    if (!at || at.target.rings.length === 0) continue;
-    const store = recordRings(ports.records, catalog, ringsName(catalog, at.target));
-    try {
-      await moveCatalogRings({ ...branch, catalog, target: at.target }, { ...ports, store }, ports.checkOf);
-    } catch (error) {
-      if (!(error instanceof PipelineError)) throw error;
-      failed.push(catalog);
-      ports.log(`cannot move the rings of ${catalog}: ${error.message}`);
-    }
+): Promise<RingState | undefined> {
+  const { repository: name, branch, catalog } = message;
+  const { repository, tip, close } = await ports.open(message);
+  try {
+    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    const target = policy && targetIn(policy, catalog);
+    if (!target || target.rings.length === 0) return undefined;
+    const store = recordRings(ports.records, catalog, ringsName(catalog, target));
+    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: name, branch } };
+    return await moveCatalogRings(of, { ...ports, store }, ports.checkOf);
+  } finally {
+    await close();
   }
-  return failed;
 }
 
 /**
@@ -90,8 +106,28 @@ export function ringQuestions(
   return {
     check: (name, { commit }) => openCheck(name, { repository: of.from.repository, commit }, checkOf),
     strands: async (from, to) => strandedText(of, await at(from), await at(to)),
+    changes: async (from, to) => changedPackages(await unitsAt(of, from), await unitsAt(of, to)),
     has: async (commit, bundle) => (await at(commit)).blobs.bundles.some(({ name }) => name === bundle),
   };
+}
+
+/** Ids of a catalog's parts at a commit, by package; of a file that holds several, by its path. */
+async function unitsAt(
+  { repository, policy, catalog }: RingedCatalog,
+  commit: string,
+): Promise<Map<string, string>> {
+  const parts = new Map<string, string>();
+  if (!(await hasCommit(repository, commit))) return parts;
+  for (const unit of (await catalogUnits(repository.objects, commit, policy.layout)).values()) {
+    const name = unit.package ?? unit.path;
+    if (unit.catalog === catalog) parts.set(name, `${parts.get(name) ?? ''} ${unit.path} ${unit.id}`);
+  }
+  return parts;
+}
+
+function changedPackages(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const all = [...new Set([...before.keys(), ...after.keys()])];
+  return all.filter((name) => before.get(name) !== after.get(name)).sort(compareText);
 }
 
 async function openCheck(

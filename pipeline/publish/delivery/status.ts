@@ -2,17 +2,24 @@
 import type { RecordStore, Retirement } from '../../ports.ts';
 import { plain } from '../../text.ts';
 import { type Current, publishedIn } from '../documents.ts';
+import { type RingState, ringsIn } from '../rings/state.ts';
 import { lastOutcomes, type Outcome } from './outcome.ts';
 
 export interface DeliveryStatus {
   readonly published: readonly Current[];
   /** The latest outcome for each catalog. */
   readonly last: readonly Outcome[];
+  /** Absent where no catalog has rings. */
+  readonly rings?: readonly RingState[];
 }
 
 export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
-  const [published, last] = await Promise.all([publishedIn(records), lastOutcomes(records)]);
-  return { published, last };
+  const [published, last, rings] = await Promise.all([
+    publishedIn(records),
+    lastOutcomes(records),
+    ringsIn(records),
+  ]);
+  return rings.length === 0 ? { published, last } : { published, last, rings };
 }
 
 /** Whether the latest commit of every catalog is published. */

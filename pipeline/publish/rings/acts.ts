@@ -39,8 +39,9 @@ export async function changeRings(
 /** What a hold is about. */
 export type Held = Pick<Hold, 'commit' | 'bundle'>;
 
-/** Holds a catalog, a commit or a bundle; the same hold again has another reason. */
+/** Holds a catalog, a commit or a bundle; the same hold with another reason takes the place of the first. */
 export function withHold(state: RingState, held: Held, act: Act): RingState {
+  if (state.holds.some((hold) => isSameHold(hold, held) && isSameAct(hold, act))) return state;
   const event = { what: 'held', ...held, ...act } as const;
   return {
     ...state,
@@ -49,10 +50,13 @@ export function withHold(state: RingState, held: Held, act: Act): RingState {
   };
 }
 
-/** @throws PipelineError `not-found` where nothing is held */
+/** The same again changes nothing. @throws PipelineError `not-found` where nothing is held */
 export function withoutHold(state: RingState, held: Held, act: Act): RingState {
   const holds = state.holds.filter((hold) => !isSameHold(hold, held));
   if (holds.length === state.holds.length) {
+    const { events } = state;
+    if (events.some((one) => one.what === 'released' && isSameHold(one, held) && isSameAct(one, act)))
+      return state;
     const what = held.bundle ?? held.commit;
     const hint = state.holds.length === 0 ? undefined : `held: ${state.holds.map(heldOption).join(', ')}`;
     throw new PipelineError(
@@ -73,6 +77,11 @@ function heldOption({ commit, bundle }: Held): string {
 
 function isSameHold(one: Held, other: Held): boolean {
   return one.commit === other.commit && one.bundle === other.bundle;
+}
+
+/** Whether two messages are one that came twice: its time is that of its handler. */
+function isSameAct(one: Act, other: Act): boolean {
+  return one.by === other.by && one.why === other.why;
 }
 
 export interface Promotion {
@@ -109,6 +118,10 @@ export async function withPromotion(
     });
   }
   const opening = rings.slice(1, last + 1);
+  const isOpen = opening.every(({ name }) =>
+    state.opened.some((one) => one.ring === name && one.early && isSameImage(one, image)),
+  );
+  if (isOpen) return { state, missing: 0 };
   const needed = Math.max(...opening.map(({ approvals }) => approvals));
   const ring = rings[last]?.name ?? '';
   const approvals = withApproval(state.approvals, { ring, ...imageOf(image), ...act });

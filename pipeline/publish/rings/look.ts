@@ -14,6 +14,7 @@ import {
   isSameImage,
   type Opening,
   type RingImage,
+  type RingNow,
   type RingState,
   type Wait,
 } from './state.ts';
@@ -27,6 +28,8 @@ export interface RingQuestions {
   readonly strands: (from: string, to: string) => Promise<string | undefined>;
   /** Whether the catalog of a commit has a bundle. */
   readonly has: (commit: string, bundle: string) => Promise<boolean>;
+  /** Packages in which two commits differ, sorted. */
+  readonly changes: (from: string, to: string) => Promise<readonly string[]>;
 }
 
 export interface RingLook extends RingQuestions {
@@ -44,7 +47,8 @@ const LEAST_PART = 60_000;
 export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
   const { rings, now } = look;
   const stamp = new Date(Math.max(now.getTime(), Date.parse(before.clock))).toISOString();
-  let state: RingState = { ...before, clock: stamp, arrivals: arrivalsNow(before, look, stamp), waits: [] };
+  const arrivals = arrivalsNow(before, look, stamp);
+  let state: RingState = { ...before, clock: stamp, rings: ringsNow(look), arrivals, waits: [] };
   const waits: Wait[] = [];
   for (const [i, ring] of rings.entries()) {
     const previous = rings[i - 1];
@@ -57,10 +61,18 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
         break;
       }
       const opens = new Date(Date.parse(arrival.at) + ring.after).toISOString();
-      waits.push({ ring: ring.name, ...imageOf(arrival), at: arrival.at, opens, why });
+      const packages = there ? await look.changes(there.commit, arrival.commit) : [];
+      waits.push({ ring: ring.name, ...imageOf(arrival), at: arrival.at, opens, why, packages });
     }
   }
   return { ...state, waits };
+}
+
+function ringsNow({ rings, claims }: RingLook): RingNow[] {
+  return rings.map(({ name, tag }, i) => {
+    const claim = claims[i];
+    return { ring: name, tag, image: claim && claim.retired === undefined ? imageOf(claim) : undefined };
+  });
 }
 
 /** What stands in the rings, with the time at which it was first seen, without what the next ring has. */

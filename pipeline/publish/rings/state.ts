@@ -64,6 +64,17 @@ export interface Wait extends RingImage {
   readonly opens: string;
   /** For people; never empty. */
   readonly why: readonly string[];
+  /** Packages in which it differs from what the ring has. */
+  readonly packages: readonly string[];
+}
+
+/** A ring as it was when it was last looked at. */
+export interface RingNow {
+  /** Its place. */
+  readonly ring: string;
+  readonly tag: string;
+  /** Undefined where nothing has reached it, or the catalog is retired. */
+  readonly image: RingImage | undefined;
 }
 
 export interface RingState {
@@ -71,6 +82,8 @@ export interface RingState {
   readonly catalog: string;
   /** The latest time at which anybody looked, in ISO 8601: later arrivals are not stamped with an earlier one. */
   readonly clock: string;
+  /** The first one first. */
+  readonly rings: readonly RingNow[];
   /** In each ring, the oldest first. */
   readonly arrivals: readonly Arrival[];
   /** The last one of each ring. */
@@ -125,7 +138,7 @@ export async function ringsIn(records: RecordStore): Promise<RingState[]> {
 }
 
 export function noRings(catalog: string): RingState {
-  const nothing = { arrivals: [], opened: [], holds: [], approvals: [], waits: [], events: [] };
+  const nothing = { rings: [], arrivals: [], opened: [], holds: [], approvals: [], waits: [], events: [] };
   return { v: 1, catalog, clock: new Date(0).toISOString(), ...nothing };
 }
 
@@ -134,7 +147,7 @@ export function ringsText(state: RingState): string {
   return `${JSON.stringify({ ...state, events: state.events.slice(-MOST_EVENTS) })}\n`;
 }
 
-const LISTS = ['arrivals', 'opened', 'holds', 'approvals', 'waits', 'events'] as const;
+const LISTS = ['rings', 'arrivals', 'opened', 'holds', 'approvals', 'waits', 'events'] as const;
 
 /**
  * Reads rings as they are kept.

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import type { StandingClaim } from '../../../../pipeline/ports.ts';
 import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
+import { messageOf } from '../../../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
 import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
@@ -46,7 +48,7 @@ interface Sea {
   /** Hours since the beginning, on the clock of whoever looks. */
   time: number;
   merge(commit: string): Promise<void>;
-  look(own?: Partial<DeliveryPorts>): Promise<readonly string[]>;
+  look(own?: Partial<DeliveryPorts>): Promise<void>;
   at(tag: string): Promise<string | undefined>;
   rings(): Promise<RingState>;
 }
@@ -72,7 +74,10 @@ async function sea(): Promise<Sea> {
       );
       expect(ended).toMatchObject({ kind: 'published' });
     },
-    look: async (own = {}) => (await reconcile(SOURCE, { ...of.ports, ...own })).failed,
+    look: async (own = {}) => {
+      const { messages } = await reconcile(SOURCE, of.ports);
+      for (const message of messages) await handleMessage(messageOf(message).body, { ...of.ports, ...own });
+    },
     at: async (tag) => {
       const reference = {
         kind: 'tag',

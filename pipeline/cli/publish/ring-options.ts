@@ -1,0 +1,77 @@
+/** What the commands that act on rings have in common. */
+import { resolve } from 'node:path';
+import { actOnLocalRings } from '../../publish/delivery/local.ts';
+import { type RingMessage, readWork } from '../../publish/delivery/message.ts';
+import type { RingActed } from '../../publish/delivery/ring.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import { plain } from '../../text.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
+
+export const RING_OPTIONS: Command['options'] = {
+  reason: { value: 'TEXT', description: 'why; recorded and shown to everybody' },
+  by: { value: 'NAME', description: 'who; recorded (default: GITHUB_ACTOR, else USER)' },
+  local: {
+    value: 'DIR',
+    description: 'directory of portolan publish --local (default: .portolan)',
+  },
+  repo: { value: 'DIR', description: 'path of the repository with the policy (default: current directory)' },
+  message: {
+    value: 'OWNER/NAME',
+    description: 'print the message for the queue of the functions instead; sending it is up to you',
+  },
+  branch: { value: 'NAME', description: 'for --message: the branch that is published (default: main)' },
+};
+
+export const RING_DETAILS: string = [
+  'With --message, Portolan changes nothing and prints a JSON message for the work queue of the functions (see the example).',
+  'Everybody who may write to the queue or to the directory may act on rings. --by is recorded, not checked.',
+].join('\n');
+
+type RingAct = {
+  readonly [key in 'commit' | 'bundle' | 'tag']?: RingMessage[key] | undefined;
+} & Pick<RingMessage, 'act'>;
+
+/**
+ * Acts on the rings of the catalog that the first operand names.
+ *
+ * @returns undefined where the message was printed instead
+ * @throws PipelineError as `handleRing`; `usage` without a reason or a name
+ */
+export async function actOnRings(
+  command: Command,
+  invocation: Invocation,
+  terminal: Terminal,
+  act: RingAct,
+): Promise<RingActed | undefined> {
+  const { environment, directory, now, out } = terminal;
+  const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER']);
+  if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
+  const whole = {
+    catalog: invocation.operands[0] ?? '',
+    ...Object.fromEntries(Object.entries(act).filter(([, value]) => value !== undefined)),
+    ...{ act: act.act, by, why: invocation.needed('reason') },
+  };
+  const repository = invocation.text('message');
+  if (repository !== undefined) {
+    const branch = invocation.text('branch') ?? 'main';
+    const message: RingMessage = { v: 1, kind: 'ring', repository, branch, ...whole };
+    // As it will be read: what the functions would refuse is refused here.
+    await out(`${JSON.stringify(readWork(JSON.stringify(message)))}\n`);
+    return undefined;
+  }
+  const client = registryClientFor(invocation, terminal, { named: [] });
+  try {
+    const request = {
+      repository: resolve(directory, invocation.text('repo') ?? '.'),
+      settings: searchPath(terminal),
+      revision: 'HEAD',
+      directory: resolve(directory, invocation.text('local') ?? '.portolan'),
+      now,
+      log: (line: string) => terminal.err(`${plain(line)}\n`),
+    };
+    return await actOnLocalRings(request, client, whole);
+  } finally {
+    client.close();
+  }
+}

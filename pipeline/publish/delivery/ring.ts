@@ -1,0 +1,89 @@
+/** Somebody holds images of a catalog, releases them, or opens a ring early. */
+import { PipelineError } from '../../error.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { fenceName } from '../fence.ts';
+import { changeRings, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
+import { type Act, type RingImage, type RingState, recordRings, ringsName } from '../rings/state.ts';
+import { targetOf } from '../target.ts';
+import type { RingMessage } from './message.ts';
+import type { DeliveryPorts } from './ports.ts';
+import { moveCatalogRings, type RingedCatalog, ringQuestions } from './rings.ts';
+
+export interface RingActed {
+  readonly state: RingState;
+  /** How many more people must ask for a ring that is opened early. */
+  readonly missing: number;
+}
+
+/**
+ * Writes it down; a ring that is opened gets its tag at once. Said twice it is the same.
+ *
+ * @throws PipelineError `usage` for a catalog without rings, `not-found` for an image that no ring has, `denied` for one
+ *   that is held
+ */
+export async function handleRing(message: RingMessage, ports: DeliveryPorts): Promise<RingActed> {
+  const { repository: name, branch, catalog, act: what } = message;
+  const { repository, tip, close } = await ports.open(message);
+  try {
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const target = targetOf(policy, catalog, {});
+    if (target.rings.length === 0) {
+      throw new PipelineError('usage', `the catalog ${catalog} has no rings`, {
+        hint: 'add rings to publish.catalogs in the policy (docs/rings.md)',
+      });
+    }
+    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: name, branch } };
+    const store = recordRings(ports.records, catalog, ringsName(catalog, target));
+    const act: Act = { at: ports.now().toISOString(), by: message.by, why: message.why };
+    const { commit, bundle } = message;
+    const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
+    if (what !== 'promote') {
+      const change = what === 'hold' ? withHold : withoutHold;
+      return { state: await changeRings(store, (state) => change(state, held, act)), missing: 0 };
+    }
+    let missing = 0;
+    const { has } = ringQuestions(of, ports.checkOf);
+    const state = await changeRings(store, async (before) => {
+      const image = await imageIn(of, before, message, ports);
+      const promoted = await withPromotion(before, {
+        rings: target.rings,
+        tag: message.tag ?? '',
+        image,
+        act,
+        has,
+      });
+      missing = promoted.missing;
+      return promoted.state;
+    });
+    if (missing > 0) return { state, missing };
+    return { state: await moveCatalogRings(of, { ...ports, store }, ports.checkOf), missing };
+  } finally {
+    await close();
+  }
+}
+
+/** The image of the first ring, or one of a commit that has been seen in a ring. */
+async function imageIn(
+  { catalog, target }: RingedCatalog,
+  { arrivals }: RingState,
+  { commit }: RingMessage,
+  { fence }: DeliveryPorts,
+): Promise<RingImage> {
+  const first = await fence.read(fenceName(catalog, target.name));
+  const known: RingImage[] = [
+    ...(first && first.retired === undefined ? [first] : []),
+    ...[...arrivals].reverse(),
+  ];
+  const found = known.find((image) => commit === undefined || image.commit === commit);
+  if (found) return found;
+  const commits = [...new Set(known.map((image) => image.commit.slice(0, 12)))];
+  throw new PipelineError(
+    'not-found',
+    commit === undefined
+      ? `no image of ${catalog} has reached the first ring`
+      : `no ring has an image of ${commit}`,
+    commits.length === 0 ? {} : { hint: `commits in the rings: ${commits.join(', ')}` },
+  );
+}

@@ -1,0 +1,172 @@
+/** What each catalog and package waits for in its release rings: one HTML file without scripts. */
+import { escapeXml } from '../svg.ts';
+import { STYLE } from './style.ts';
+
+/** A catalog's rings when they were last looked at. Times are in ISO 8601. */
+export interface RingsOnPage {
+  readonly catalog: string;
+  readonly clock: string;
+  readonly rings: readonly {
+    readonly ring: string;
+    readonly tag: string;
+    readonly image?: { readonly commit: string; readonly digest: string } | undefined;
+  }[];
+  /** The newest image of each ring first. */
+  readonly waits: readonly {
+    readonly ring: string;
+    readonly commit: string;
+    readonly at: string;
+    readonly opens: string;
+    readonly why: readonly string[];
+    readonly packages: readonly string[];
+  }[];
+  readonly holds: readonly Said[];
+  /** The newest last. */
+  readonly events: readonly (Said & { readonly what: string; readonly ring?: string })[];
+}
+
+interface Said {
+  readonly at: string;
+  readonly by: string;
+  readonly why: string;
+  readonly commit?: string;
+  readonly bundle?: string;
+}
+
+/** Events that are shown of a catalog. */
+const MOST_EVENTS = 10;
+
+const OWN_STYLE = [
+  'main{max-width:72rem;margin:0 auto}main,header{overflow-wrap:anywhere}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
+  'h2{margin:2rem 0 .4rem;font-size:1.3rem;line-height:1.25}h3{margin:1rem 0 .2rem;font-size:1rem}',
+  '.rings{display:flex;flex-wrap:wrap;gap:.6rem;margin:.6rem 0;padding:0;list-style:none}.rings li{border:1px solid var(--edge);border-radius:8px;padding:.4rem .8rem;background:var(--box)}.rings b{display:block}',
+  '.held{border-left:4px solid var(--gone);padding:.1rem .8rem;margin:.5rem 0}',
+  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge)}td{overflow-wrap:anywhere}.time{white-space:nowrap}td ul{margin:0;padding-left:1.1rem}',
+  // On a phone the cells of a row stand below each other, each with its name.
+  '@media(max-width:46rem){main{padding:.6rem}header{padding:.6rem}thead{position:absolute;clip-path:inset(50%);height:1px;width:1px;overflow:hidden}table,tbody,tr,td{display:block}td{border:0;padding:0}td::before{content:attr(data-name) " ";color:var(--dim)}tr{padding:.5rem 0;border-bottom:1px solid var(--edge)}.rings{flex-direction:column}}',
+].join('\n');
+
+/** The page as HTML. */
+export function ringsPage(all: readonly RingsOnPage[]): string {
+  const csp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  const waiting = all.filter(({ waits }) => waits.length > 0).length;
+  const looked = all
+    .map(({ clock }) => clock)
+    .sort()
+    .at(-1);
+  const headline =
+    all.length === 0
+      ? 'No catalog has rings.'
+      : `${waiting} of ${all.length} catalogs wait. Last look: ${timeText(looked ?? '')}.`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${csp}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Release rings</title>
+<style>${STYLE}
+${OWN_STYLE}</style>
+</head>
+<body>
+<header><h1>Release rings</h1><p>${escapeXml(headline)}</p></header>
+<main>
+${[...all.map(catalogPart), packagesPart(all)].filter((part) => part !== '').join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+function catalogPart(of: RingsOnPage): string {
+  const rings = of.rings
+    .map(
+      ({ tag, image }) =>
+        `<li><b>${escapeXml(tag)}</b>${image ? `commit <code>${image.commit.slice(0, 12)}</code>` : 'nothing yet'}</li>`,
+    )
+    .join('');
+  const holds = of.holds
+    .map((hold) => `<p class="held">Held${aboutText(hold)} by ${saidText(hold)}</p>`)
+    .join('\n');
+  const rows = of.waits.map(
+    ({ ring, commit, at, opens, why, packages }) =>
+      [
+        ['Image', `<code>${escapeXml(commit.slice(0, 12))}</code>`],
+        ['For', escapeXml(tagOf(of, ring))],
+        ['Since', timeText(at), 'time'],
+        ['Opens', timeText(opens), 'time'],
+        ['Waits because', listText(why)],
+        ['Packages', escapeXml(packages.length === 0 ? 'none differ' : packages.join(', '))],
+      ] satisfies Cell[],
+  );
+  const waits = rows.length === 0 ? '<p>Nothing waits.</p>' : table(rows);
+  const events = of.events.slice(-MOST_EVENTS).reverse();
+  const history = events.map(
+    (event) =>
+      [
+        ['When', timeText(event.at), 'time'],
+        [
+          'What',
+          escapeXml(`${event.what}${event.ring === undefined ? '' : ` ${tagOf(of, event.ring)}`}`) +
+            aboutText(event),
+        ],
+        ['Who', escapeXml(event.by)],
+        ['Why', escapeXml(event.why)],
+      ] satisfies Cell[],
+  );
+  return `<section><h2>${escapeXml(of.catalog)}</h2><ul class="rings">${rings}</ul>${holds}
+<h3>What waits</h3>${waits}${history.length === 0 ? '' : `\n<h3>What happened</h3>${table(history)}`}</section>`;
+}
+
+/** What each package waits for, over all catalogs. */
+function packagesPart(all: readonly RingsOnPage[]): string {
+  const byPackage = new Map<string, string[]>();
+  for (const of of all) {
+    for (const { ring, packages, why } of of.waits) {
+      const text = `<b>${escapeXml(tagOf(of, ring))}</b>: ${why.map(escapeXml).join('; ')}`;
+      for (const name of packages) byPackage.set(name, [...(byPackage.get(name) ?? []), text]);
+    }
+  }
+  if (byPackage.size === 0) return '';
+  const rows = [...byPackage]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, texts]): Cell[] => [
+      ['Package', escapeXml(name)],
+      ['Waits for', `<ul>${texts.map((text) => `<li>${text}</li>`).join('')}</ul>`],
+    ]);
+  return `<section><h2>By package</h2>${table(rows)}</section>`;
+}
+
+/** The column's name, the cell as HTML, and a class. */
+type Cell = readonly [name: string, html: string, style?: string];
+
+function table(rows: readonly (readonly Cell[])[]): string {
+  const head = rows[0]?.map(([name]) => `<th scope="col">${name}</th>`).join('');
+  const body = rows.map((cells) => `<tr>${cells.map(cellText).join('')}</tr>`).join('\n');
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
+}
+
+function cellText([name, html, style]: Cell): string {
+  return `<td data-name="${name}"${style === undefined ? '' : ` class="${style}"`}>${html}</td>`;
+}
+
+function listText(texts: readonly string[]): string {
+  return texts.map(escapeXml).join('<br>');
+}
+
+function aboutText({ commit, bundle }: Pick<Said, 'commit' | 'bundle'>): string {
+  return escapeXml([commit?.slice(0, 12), bundle].flatMap((one) => (one ? [` ${one}`] : [])).join(''));
+}
+
+function saidText({ by, at, why }: Said): string {
+  return `${escapeXml(by)} since ${timeText(at)}: ${escapeXml(why)}`;
+}
+
+function tagOf({ rings }: RingsOnPage, place: string): string {
+  return rings.find(({ ring }) => ring === place)?.tag ?? place;
+}
+
+/** `2027-01-31 12:00 UTC`. */
+function timeText(time: string): string {
+  return escapeXml(`${time.slice(0, 10)} ${time.slice(11, 16)} UTC`);
+}

@@ -1,0 +1,126 @@
+/** Release rings on the command line, over a directory in place of a cloud. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
+import { readWork } from '../../../../pipeline/publish/delivery/message.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { harbourRepository, type SampleRepository } from '../../../fakes/sample.ts';
+import { type Ran, runCommand } from '../../../fakes/terminal.ts';
+
+let sample: SampleRepository;
+beforeAll(() => {
+  sample = harbourRepository();
+  const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+  const rings =
+    "rings: [{tag: '{catalog}-canary'}, {tag: '{catalog}-early', after: 24h}, {tag: '{catalog}', after: 72h, approvals: 2}]";
+  sample.commit(
+    { [POLICY_PATH]: policy.replace(/( +)mirrorTo:/, (line, indent) => `${indent}${rings}\n${line}`) },
+    { parents: [sample.base], branch: 'main' },
+  );
+});
+afterAll(() => sample.remove());
+
+/** A directory with one publish, and the command line an hour later for each command. */
+async function published(): Promise<(...words: readonly string[]) => Promise<Ran>> {
+  const directory = folder();
+  let hour = 0;
+  const run = (...words: readonly string[]): Promise<Ran> =>
+    runCommand(words, {
+      directory,
+      environment: { USER: 'anna' },
+      now: () => new Date(Date.UTC(2027, 0, 1, hour++)),
+    });
+  const ran = await run('publish', '--repo', sample.directory, '--commit', 'main', '--local', '.portolan');
+  expect(ran.exit, ran.err).toBe(0);
+  return run;
+}
+
+const MAIN = (): string => sample.git('rev-parse', 'main').trim();
+const REPO = (): string[] => ['--repo', sample.directory];
+
+test('shows what waits; the page says the same', async () => {
+  const run = await published();
+  const commit = MAIN().slice(0, 12);
+  const ran = await run('rings', '--page', 'rings.html');
+  expect(ran.out.replaceAll(/sha256:\w+/g, 'DIGEST')).toBe(
+    [
+      'v4.20',
+      `  v4.20-canary  ${commit} DIGEST`,
+      '  v4.20-early  nothing yet',
+      `    waits  ${commit} (opens 2027-01-02T01:00Z at the earliest): soaks for another 24 h of 24 h`,
+      '  v4.20  nothing yet',
+      '',
+    ].join('\n'),
+  );
+  expect(ran.exit).toBe(0);
+  const directory = JSON.parse((await run('rings', '--json')).out);
+  expect(directory).toMatchObject([{ catalog: 'v4.20', waits: [{ commit: MAIN() }] }]);
+});
+
+test('a ring opens early once enough people have said so, each with a reason; the rings before it open as well', async () => {
+  const run = await published();
+  const words = ['promote-ring', 'v4.20', 'v4.20', ...REPO()];
+  expect(await run(...words)).toMatchObject({ exit: 2, err: expect.stringContaining('--reason') });
+  const first = await run(...words, '--reason', 'CVE-2027-1');
+  expect(first).toMatchObject({ exit: 1, out: 'approved: v4.20 opens after 1 more approval\n' });
+  // The same person again is no second one.
+  expect((await run(...words, '--reason', 'really')).exit).toBe(1);
+  const second = await run(...words, '--reason', 'CVE-2027-1', '--by', 'bob');
+  expect(second, second.err).toMatchObject({ exit: 0, out: expect.stringContaining(`commit  ${MAIN()}`) });
+  const [state] = JSON.parse((await run('rings', '--json')).out);
+  expect(state.rings.map(({ image }: { image?: { commit: string } }) => image?.commit)).toEqual([
+    MAIN(),
+    MAIN(),
+    MAIN(),
+  ]);
+  expect(state.opened).toMatchObject([
+    { by: 'anna, bob', why: 'CVE-2027-1', early: true },
+    { by: 'anna, bob', why: 'CVE-2027-1', early: true },
+  ]);
+  expect((await run('status')).out).toContain('registry.example.com/sea/catalog:v4.20\n');
+});
+
+test('what is held is not promoted until it is released', async () => {
+  const run = await published();
+  const bundle = ['--bundle', 'harbour-operator.v1.2.0'];
+  expect(await run('hold', 'v4.20', ...bundle, ...REPO(), '--reason', 'loses data')).toMatchObject({
+    exit: 0,
+    out: 'held v4.20 harbour-operator.v1.2.0\n',
+  });
+  const promote = ['promote-ring', 'v4.20', 'v4.20-early', ...REPO(), '--reason', 'hurry'];
+  const refused = await run(...promote);
+  expect(refused.exit).toBe(2);
+  expect(refused.err).toContain('is held for harbour-operator.v1.2.0 by anna since 2027-01-01: loses data');
+  expect((await run('rings')).out).toContain(
+    '  held  harbour-operator.v1.2.0 by anna since 2027-01-01: loses data\n',
+  );
+  expect((await run('hold', 'v4.20', '--release', ...REPO(), '--reason', 'x')).err).toContain(
+    'there is no hold on v4.20\n  held: --bundle harbour-operator.v1.2.0',
+  );
+  expect((await run('hold', 'v4.20', ...bundle, '--release', ...REPO(), '--reason', 'fixed')).exit).toBe(0);
+  expect((await run(...promote)).exit).toBe(0);
+});
+
+test('what cannot be done says why: no such ring, no such image, no rings', async () => {
+  const run = await published();
+  const why = ['--reason', 'x', ...REPO()];
+  expect((await run('promote-ring', 'v4.20', 'v4.20-canary', ...why)).err).toContain(
+    'v4.20-canary is not a ring that can be opened\n  rings: v4.20-early, v4.20',
+  );
+  const other = 'a'.repeat(40);
+  expect((await run('promote-ring', 'v4.20', 'v4.20', '--commit', other, ...why)).err).toContain(
+    `no ring has an image of ${other}`,
+  );
+  expect((await run('hold', 'other', ...why)).err).toContain('no image is configured for the catalog other');
+});
+
+test('the message for the queue of the functions is one that they read', async () => {
+  const run = await published();
+  const ran = await run('hold', 'v4.20', '--reason', 'freeze', '--message', 'sea/catalogs');
+  expect(readWork(ran.out)).toEqual({
+    ...{ v: 1, kind: 'ring', repository: 'sea/catalogs', branch: 'main', catalog: 'v4.20' },
+    ...{ act: 'hold', by: 'anna', why: 'freeze' },
+  });
+  expect((await run('hold', 'v4.20', '--reason', 'freeze', '--message', 'sea')).err).toContain(
+    'expected owner/name',
+  );
+});
