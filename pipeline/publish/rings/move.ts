@@ -85,13 +85,12 @@ function nameOf({ catalog }: RingCatalog, { name }: RingPlace): string {
   return fenceName(catalog, name);
 }
 
-/** Brings every ring behind the first one to what it was opened for, and its tag to what is claimed. */
+/** Brings every ring to what it was opened for, and its tag to what is claimed: no tag moves before that of the ring before. */
 async function followOpenings(of: RingCatalog, state: RingState, ports: RingPorts): Promise<void> {
   for (const [i, ring] of of.rings.entries()) {
     const previous = of.rings[i - 1];
-    if (!previous) continue;
     const opening = state.opened.find((one) => one.ring === ring.name);
-    const claimed = opening && (await claimOpened(of, { ring, previous, opening }, ports));
+    const claimed = opening && previous && (await claimOpened(of, { ring, previous, opening }, ports));
     const standing = claimed ?? (await ports.fence.read(nameOf(of, ring)));
     // What is retired is at rest until it is opened again.
     if (standing && standing.retired === undefined) await bringRing(of, ring, standing, ports);
