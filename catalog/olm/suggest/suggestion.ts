@@ -288,13 +288,21 @@ class Draft {
   ): Version[] {
     const here = new Map(places.map((place) => [place.name, place]));
     const anywhere = this.#followers.get('');
+    const [asked, all] = [passesNoStop(this.#policy.required), passesNoStop(this.#stops)];
+    const isAllowed = (bundle: Installed, from: Version, target: Version): boolean => {
+      const own = here.get(bundle.name);
+      if (own) return may(own, to) && noStop(from, target);
+      // What is in other channels alone may keep the direct upgrades that it has today.
+      return anywhere?.(bundle).has(to.name)
+        ? asked(from, target)
+        : this.#policy.stops !== 'today' && all(from, target);
+    };
+    const target = to.version;
+    if (!target) return [];
     return [...this.#package.bundles.values()].flatMap((bundle) => {
-      const { name, version } = bundle;
-      const own = here.get(name);
-      if (!version || !to.version || compareVersions(version, to.version) >= 0) return [];
-      const follows = own ? may(own, to) : this.#policy.stops !== 'today' || anywhere?.(bundle).has(to.name);
-      const passes = own ? noStop : passesNoStop(this.#stops);
-      return follows && passes(version, to.version) ? [] : [version];
+      const { version } = bundle;
+      if (!version || compareVersions(version, target) >= 0) return [];
+      return isAllowed(bundle, version, target) ? [] : [version];
     });
   }
 

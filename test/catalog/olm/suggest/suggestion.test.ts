@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { chainBelow, headOf } from '../../../../catalog/fbc/channel.ts';
+import { edgeField } from '../../../../catalog/fbc/edge.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
-import { AS_TODAY, type GraphPolicy } from '../../../../catalog/olm/suggest/policy.ts';
-import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
+import {
+  AS_TODAY,
+  type GraphPolicy,
+  passesNoStop,
+  stopsAmong,
+} from '../../../../catalog/olm/suggest/policy.ts';
+import { channelOf, type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { anyPackage, catalogFrom, soundPackage, type WrittenPackage } from '../universe.ts';
 
@@ -213,6 +220,44 @@ describe('suggestGraph', () => {
         const suggestion = await suggest(written);
         if (suggestion.stranded.today.length === 0) expect(suggestion.newUpgrades).toEqual([]);
       }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('writes no edge that passes a required stop by, and only channels that opm accepts', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        soundPackage,
+        fc.constantFrom('minor' as const, 'major' as const),
+        async (written, stops) => {
+          const catalog = await catalogFrom({ p: written });
+          const ofPackage = catalog.packages.get('p');
+          if (!ofPackage) throw new Error('the package is missing');
+          const policy = { ...AS_TODAY, stops };
+          const { channels } = suggestGraph(await worldOf({ name: 'cat', catalog }), ofPackage, policy);
+          const bundles = [...ofPackage.bundles.values()];
+          // What an entry skips has been withdrawn: nobody stops there.
+          const skipped = new Set(
+            Object.values(written.channels).flatMap((entries) => entries.flatMap(({ skips = [] }) => skips)),
+          );
+          const versions = bundles.flatMap(({ name, version }) =>
+            version && !skipped.has(name) ? [version] : [],
+          );
+          const passes = passesNoStop(stopsAmong(versions, policy));
+          for (const channel of channels.filter(({ why }) => why === undefined)) {
+            const made = channelOf(ofPackage, channel);
+            const head = headOf(made);
+            expect(head && chainBelow(made, head).stranded).toEqual([]);
+            for (const entry of made.entries) {
+              const to = ofPackage.bundles.get(entry.name)?.version;
+              const bad = bundles.filter(
+                (bundle) => bundle.version && to && edgeField(entry, bundle) && !passes(bundle.version, to),
+              );
+              expect(bad.map(({ name }) => name)).toEqual([]);
+            }
+          }
+        },
+      ),
       { numRuns: RUNS },
     );
   });
