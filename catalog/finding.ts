@@ -45,6 +45,8 @@ export interface Finding {
   readonly subject?: string;
   /** Versions of installations that are affected, or names of bundles that do not end with `.v` and the version. */
   readonly installed?: readonly string[];
+  /** How many clusters of a known fleet have one of these installations. */
+  readonly clusters?: number;
 }
 
 /** Order of severities, the worst first. */

@@ -7,8 +7,16 @@ import type { Finding, Location } from '../catalog/finding.ts';
 export function findingText(finding: Finding): string {
   const where = placeText(finding.location);
   const catalogs = finding.catalogs && finding.catalogs.length > 1 ? ` [${finding.catalogs.join(', ')}]` : '';
-  const line = `${where === '' ? '' : `${where}: `}${finding.severity}: ${finding.message} (${finding.rule})${catalogs}`;
+  const clusters = clustersText(finding);
+  const line = `${where === '' ? '' : `${where}: `}${finding.severity}: ${finding.message} (${finding.rule})${catalogs}${clusters}`;
   return linesText(finding.hint === undefined ? [line] : [line, `    fix: ${finding.hint}`]);
+}
+
+/** ` [312 clusters]`, where a fleet is known. */
+export function clustersText({ clusters }: Pick<Finding, 'clusters'>): string {
+  return clusters === undefined
+    ? ''
+    : ` [${clusters.toLocaleString('en-US')} ${clusters === 1 ? 'cluster' : 'clusters'}]`;
 }
 
 /**

@@ -72,7 +72,7 @@ function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {
 }
 
 /** Says whether Portolan believes what a file says, although it is neither the gate's nor a package's. */
-function trustedMatcher({ owners, registries, graph }: Policy): (path: string) => boolean {
+function trustedMatcher({ owners, registries, graph, fleet }: Policy): (path: string) => boolean {
   const names = new Set(
     owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
   );
@@ -81,8 +81,12 @@ function trustedMatcher({ owners, registries, graph }: Policy): (path: string) =
     ...(graph.published === 'git' ? [] : [graph.published.ledger]),
     ...graph.released.flatMap(({ by }) => (typeof by === 'object' ? (by.ledger ?? []) : [])),
   ]);
+  const fleets = new Set(fleet.files);
   return (path) =>
-    names.has(path.split('/').at(-1) ?? '') || lock.match(path) !== undefined || ledgers.has(path);
+    fleets.has(path) ||
+    names.has(path.split('/').at(-1) ?? '') ||
+    lock.match(path) !== undefined ||
+    ledgers.has(path);
 }
 
 /** Largest workflow that is looked into, in bytes. */

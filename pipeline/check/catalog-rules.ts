@@ -40,6 +40,8 @@ export interface CatalogResult {
   /** What foresight finds in the base branch as well. */
   readonly known: readonly Finding[];
   readonly diffs: readonly PlacedDiff[];
+  /** What changes in each of the catalogs, where a fleet goes through it. */
+  readonly changes?: readonly Change[];
 }
 
 /** The day of the check, and what is known of the past. */
@@ -56,6 +58,8 @@ export interface Time {
   readonly lookups?: Sides;
   /** What the base's tags are known to stand for. */
   readonly digests?: TagDigests;
+  /** Whether the changes are kept for a fleet. */
+  readonly keepsChanges?: boolean;
 }
 
 /** Rules whose news is what they see in the change. */
@@ -82,7 +86,12 @@ export async function checkCatalog(
   }
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
-  return { findings: inCatalogs(findings), known: inCatalogs(known), diffs: diffsOf(changes, time) };
+  return {
+    findings: inCatalogs(findings),
+    known: inCatalogs(known),
+    diffs: diffsOf(changes, time),
+    ...(time.keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
+  };
 }
 
 interface MemberChange {

@@ -90,6 +90,7 @@ function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision
     templatesAlone,
     context,
     disconnected: disconnectedOf(pull.touched),
+    fleet: pull.fleet.report,
     released: pull.release.released,
     author: pull.request.people?.author.login,
     authority,

@@ -1,4 +1,7 @@
 /** The catalogs that a pull request touches, and everything that is found about them. */
+
+import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
+import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { fileReader } from '../change/content.ts';
@@ -12,6 +15,8 @@ import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
 import { danglingBundles } from './dangling.ts';
+import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
+import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
 import { checkPolicyAfter } from './policy-after.ts';
 import { pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
@@ -36,6 +41,7 @@ export interface CheckedPull extends LoadedPull {
   readonly unchecked: CheckReport['unchecked'];
   /** Templates that are changed where no catalog is. */
   readonly templatesAlone: readonly string[];
+  readonly fleet: FleetResult;
 }
 
 /** Reads the catalogs before and after the change. Of an unsafe change nothing more is read. */
@@ -52,9 +58,16 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const { objects, change, policy, tags, release, after, touched, context } = pull;
   const isSafe = change.unsafe.length === 0;
   const registry = pull.request.onlyReleased ? undefined : pull.registry;
+  const { fleet, why } = await checkFleet({
+    objects,
+    base: after.trees.base,
+    policy,
+    registry: pull.registry,
+    given: pull.request.fleet,
+  });
   const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, references, taken, names] =
     await Promise.all([
-      checkCatalogs(pull),
+      checkCatalogs(pull, fleet),
       isSafe ? checkBundles(pull) : [],
       isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
       isSafe ? checkTemplates(after) : [],
@@ -64,8 +77,9 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       takenNames({ ...pull, registry: pull.registry }),
     ]);
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
+  const numbers = fleet && fleetChange(fleet, ...reachOf(ofCatalogs.results, change));
   const results = [
-    ...ofCatalogs.results,
+    ...ofCatalogs.results.map((result) => (numbers ? withNumbers(result, numbers) : result)),
     ...ofBundles,
     ...dangling.results,
     { findings: names.findings, known: [], diffs: [] },
@@ -84,10 +98,27 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       ...context.unchecked,
       ...dangling.unchecked,
       ...names.unchecked,
+      ...(why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }]),
     ],
+    fleet: { ...(numbers ? { report: numbers.report } : {}), ...(why === undefined ? {} : { why }) },
     templatesAlone: isSafe ? await templatesAlone(objects, change, policy) : [],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete },
   };
+}
+
+/** The changes that a fleet goes through, and the packages whose clusters are counted. */
+function reachOf(
+  results: readonly CatalogResult[],
+  { packages, contents }: LoadedPull['change'],
+): [changes: readonly OlmChange[], packages: ReadonlySet<string>] {
+  // A folder may be called otherwise than the package in it.
+  const names = [...packages.keys(), ...[...contents.values()].flatMap((its) => [...its])];
+  return [results.flatMap(({ changes = [] }) => changes), new Set(names)];
+}
+
+/** Findings with their numbers of clusters; the changes have served. */
+function withNumbers({ changes: _, ...result }: CatalogResult, { counted }: FleetNumbers): CatalogResult {
+  return { ...result, findings: result.findings.map(counted), known: result.known.map(counted) };
 }
 
 /** Findings but for those about digests that a registry may yet confirm. */
@@ -106,7 +137,7 @@ interface CatalogResults extends Pick<ContextReport, 'unchecked' | 'incomplete'>
 }
 
 /** Checks the touched catalogs with their past, their companions and the manifests of their bundles. */
-async function checkCatalogs(pull: LoadedPull): Promise<CatalogResults> {
+async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promise<CatalogResults> {
   const { repository, objects, policy, touched, tags, request, registry } = pull;
   if (touched.length === 0) return { results: [], unchecked: [], incomplete: undefined };
   const { trees } = pull.after;
@@ -125,6 +156,7 @@ async function checkCatalogs(pull: LoadedPull): Promise<CatalogResults> {
     lookups: crds.sides,
     companions: companions.of,
     digests: tags.digests,
+    keepsChanges: fleet !== undefined,
   };
   return {
     results: await Promise.all(touched.map((catalog) => checkCatalog(catalog, policy, time))),

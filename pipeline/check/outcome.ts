@@ -2,6 +2,7 @@
  * From what was found to what is reported: waivers, the verdict, and the first line.
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
 import type { PolicyRead } from '../policy/read-policy.ts';
@@ -51,6 +52,8 @@ export type Outcome =
       /** What was read of the packages that are not touched. */
       readonly context: ContextReport;
       readonly disconnected: readonly DisconnectedReport[];
+      /** What the merge does to a fleet, where one is known. */
+      readonly fleet: FleetReport | undefined;
       /** What the merge will make of the bundles that are brought. */
       readonly released: readonly ReleaseReport[];
       readonly authority: AuthorityDecision | undefined;
@@ -157,6 +160,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     ...(authority && authority.byHand.length > 0 ? { byHand: authority.byHand } : {}),
     waitsFor: [],
     disconnected: outcome.disconnected,
+    ...(outcome.fleet ? { fleet: outcome.fleet } : {}),
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
     unchecked: [
       ...references.unchecked,

@@ -1,5 +1,7 @@
 /** The people of a pull request: what is known of them, and who must act. */
+
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
+import { reachedClusters } from '../../catalog/olm/fleet/count.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
 import { subjectDigests } from '../change/digest.ts';
@@ -23,7 +25,9 @@ import {
   decideAuthority,
 } from './authority/authority.ts';
 import type { CommitFacts } from './authority/authorship.ts';
+import type { Reach } from './authority/required-approvals.ts';
 import type { CatalogResult } from './catalog-rules.ts';
+import type { FleetResult } from './fleet/check-fleet.ts';
 
 /** Who wrote a pull request and what was said of it. */
 export interface People {
@@ -120,11 +124,12 @@ function forgetUnseen(content: Map<string, string>, own: Change | undefined): vo
 export interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
   readonly results: readonly CatalogResult[];
   readonly known: Known | undefined;
+  readonly fleet: FleetResult;
 }
 
 /** Who must act; undefined where nobody was named to decide. */
 export function checkPeople(
-  { head, change, committed, policy, results, known }: CheckedPeople,
+  { head, change, committed, policy, results, known, fleet }: CheckedPeople,
   people: People | undefined,
 ): AuthorityDecision | undefined {
   if (!people || !known) return undefined;
@@ -139,12 +144,18 @@ export function checkPeople(
     commits: people.commits,
     prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
     holds: people.holds,
+    reach: reachOf(fleet),
   };
   const decision = decideAuthority({ ...given, ...known.own, change });
   // Nobody checks a commit of the merge any more.
   return committed
     ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
     : decision;
+}
+
+function reachOf({ report, why }: FleetResult): Reach | undefined {
+  if (report) return { clusters: reachedClusters(report), total: report.total };
+  return why === undefined ? undefined : 'unknown';
 }
 
 /** Everybody whom the policy and the packages' owners name. */

@@ -5,6 +5,7 @@
 
 import type { Finding } from '../../catalog/finding.ts';
 import type { PackageDiff } from '../../catalog/olm/diff.ts';
+import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import type { MergePolicy } from '../policy/policy.ts';
 import type { Need } from './authority/missing-approvals.ts';
 import type { Suggestion } from './suggestions.ts';
@@ -48,6 +49,8 @@ export interface CheckReport {
   readonly request?: RequestReport;
   /** What disconnected clusters can install of the packages that are touched. */
   readonly disconnected?: readonly DisconnectedReport[];
+  /** What the merge does to the clusters of a fleet, in numbers; absent where no fleet is known. */
+  readonly fleet?: FleetReport;
   /** What the merge makes of the bundles that are brought; its catalogs are checked with the others. */
   readonly released?: readonly ReleaseReport[];
   /** What was not looked at, and why. */

@@ -61,6 +61,14 @@ export interface PolicyFile {
   };
   readonly release?: { readonly bundles: string; readonly mode?: ReleasePolicy['mode'] };
   readonly promotion?: { readonly from: string; readonly to: string; readonly group?: boolean };
+  readonly fleet?: {
+    readonly files?: readonly string[];
+    readonly approvals?: readonly {
+      readonly clusters?: number;
+      readonly share?: number;
+      readonly required: string;
+    }[];
+  };
   readonly publish?: {
     readonly catalogs?: Readonly<Record<string, WrittenTarget>>;
     readonly retired?: Retirement;

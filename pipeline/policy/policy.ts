@@ -59,6 +59,21 @@ export interface Policy {
   /** Packages that go to the catalog of another version of the platform, on a schedule; undefined for none. */
   readonly promotion: PromotionPolicy | undefined;
   readonly publish: PublishPolicy;
+  readonly fleet: FleetPolicy;
+}
+
+/** What many clusters have installed, and what that means for approvals. */
+export interface FleetPolicy {
+  /** Paths on the base branch, or artifacts by digest (`oci://…@sha256:…`). */
+  readonly files: readonly string[];
+  readonly approvals: readonly FleetApproval[];
+}
+
+/** Who must stand behind a merge that reaches many clusters: a number of them, or a share of the fleet in percent. */
+export interface FleetApproval {
+  readonly clusters: number | undefined;
+  readonly share: number | undefined;
+  readonly required: Requirement;
 }
 
 export interface PromotionPolicy {

@@ -130,6 +130,14 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
     promotion: written.promotion && { ...written.promotion, group: written.promotion.group ?? false },
     release: written.release && { ...written.release, mode: written.release.mode ?? 'off' },
     publish: publishOf(written.publish ?? {}),
+    fleet: {
+      files: written.fleet?.files ?? [],
+      approvals: (written.fleet?.approvals ?? []).map(({ clusters, share, required }) => ({
+        clusters,
+        share,
+        required: requirementOf(required),
+      })),
+    },
   };
 }
 

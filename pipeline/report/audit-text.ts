@@ -3,7 +3,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
-import { amount, countText, placeText, plain } from '../text.ts';
+import { amount, clustersText, countText, placeText, plain } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 import { clusterLines } from './cluster-text.ts';
 import { fleetLines } from './fleet-text.ts';
@@ -101,10 +101,11 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
   ].join('');
 }
 
-function oneText({ message, location, hint, catalogs = [] }: Finding, order: readonly string[]): string {
+function oneText(finding: Finding, order: readonly string[]): string {
+  const { message, location, hint, catalogs = [] } = finding;
   const where = placeText(location);
   const fix = hint === undefined ? '' : `    fix: ${plain(hint)}\n`;
-  return `  ${plain(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plain(catalogsText(catalogs, order))})\n${fix}`;
+  return `  ${plain(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plain(catalogsText(catalogs, order))})${clustersText(finding)}\n${fix}`;
 }
 
 /** A catalog in one line. */

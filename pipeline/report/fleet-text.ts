@@ -138,3 +138,44 @@ function notKnownText(flows: readonly Flow[]): string {
   if (counts.length === 0) return '';
   return ` (unknown ${counts.map(({ what, clusters }) => `${what}: ${countText(clusters)}`).join(', ')})`;
 }
+
+/** Rows of a table of flows. */
+const ROWS = 20;
+
+/** The largest flows on which a merge has an effect, as cells of a table: package, platform, versions, clusters. */
+export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][] {
+  const all = packages.flatMap(({ package: of, flows }) =>
+    flows.filter(({ outcome }) => !QUIET.has(outcome)).map((flow) => ({ of, flow })),
+  );
+  const sorted = all.sort((a, b) => b.flow.clusters - a.flow.clusters);
+  const rest = sorted.slice(ROWS);
+  return [
+    ...sorted.slice(0, ROWS).map(({ of, flow }) => flowCells(of, flow)),
+    ...(rest.length > 0
+      ? [
+          [
+            '',
+            '',
+            `${amount(rest.length, 'more flow')}`,
+            '',
+            '',
+            countText(rest.reduce((sum, { flow }) => sum + flow.clusters, 0)),
+          ],
+        ]
+      : []),
+  ];
+}
+
+function flowCells(of: string, flow: Flow): string[] {
+  const { platform, installed, next, clusters, notKnown } = flow;
+  const version = notKnown ? `unknown ${notKnown}` : installed === '' ? 'another version' : installed;
+  return [of, platform, version, next === '' ? 'no upgrade' : next, endText(flow), countText(clusters)];
+}
+
+/** Where a flow ends, and what is wrong with it. */
+function endText({ outcome, end, notKnown }: Flow): string {
+  if (notKnown) return '';
+  return outcome === 'strands' || outcome === 'stuck' || outcome === 'stuck-next'
+    ? `${end}: STUCK`.replace(/^: /, '')
+    : end;
+}

@@ -11,8 +11,9 @@ import {
   notEnforcedLines,
   type PlacedDiff,
 } from '../check/report.ts';
-import { amount, countText, fileLineText, plain, shortList } from '../text.ts';
+import { amount, clustersText, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
+import { fleetLines, flowRows } from './fleet-text.ts';
 import { mermaidText } from './mermaid.ts';
 import { writtenLines } from './package-changes.ts';
 import { rulePage } from './rule-help.ts';
@@ -43,6 +44,7 @@ export function markdownReport(
     { text: packagesTable(report), cuttable: true },
     { text: releasedText(report), cuttable: true },
     { text: disconnectedText(report), cuttable: true },
+    { text: fleetText(report), cuttable: true },
     { text: findingsText(report, server), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)
@@ -88,6 +90,20 @@ function releasedText({ released = [] }: CheckReport): string {
 
 function disconnectedText({ disconnected = [] }: CheckReport): string {
   return indentedList(disconnected.flatMap(disconnectedLines));
+}
+
+/** The fleet in numbers, and below them where its clusters go. */
+function fleetText({ fleet }: CheckReport): string {
+  if (!fleet) return '';
+  const rows = flowRows(fleet);
+  if (rows.length === 0) return indentedList(fleetLines(fleet));
+  const table = [
+    '| package | platform | installed | next | end | clusters |',
+    '|---|---|---|---|---|---|',
+    ...rows.map(row),
+  ];
+  const folded = ['<details><summary>Where the clusters go</summary>', table.join('\n'), '</details>'];
+  return [indentedList(fleetLines(fleet)), ...folded].join('\n\n');
 }
 
 function indentedList(lines: readonly string[]): string {
@@ -145,8 +161,10 @@ function impactCells(states: BeforeAfter | undefined): [string, string] {
 function findingsText(report: CheckReport, server: string | undefined): string {
   const { findings } = report;
   if (findings.length === 0) return '';
-  const rows = findings.map(({ severity, rule, message, location, hint, catalogs }) => {
-    const also = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
+  const rows = findings.map((finding) => {
+    const { severity, rule, message, location, hint, catalogs } = finding;
+    const where = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
+    const also = where + clustersText(finding);
     return `| ${severity} | ${placeLink(location, pagesOf(report, server))} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${ruleText(rule)} |`;
   });
   return [

@@ -11,6 +11,7 @@ import {
   type ReleaseReport,
 } from '../check/report.ts';
 import { amount, countText, findingText, plain, shortList } from '../text.ts';
+import { fleetLines } from './fleet-text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
@@ -23,6 +24,7 @@ export function textReport(report: CheckReport): string {
     ...(report.packages.length > 0 ? report.packages.map(packageLine) : ['  packages: no changes']),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
+    ...(report.fleet ? fleetLines(report.fleet) : []).map((line) => `  ${line}`),
     ...contextLines(report),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];

@@ -3,11 +3,14 @@
  * in all: with the outcome that comes first in the order of {@link OUTCOMES}.
  */
 import { compareText } from '../../go/text.ts';
+import type { Olm } from '../foresight/world.ts';
 import type { Fleet, FleetInstallation, FleetRow } from './fleet.ts';
 import { type FleetOutcome, type NotKnown, OUTCOMES, type OutcomeName, type Simulation } from './outcome.ts';
 
 /** Numbers of clusters; as JSON part of a public interface. It has no name of a cluster. */
 export interface FleetReport {
+  /** All clusters of the fleet, whatever they have. */
+  readonly total: number;
   /** Clusters of the fleet that have one of the packages; those of rows that cannot be read are among them. */
   readonly clusters: number;
   /** The sum of their clusters is `clusters`. */
@@ -59,11 +62,11 @@ export function countFleet(fleet: Fleet, simulate: Simulation, packages?: Readon
   };
   const units = new Map<string, Unit>();
   for (const row of fleet.rows) {
-    if (packages && !packages.has(row.installation.package)) continue;
     const key = unitKey(row);
     const unit = units.get(key) ?? new Unit(row.count === undefined);
     units.set(key, unit);
-    unit.add(rated(row.installation), row.count ?? 1);
+    unit.see(row);
+    if (packages?.has(row.installation.package) ?? true) unit.add(rated(row.installation), row.count ?? 1);
   }
   const all = new Tally();
   const byPackage = new Map<string, Tally>();
@@ -76,6 +79,7 @@ export function countFleet(fleet: Fleet, simulate: Simulation, packages?: Readon
   }
   if (fleet.unread > 0) all.add(UNREAD, fleet.unread);
   return {
+    total: [...units.values()].reduce((sum, { size }) => sum + size, fleet.unread),
     clusters: all.clusters,
     outcomes: all.outcomes(),
     packages: [...byPackage]
@@ -142,9 +146,19 @@ interface Share {
 class Unit {
   readonly #isCluster: boolean;
   readonly #shares: Share[] = [];
+  /** Of a group: how many clusters have each package. */
+  readonly #sizes: Map<string, number> = new Map();
+  size = 0;
 
   constructor(isCluster: boolean) {
     this.#isCluster = isCluster;
+  }
+
+  /** Counts a row, whether its package is asked about or not. */
+  see({ count, installation }: FleetRow): void {
+    const its = this.#isCluster ? 1 : (this.#sizes.get(installation.package) ?? 0) + (count ?? 0);
+    if (!this.#isCluster) this.#sizes.set(installation.package, its);
+    this.size = Math.max(this.size, its);
   }
 
   add(rated: Rated, clusters: number): void {
@@ -232,4 +246,47 @@ export function notKnownCounts({
   for (const { notKnown, clusters } of flows)
     if (notKnown) counts.set(notKnown, (counts.get(notKnown) ?? 0) + clusters);
   return [...counts].map(([what, clusters]) => ({ what, clusters })).sort((a, b) => b.clusters - a.clusters);
+}
+
+/** Which clusters are asked about. */
+export interface Affected {
+  readonly package: string;
+  /** Versions of the platform; any where undefined. */
+  readonly platforms: ReadonlySet<string> | undefined;
+  /** Any where undefined. */
+  readonly olm: Olm | undefined;
+  /** The channel of a subscription; any where undefined. */
+  readonly channel: string | undefined;
+  /** Installed versions, as reports show them. */
+  readonly installed: ReadonlySet<string>;
+}
+
+/** Counts the clusters that have one of some installations. */
+export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: Affected) => number {
+  const byPackage = new Map<string, FleetRow[]>();
+  for (const row of fleet.rows) {
+    const known = byPackage.get(row.installation.package);
+    if (known) known.push(row);
+    else byPackage.set(row.installation.package, [row]);
+  }
+  const labels = new Map<FleetInstallation, string>();
+  const labelOf = (installation: FleetInstallation): string => {
+    const found = labels.get(installation) ?? simulate(installation).installed;
+    labels.set(installation, found);
+    return found;
+  };
+  return ({ package: of, platforms, olm, channel, installed }) => {
+    const named = new Set<string>();
+    let grouped = 0;
+    for (const { cluster, count, installation } of byPackage.get(of) ?? []) {
+      const { platform, olm: its, channels } = installation;
+      if (platforms && !platforms.has(platform)) continue;
+      if (olm && its !== olm) continue;
+      if (channel !== undefined && channels.length > 0 && !channels.includes(channel)) continue;
+      if (!installed.has(labelOf(installation))) continue;
+      if (count === undefined) named.add(cluster);
+      else grouped += count;
+    }
+    return named.size + grouped;
+  };
 }

@@ -78,3 +78,13 @@ function upgraded(ofPackage: Package | undefined, installed: Installed): Install
   );
   return isUpgraded ? installed : undefined;
 }
+
+/** Whether a catalog has, had or names a bundle: of another one only the fleet knows the name, which is nobody else's business. */
+export function isNamed({ catalog, published }: World, of: string, { name }: Installed): boolean {
+  const ofPackage = catalog.packages.get(of);
+  return (
+    ofPackage?.bundles.has(name) ||
+    (published.get(of) ?? []).some((one) => one.name === name) ||
+    namesInEntries(ofPackage).includes(name)
+  );
+}

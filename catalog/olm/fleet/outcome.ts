@@ -8,7 +8,7 @@ import { rangedPath } from '../foresight/ranged-path.ts';
 import { type PathSummary, summarizePath } from '../foresight/upgrade-impact.ts';
 import type { Change, World } from '../foresight/world.ts';
 import type { FleetInstallation } from './fleet.ts';
-import { installedIn } from './installed.ts';
+import { installedIn, isNamed } from './installed.ts';
 
 /**
  * The outcomes. Of several for one cluster the first in this order counts.
@@ -40,7 +40,7 @@ export type NotKnown = 'platform' | 'package' | 'channel' | 'version';
 
 export interface FleetOutcome {
   readonly outcome: OutcomeName;
-  /** The installed version, as reports show it; empty where it is not known. */
+  /** The installed version, as reports show it; empty where it is not known, or where only the fleet names it. */
   readonly installed: string;
   /** The next version; empty where there is none. */
   readonly next: string;
@@ -57,7 +57,8 @@ export type Simulation = (installation: FleetInstallation) => FleetOutcome;
 export function changeSimulation(changes: readonly Change[]): Simulation {
   return (installation) => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
-    if (at.length === 0) return UNTOUCHED[installation.platform === '' ? 'unknown' : 'known'];
+    const isElsewhere = changes.length === 0 || installation.platform !== '';
+    if (at.length === 0) return UNTOUCHED[isElsewhere ? 'known' : 'unknown'];
     const change = called(at, installation, ({ after }) => after.name);
     const states = [change.before, change.after].filter((world) => has(world, installation));
     if (states.length === 0) return notKnown('package');
@@ -67,11 +68,9 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
     const [before, after] = [change.before, change.after].map((world) =>
       pathIn(world, installation, installed),
     );
-    return outcomeOf(
-      installed,
-      { before, after } as Paths,
-      changeOutcome(installation, { before, after } as Paths),
-    );
+    const paths = { before, after } as Paths;
+    const found = outcomeOf(installed, paths, changeOutcome(installation, paths));
+    return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
   };
 }
 
@@ -97,7 +96,9 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     const then =
       following && has(following, installation) ? pathIn(following, installation, installed) : undefined;
     const isStuckNext = following !== undefined && !then?.arrives;
-    return outcomeOf(installed, { before: path, after: path }, stateOutcome(installation, path, isStuckNext));
+    const paths = { before: path, after: path };
+    const found = outcomeOf(installed, paths, stateOutcome(installation, path, isStuckNext));
+    return isNamed(world, installation.package, installed) ? found : unnamed(found);
   };
 }
 
@@ -148,6 +149,11 @@ function outcomeOf(installed: Installed, { after }: Paths, outcome: OutcomeName)
     next: after.kind === 'upgrade' ? after.next : '',
     end: after.end === '' ? own : after.end,
   };
+}
+
+/** What only the fleet knows is not named in reports. */
+function unnamed(found: FleetOutcome): FleetOutcome {
+  return { ...found, installed: '', end: found.end === found.installed ? '' : found.end };
 }
 
 function notKnown(what: NotKnown): FleetOutcome {

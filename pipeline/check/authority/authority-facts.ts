@@ -10,6 +10,7 @@ import {
 import type { Automation, Policy } from '../../policy/policy.ts';
 import { lastWords, type Review } from './approval.ts';
 import { type Authorship, type CommitFacts, checkCommits } from './authorship.ts';
+import type { Reach } from './required-approvals.ts';
 
 export interface AuthorityInput {
   /** Undefined when the policy on the base branch cannot be read: then nothing is allowed. */
@@ -31,6 +32,8 @@ export interface AuthorityInput {
   readonly directory: Directory;
   /** Packages in which the rule against pruning found something. */
   readonly prunesRefused: ReadonlySet<string>;
+  /** How many clusters the merge reaches; undefined where no fleet is known. */
+  readonly reach: Reach | undefined;
   /** Reasons of others not to merge: a draft, a label. */
   readonly holds: readonly string[];
 }

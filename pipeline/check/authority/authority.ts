@@ -23,6 +23,7 @@ import {
 } from './missing-approvals.ts';
 import {
   type Demand,
+  demandsOfReach,
   demandsOnArea,
   demandsOnPackage,
   hasOnlyAdmin,
@@ -161,7 +162,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   const { policy } = given;
   const subject = subjectOf(change);
   const classes = [...change.classes];
-  if (mayAlone(given, change)) {
+  if (mayAlone(given, change) && demandsOfReach(given).length === 0) {
     const reasons = [`the policy allows @${given.author.login} this change`];
     return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
   }

@@ -4,7 +4,7 @@
  */
 import type { AreaChange, PackageChange } from '../../change/change.ts';
 import { type Identity, type Person, samePerson } from '../../policy/identity.ts';
-import type { AllowableClass, Policy, Requirement } from '../../policy/policy.ts';
+import type { AllowableClass, FleetApproval, Policy, Requirement } from '../../policy/policy.ts';
 
 export interface Demand {
   /** Meeting one of them is enough. */
@@ -63,6 +63,8 @@ export interface DemandContext {
   readonly author: Person;
   /** Packages in which the rule against pruning found something. */
   readonly prunesRefused: ReadonlySet<string>;
+  /** How many clusters the merge reaches; undefined where no fleet is known. */
+  readonly reach: Reach | undefined;
   /** Whether the package has owners who can be asked. */
   readonly owned: boolean;
 }
@@ -79,7 +81,30 @@ export function demandsOnPackage(change: PackageChange, context: DemandContext):
   if (change.classes.has('ownership') && removesOwners(change, context.author)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes owners' });
   }
+  demands.push(...demandsOfReach(context).map((demand) => forOwned(demand, context.owned)));
   return demands;
+}
+
+/** How many clusters of a fleet a merge reaches; `unknown` where the fleet cannot be read. */
+export type Reach = 'unknown' | { readonly clusters: number; readonly total: number };
+
+/** What a merge demands because of how many clusters it reaches; all of it where nobody knows how many. */
+export function demandsOfReach({ policy, reach }: Pick<DemandContext, 'policy' | 'reach'>): Demand[] {
+  if (reach === undefined) return [];
+  return policy.fleet.approvals
+    .filter((one) => reach === 'unknown' || isReached(one, reach))
+    .map(({ required }) => ({ anyOf: [required], otherAdmin: false, why: reachText(reach) }));
+}
+
+function isReached({ clusters, share }: FleetApproval, reach: Exclude<Reach, 'unknown'>): boolean {
+  const isMany = clusters !== undefined && reach.clusters >= clusters;
+  const isLarge = share !== undefined && reach.clusters > 0 && 100 * reach.clusters >= share * reach.total;
+  return isMany || isLarge;
+}
+
+function reachText(reach: Reach): string {
+  if (reach === 'unknown') return 'may reach any number of clusters (the fleet cannot be read)';
+  return `reaches ${reach.clusters} of ${reach.total} clusters`;
 }
 
 /** An owner besides an admin is not asked for where there is none. */

@@ -1,16 +1,29 @@
 /** What becomes of a fleet: with catalogs as they are, and by changes of them. */
-import { countFleet, type FleetReport } from '../../../catalog/olm/fleet/count.ts';
+import { formatMinor, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { affectedCounter, countFleet, type FleetReport } from '../../../catalog/olm/fleet/count.ts';
 import { type Fleet, withPackages } from '../../../catalog/olm/fleet/fleet.ts';
-import { changeSimulation, type OutcomeName, stateSimulation } from '../../../catalog/olm/fleet/outcome.ts';
+import {
+  changeSimulation,
+  type OutcomeName,
+  type Simulation,
+  stateSimulation,
+} from '../../../catalog/olm/fleet/outcome.ts';
 import type { Change, World } from '../../../catalog/olm/foresight/world.ts';
+
+export interface FleetNumbers {
+  readonly report: FleetReport;
+  /** A finding with the number of clusters that have what it is about; as it is where it names no installation. */
+  readonly counted: (finding: Finding) => Finding;
+}
 
 /** Counts what becomes of a fleet with catalogs as they are. */
 export function auditFleet(
   fleet: Fleet,
   worlds: readonly World[],
   packages?: ReadonlySet<string>,
-): FleetReport {
-  return countFleet(withPackages(fleet, packageIndex(worlds)), stateSimulation(worlds), packages);
+): FleetNumbers {
+  return numbersOf(withPackages(fleet, packageIndex(worlds)), stateSimulation(worlds), packages);
 }
 
 /** Counts what changes of catalogs do to the clusters that have some packages. */
@@ -18,9 +31,30 @@ export function fleetChange(
   fleet: Fleet,
   changes: readonly Change[],
   packages: ReadonlySet<string>,
-): FleetReport {
+): FleetNumbers {
   const worlds = changes.flatMap(({ before, after }) => [before, after]);
-  return countFleet(withPackages(fleet, packageIndex(worlds)), changeSimulation(changes), packages);
+  return numbersOf(withPackages(fleet, packageIndex(worlds)), changeSimulation(changes), packages);
+}
+
+function numbersOf(
+  fleet: Fleet,
+  simulate: Simulation,
+  packages: ReadonlySet<string> | undefined,
+): FleetNumbers {
+  const count = affectedCounter(fleet, simulate);
+  return {
+    report: countFleet(fleet, simulate, packages),
+    counted: (finding) => {
+      const { package: of, installed = [], channel, catalogs = [], rule } = finding;
+      if (of === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;
+      const minors = catalogs.map(minorOfCatalog);
+      const known = minors.flatMap((minor) => (minor ? [formatMinor(minor)] : []));
+      const platforms = known.length === minors.length && known.length > 0 ? new Set(known) : undefined;
+      const olm = rule.endsWith('-v0') ? 'v0' : rule.endsWith('-v1') ? 'v1' : undefined;
+      const clusters = count({ package: of, installed: new Set(installed), channel, platforms, olm });
+      return { ...finding, clusters };
+    },
+  };
 }
 
 const STUCK: ReadonlySet<OutcomeName> = new Set(['strands', 'stuck', 'stuck-next']);

@@ -6,7 +6,7 @@ import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-looku
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
 import { readCluster } from '../../check/cluster.ts';
-import { auditFleet, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
+import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/history.ts';
 import { prospectsOf } from '../../check/prospects.ts';
 import { fileError } from '../../directory.ts';
@@ -96,7 +96,7 @@ export const command: Command = {
     const report = {
       ...audited.report,
       ...clusterOf(audited, invocation, terminal),
-      ...(fleet ? { fleet: auditFleet(fleet, audited.worlds) } : {}),
+      ...(fleet ? withFleet(audited, auditFleet(fleet, audited.worlds)) : {}),
       ...(past && format !== 'text' ? { history: await pastOf(past, terminal) } : {}),
     };
     if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
@@ -105,6 +105,14 @@ export const command: Command = {
     return exitOf(report);
   },
 };
+
+/** The numbers of a fleet, and the findings with theirs. */
+function withFleet(
+  { report }: Audited,
+  { report: fleet, counted }: FleetNumbers,
+): Pick<AuditReport, 'fleet' | 'findings'> {
+  return { fleet, findings: report.findings.map(counted) };
+}
 
 /** 2 where nothing is bad as far as anybody knows: rows of the fleet could not be read. */
 function exitOf({ findings, cluster, fleet }: AuditReport): ExitCode {

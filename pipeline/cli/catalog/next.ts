@@ -83,7 +83,7 @@ async function fleetOf(
   const packages = new Set([question.package]);
   const today = terminal.now().toISOString().slice(0, 10);
   const worlds = await worldsOf({ catalogs, olm: question.olm, today, packages });
-  return { fleet: auditFleet(fleet, worlds, packages) };
+  return { fleet: auditFleet(fleet, worlds, packages).report };
 }
 
 function questionOf(invocation: Invocation): Question {

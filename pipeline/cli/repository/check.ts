@@ -19,6 +19,7 @@ import { sarifReport } from '../../report/sarif.ts';
 import { textReport } from '../../report/text-report.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
@@ -62,6 +63,7 @@ export const command: Command = {
       description:
         'clones of other public catalogs, comma-separated: a new package must not have a name that they have',
     },
+    ...FLEET_OPTION,
     format: { value: FORMAT_WORDS.join('|'), description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -72,6 +74,7 @@ export const command: Command = {
   ].join('\n'),
   examples: [
     'portolan check --base origin/main --head HEAD',
+    'portolan check --base origin/main --fleet fleet.csv',
     'portolan check --repo ../catalogs --base main --head pr-17 --author anna --format markdown',
   ],
   run: async (invocation, terminal) => {
@@ -85,10 +88,12 @@ export const command: Command = {
       return client;
     };
     try {
+      const fleet = fleetOption(invocation, terminal);
       const lookups = manifestLookups(invocation.text('bundles'), terminal);
       const report = await check(repository, {
         ...requestOf(invocation, terminal),
         ...lookups,
+        ...(fleet ? { fleet } : {}),
         otherCatalogs: otherCatalogs(invocation, terminal),
         registryFor,
       });

@@ -617,7 +617,7 @@ describe('laws of the table', () => {
   const policy = fc
     .record({ required, ownerSelfApproval: fc.boolean(), pusherMustBeOwner: fc.boolean() })
     .map((approval) => {
-      const written = `${POLICY}approval: ${JSON.stringify(approval)}\n`;
+      const written = `${POLICY}approval: ${JSON.stringify(approval)}\nfleet: {files: [f.csv], approvals: [{clusters: 20, required: 'owners:2'}, {share: 60, required: 'admins:2'}]}\n`;
       const read = readPolicy(new TextEncoder().encode(written)).policy;
       if (!read) throw new Error(written);
       return read;
@@ -629,6 +629,10 @@ describe('laws of the table', () => {
       'now',
     ]),
   );
+  const reach: fc.Arbitrary<AuthorityInput['reach']> = fc.oneof(
+    fc.constantFrom(undefined, 'unknown' as const),
+    fc.nat(100).map((clusters) => ({ clusters, total: 100 })),
+  );
   const input = (packages: fc.Arbitrary<readonly PackageChange[]>): fc.Arbitrary<AuthorityInput> =>
     fc
       .record({
@@ -639,6 +643,7 @@ describe('laws of the table', () => {
         pusher: person,
         approvers: fc.uniqueArray(person, { selector: ({ login }) => login }),
         prunesRefused: fc.subarray(names),
+        reach,
       })
       .map(({ packages: some, areas, approvers, prunesRefused, ...rest }) => ({
         ...rest,
@@ -669,6 +674,24 @@ describe('laws of the table', () => {
       runs(500),
     );
     expect(allowed).toBeGreaterThan(runs(500).numRuns / 20);
+  });
+
+  test('more clusters never allow more, and a fleet that cannot be read never allows more than any number', () => {
+    let differs = 0;
+    fc.assert(
+      fc.property(some, fc.nat(100), fc.nat(100), (given, one, more) => {
+        const at = (its: AuthorityInput['reach']) =>
+          rank[decideAuthority({ ...given, reach: its }).authority];
+        const few = at({ clusters: Math.min(one, more), total: 100 });
+        const many = at({ clusters: Math.max(one, more), total: 100 });
+        expect(many).toBeLessThanOrEqual(few);
+        expect(at('unknown')).toBeLessThanOrEqual(many);
+        expect(few).toBeLessThanOrEqual(at(undefined));
+        if (at('unknown') < at(undefined)) differs++;
+      }),
+      runs(500),
+    );
+    expect(differs).toBeGreaterThan(0);
   });
 
   test('more changes never allow more', () => {

@@ -1,0 +1,97 @@
+/** The fleet of a check: that of the command line, or the one that the policy of the base branch names. */
+
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { FleetReport } from '../../../catalog/olm/fleet/count.ts';
+import type { Fleet } from '../../../catalog/olm/fleet/fleet.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { entryAt } from '../../git/tree.ts';
+import { parsedJson } from '../../json.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { Registry } from '../../ports.ts';
+import { type FleetFile, readFleet } from './read-fleet.ts';
+
+/** A fleet, or why it could not be read; neither where nobody named one. */
+export interface CheckFleet {
+  readonly fleet?: Fleet;
+  readonly why?: string;
+}
+
+/** What the merge does to a fleet, or why nobody can tell; neither where there is none. */
+export interface FleetResult {
+  readonly report?: FleetReport;
+  readonly why?: string;
+}
+
+export interface FleetRequest {
+  readonly objects: ObjectReader;
+  /** Tree of the base branch: a pull request does not choose the fleet that it is checked with. */
+  readonly base: string;
+  readonly policy: Policy;
+  readonly registry: Registry | undefined;
+  /** The command line's fleet. */
+  readonly given: Fleet | undefined;
+}
+
+/** Most bytes of a file, or of all layers of an artifact. */
+const MOST = 256 * 1024 * 1024;
+
+/** Reads the fleet of a check. */
+export async function checkFleet({ given, ...request }: FleetRequest): Promise<CheckFleet> {
+  const { files } = request.policy.fleet;
+  if (given) return { fleet: given };
+  if (files.length === 0) return {};
+  try {
+    const read: FleetFile[] = [];
+    for (const path of files) {
+      if (path.startsWith('oci://')) read.push(...(await artifactFiles(path, request.registry)));
+      else read.push(await fileAt(path, request));
+    }
+    return { fleet: readFleet(read).fleet };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return { why: error.message };
+  }
+}
+
+async function fileAt(
+  path: string,
+  { objects, base }: Pick<FleetRequest, 'objects' | 'base'>,
+): Promise<FleetFile> {
+  const entry = await entryAt(objects, base, path);
+  if (!entry) throw new PipelineError('not-found', `${path} is not on the base branch`);
+  const unreadable = whyUnreadable(entry.mode);
+  if (unreadable !== undefined)
+    throw new PipelineError('usage', `${path} is ${unreadable}, expected a regular file`);
+  const { bytes } = await objects.read(entry.id, MOST);
+  return { path, text: new TextDecoder().decode(bytes) };
+}
+
+/** The layers of an artifact, as `oras push` makes them: a file each. */
+async function artifactFiles(text: string, registry: Registry | undefined): Promise<FleetFile[]> {
+  if (!registry) throw new PipelineError('not-allowed', `cannot read ${text}: registries are not contacted`);
+  const reference = tryParseReference(text.slice('oci://'.length));
+  if (reference?.kind !== 'digest') throw new PipelineError('usage', `${text} is not an artifact by digest`);
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) throw new PipelineError('not-found', `${text} not found`);
+  const value = parsedJson(new TextDecoder().decode(manifest.bytes));
+  const layers = isObject(value) && Array.isArray(value['layers']) ? value['layers'].flatMap(layerOf) : [];
+  if (layers.length === 0) throw new PipelineError('usage', `${text} has no files`);
+  if (layers.reduce((sum, { size }) => sum + size, 0) > MOST)
+    throw new PipelineError('too-large', `${text} has more than ${MOST} bytes`);
+  const files: FleetFile[] = [];
+  for (const [i, layer] of layers.entries()) {
+    const parts: Uint8Array[] = [];
+    for await (const part of registry.getBlob(reference, layer)) parts.push(part);
+    files.push({ path: `${text} layer ${i + 1}`, text: Buffer.concat(parts).toString('utf8') });
+  }
+  return files;
+}
+
+function layerOf(layer: unknown): { digest: string; size: number }[] {
+  if (!isObject(layer)) return [];
+  const { digest, size } = layer;
+  return typeof digest === 'string' && typeof size === 'number' ? [{ digest, size }] : [];
+}
