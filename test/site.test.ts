@@ -1,13 +1,14 @@
 /** The pages of the documentation site, before the generator makes HTML of them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tryParseMinor } from '../catalog/fbc/openshift.ts';
 import { accepts, kubernetesOf, olmOf } from '../catalog/fbc/platform.ts';
 import { RULES } from '../catalog/rules/index.ts';
 import { COMMAND_GROUPS } from '../pipeline/cli/commands.ts';
 import { GROUPS } from '../scripts/site/navigation.ts';
 import { commandPages, documentFiles, rulePages, sitePages } from '../scripts/site/pages.ts';
+import { siteVersions } from '../scripts/site/versions.ts';
 
 const documents = new Map(documentFiles(readdirSync).map((file) => [file, readFileSync(file, 'utf8')]));
 const pages = sitePages({ sources: 'https://example.com/blob/main', documents });
@@ -80,4 +81,24 @@ test('the matrix of versions says what Portolan knows of each version of OpenShi
       ].join(' | '),
     );
   }
+});
+
+describe('versions of the site', () => {
+  test('before the first release, the branch is in the root', () => {
+    expect(siteVersions(['', 'v1.0.0-rc.1'])).toEqual([{ name: 'main', ref: 'main', folder: '' }]);
+  });
+
+  test('the newest release of each minor version, the newest of all in the root', () => {
+    expect(siteVersions(['v0.9.0', 'v0.10.1', 'v0.10.0', 'v0.10.2-rc.1', 'v0'])).toEqual([
+      { name: 'v0.10', ref: 'v0.10.1', folder: '' },
+      { name: 'v0.9', ref: 'v0.9.0', folder: 'v0.9/' },
+      { name: 'main', ref: 'main', folder: 'main/' },
+    ]);
+  });
+
+  test('old ones make room', () => {
+    const tags = [...Array(9).keys()].map((minor) => `v1.${minor}.0`);
+    const names = siteVersions(tags).map(({ name }) => name);
+    expect(names).toEqual(['v1.8', 'v1.7', 'v1.6', 'v1.5', 'v1.4', 'v1.3', 'main']);
+  });
 });
