@@ -84,8 +84,9 @@ interface RuleLine {
 function rulePage(group: string): SitePage & { readonly title: string; readonly rules: RuleLine[] } {
   const [title = '', ...lines] = group.split('\n');
   const path = `rules/${title.toLowerCase().replaceAll(' ', '-')}.md`;
-  const body = lines.join('\n').replaceAll(/^### /gm, '## ');
-  const sections = /^## <a id="[^"]+"><\/a>`([^`]+)`\n\n(\w+): (.*)\.$/gm;
+  // The site makes the same anchors of the headings.
+  const body = lines.join('\n').replaceAll(/^### <a id="[^"]+"><\/a>/gm, '## ');
+  const sections = /^## `([^`]+)`\n\n(\w+): (.*)\.$/gm;
   const rows = /^\| <a id="[^"]+"><\/a>`([^`]+)` \| (\w+) \| (.*) \|$/gm;
   const rules = [...body.matchAll(sections), ...body.matchAll(rows)].map(
     ([, id = '', severity = '', summary = '']) => ({ id, severity, summary }),
@@ -162,11 +163,10 @@ function relinked({ path, text }: SitePage, file: string, { sources, documents }
   );
 }
 
-/** The page of the group that has an anchor; undefined without one. */
+/** The page of the group that has a rule's anchor; undefined without one. */
 function ruleGroup(hash: string, rules: string): string | undefined {
-  if (hash === '') return undefined;
-  const groups = rulePages(rules).slice(1);
-  return groups.find(({ text }) => text.includes(`<a id="${hash.slice(1)}">`))?.path;
+  const groups = rules.split(/^## /m).slice(1).map(rulePage);
+  return groups.find((group) => group.rules.some(({ id }) => `#${anchor(id)}` === hash))?.path;
 }
 
 /** Changes what is not code: neither blocks nor spans. */

@@ -43,6 +43,10 @@ export default {
       provider: 'local',
       options: {
         _render: searched,
+        // Pages with all words that were typed, those with them in a heading first.
+        miniSearch: {
+          searchOptions: { combineWith: 'AND', prefix: true, boost: { title: 4, text: 2, titles: 1 } },
+        },
         translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search' } },
       },
     },
@@ -53,8 +57,9 @@ export default {
   },
 };
 
-/** Anchors as GitHub makes them, so that links work there and here. */
+/** Anchors as GitHub makes them, so that links work there and here; those of rules as findings link to them. */
 function slugify(text) {
+  if (/^[a-z0-9-]+\/[a-z0-9-]+$/.test(text)) return text.replace('/', '-');
   return text
     .trim()
     .toLowerCase()

@@ -1,0 +1,119 @@
+/** The documentation site as it is built: its links, and what a reader meets in Debian's Chromium. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, posix } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServedSite, serveSite } from '../fakes/served-site.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'portolan-site-'));
+let browser: Browser;
+let site: ServedSite;
+
+beforeAll(async () => {
+  execFileSync('npm', ['run', '--silent', 'site', '--', '--out', folder], { stdio: 'ignore' });
+  site = await serveSite(folder, '/portolan/');
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+}, 300_000);
+afterAll(async () => {
+  await browser.close();
+  await site.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Opens a page of the site; it throws on errors, and on requests to other hosts. */
+async function opened(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage(options);
+  const fail = (text: string): never => {
+    throw new Error(text);
+  };
+  page.on('pageerror', (error) => fail(error.message));
+  page.on('console', (message) => message.type() === 'error' && fail(message.text()));
+  const { origin } = new URL(site.url);
+  page.on('request', (request) => new URL(request.url()).origin === origin || fail(request.url()));
+  await page.goto(`${site.url}${path}`, { waitUntil: 'networkidle' });
+  return page;
+}
+
+test('every link of every page leads to a page, and to a heading of it', () => {
+  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.html') && name !== 'try.html',
+  );
+  const html = new Map(pages.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  const broken = [...html].flatMap(([name, text]) =>
+    [...text.matchAll(/<a [^>]*?href="([^"]+)"/g)]
+      .map(([, href = '']) => href.replaceAll('&amp;', '&'))
+      .filter((href) => !/^[a-z]+:/.test(href))
+      .filter((href) => {
+        const [path = '', hash = ''] = href.split('#');
+        const below = path.startsWith('/portolan/')
+          ? path.slice('/portolan/'.length)
+          : posix.join(posix.dirname(name), path);
+        const target = path === '' ? name : below === '' ? 'index.html' : posix.normalize(below);
+        if (!existsSync(join(folder, target))) return true;
+        return (
+          hash !== '' && html.has(target) && !html.get(target)?.includes(`id="${decodeURIComponent(hash)}"`)
+        );
+      })
+      .map((href) => `${name}: ${href}`),
+  );
+  expect(pages.length).toBeGreaterThan(100);
+  expect(broken).toEqual([]);
+});
+
+const SCREENS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { viewport: { width: 1280, height: 900 } },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+};
+describe.each(Object.entries(SCREENS))('%s', (_, options) => {
+  test.each(['', 'start-maintainer.html', 'policy.html', 'rules/channel.html', 'commands/check.html'])(
+    '/%s can be used with a screen reader and a keyboard, and fits its screen',
+    async (path) => {
+      const page = await opened(path, options);
+      await page.evaluate(AXE);
+      const violations = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id }) => id))',
+      );
+      expect(violations).toEqual([]);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width).toBe(options.viewport?.width);
+      await page.close();
+    },
+  );
+});
+
+test('the search finds a rule, without a server', async () => {
+  const page = await opened('');
+  await page.locator('.DocSearch-Button').click();
+  await page.locator('#localsearch-input').fill('strands-installed-v0');
+  const first = await page.locator('.result').first().getAttribute('href');
+  expect(first).toBe('/portolan/rules/graph.html#graph-strands-installed-v0');
+  await page.close();
+});
+
+test('the switch names the versions, and leads to another one', async () => {
+  const page = await browser.newPage();
+  const versions = [
+    { name: 'main', base: '/portolan/' },
+    { name: 'v0.9', base: '/portolan/v0.9/' },
+  ];
+  await page.route('**/versions.json', (route) => route.fulfill({ json: versions }));
+  await page.route('**/v0.9/', (route) => route.fulfill({ body: 'an older version' }));
+  await page.goto(`${site.url}policy.html`);
+  const choice = page.getByRole('combobox', { name: 'Version of Portolan' });
+  await choice.locator('option', { hasText: 'v0.9' }).waitFor({ state: 'attached' });
+  await Promise.all([page.waitForURL('**/portolan/v0.9/'), choice.selectOption('v0.9')]);
+  await page.close();
+});
+
+test('the playground is a part of the site', async () => {
+  const page = await opened('');
+  await page.getByRole('link', { name: 'Try it in the browser' }).click();
+  await page.locator('#verdict', { hasNotText: 'Checking' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/portolan/try.html');
+  await page.close();
+});
