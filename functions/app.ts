@@ -1,7 +1,10 @@
-/** The GitHub App of a host, and what it checks and proposes with. */
+/** The account of a host on its forge, and what it checks and proposes with. */
+import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
+import { forgejoClient, forgejoForge, reportStatus } from '../pipeline/forge/forgejo/forge.ts';
 import { gitHubForge } from '../pipeline/github/forge.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
+import { parsedJson } from '../pipeline/json.ts';
 import { memoryStore } from '../pipeline/oci/image/memory-store.ts';
 import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipeline/ports.ts';
 import type { GateMessage } from '../pipeline/publish/delivery/message.ts';
@@ -14,12 +17,15 @@ import { releaserFor } from './release.ts';
 import type { HostSettings } from './settings.ts';
 import type { Telemetry } from './telemetry.ts';
 
+/** An App of GitHub, or an account of another forge, which opens no pull requests. */
 export interface App {
-  readonly forge: GitHubForge;
-  /** All that a handler needs for a repository but what it does. */
-  request(source: Source): Promise<GateRequest & DriftRequest>;
+  readonly forge: Forge & Pick<GitHubForge, 'token'> & Partial<Pick<GitHubForge, 'deployed'>>;
+  /** All that the gate needs for a repository. */
+  request(source: Source): Promise<GateRequest>;
+  /** The same for drift. */
+  drift?(source: Source): Promise<DriftRequest>;
   /** @param registry where bundles are pushed */
-  releaser(source: Source, registry: Registry): Releaser;
+  releaser?(source: Source, registry: Registry): Releaser;
 }
 
 export interface AppOptions {
@@ -29,24 +35,64 @@ export interface AppOptions {
   readonly telemetry: Pick<Telemetry, 'log'>;
 }
 
-export function openApp(
-  { api, environment, plainHttp, git }: HostSettings,
-  { secret, credentials, telemetry: { log } }: AppOptions,
-): App {
-  const forge = appForge(async () => readAppSecret(await secret()), { api, log });
+export function openApp(settings: HostSettings, options: AppOptions): App {
+  const { credentials, telemetry } = options;
+  const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
-  const cache = memoryStore();
+  const around = { git, registries, cache: memoryStore(), log: telemetry.log };
+  return settings.forge === 'forgejo'
+    ? forgejoApp(settings, options, around)
+    : gitHubApp(settings, options, around);
+}
+
+type Around = Pick<GateRequest, 'git' | 'registries' | 'cache' | 'log'>;
+
+function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
+  const { log, registries } = around;
+  const forge = appForge(async () => readAppSecret(await secret()), { api, log });
+  const entered = async (source: Source) => {
+    const [github, token] = [await forge.client(), await forge.token()];
+    return { ...around, github, source, token, now: new Date() };
+  };
   return {
     forge,
     request: async (source) => {
-      const [github, token] = [await forge.client(), await forge.token()];
-      const gateForge = gitHubForge({ github, repository: repositoryName(source.repository) });
-      const around = { git, registries, cache, now: new Date(), log };
-      return { github, forge: gateForge, source, token, ...around };
+      const request = await entered(source);
+      const repository = repositoryName(source.repository);
+      return { ...request, forge: gitHubForge({ github: request.github, repository }) };
     },
+    drift: entered,
     releaser: (source, registry) =>
       releaserFor({ github: forge.client, source, registry, registries, now: () => new Date(), log }),
   };
+}
+
+function forgejoApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
+  const token = async (): Promise<string> => readForgeSecret(await secret());
+  const client = forgejoClient(api, token);
+  return {
+    forge: {
+      token,
+      report: (status) => reportStatus(client, repositoryName(status.repository), status),
+    },
+    request: async (source) => ({
+      ...around,
+      forge: forgejoForge(client, repositoryName(source.repository)),
+      source,
+      token: await token(),
+      now: new Date(),
+    }),
+  };
+}
+
+/** The token of an account. @throws PipelineError `usage` for a secret that is none */
+function readForgeSecret(text: string): string {
+  const value = parsedJson(text);
+  const { token } = isObject(value) ? value : {};
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new PipelineError('usage', "cannot read the secret of the forge's account", {
+    hint: '{"token": "…"}',
+  });
 }
 
 /** Releases bundles as the App; undefined for a branch whose job does that. */
@@ -57,7 +103,7 @@ export function bundleReleaser(
 ): NonNullable<DeliveryPorts['releaserOf']> {
   return ({ repository, branch }) => {
     const source = sources.find((one) => one.repository === repository && one.branch === branch);
-    return source && !source.job ? app.releaser(source, registry) : undefined;
+    return source && !source.job ? app.releaser?.(source, registry) : undefined;
   };
 }
 

@@ -77,10 +77,11 @@ export async function driftAll(
   app: App | undefined,
   telemetry: Telemetry,
 ): Promise<DriftProposals> {
-  if (!app) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
+  const enter = app?.drift;
+  if (!enter) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
   const proposed: Record<string, { kind: string; url: string | undefined }> = {};
   const look = async (source: Source): Promise<void> => {
-    const drifted = await handleDrift({ ...(await app.request(source)), source });
+    const drifted = await handleDrift({ ...(await enter(source)), source });
     for (const _ of drifted.drift) telemetry.count('Drift');
     for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
       proposed[`${source.repository} ${catalog}`] = { kind, url };

@@ -1,13 +1,11 @@
 /**
- * A webhook of GitHub, accepted whatever the load: looked at, put into the queue, answered. Anybody
+ * A webhook of a forge, accepted whatever the load: looked at, put into the queue, answered. Anybody
  * can send to the address, so nothing is believed before its signature has been checked, on the very
  * bytes that came.
  */
 
 import { createHash } from 'node:crypto';
-import { Webhooks } from '@octokit/webhooks';
-import { isObject } from '../catalog/go/shape.ts';
-import { parsedJson } from '../pipeline/json.ts';
+import type { ForgeEvent, Webhooks } from '../pipeline/forge/webhook.ts';
 import type { Queue, RecordStore } from '../pipeline/ports.ts';
 import { isBranch, messageOf, type Work } from '../pipeline/publish/delivery/message.ts';
 
@@ -15,7 +13,7 @@ import { isBranch, messageOf, type Work } from '../pipeline/publish/delivery/mes
 export interface Source {
   /** `owner/name`, for people and for the API; it may be renamed. */
   readonly repository: string;
-  /** GitHub's number of it, which never changes. */
+  /** The forge's number of it, which never changes. */
   readonly id: number;
   readonly branch: string;
   /** Where it is fetched from. */
@@ -42,10 +40,12 @@ export interface Delivery {
 }
 
 export interface ReceivePorts {
-  /** What GitHub signs with. */
+  /** How the forge signs and writes webhooks. */
+  readonly webhooks: Webhooks;
+  /** What the forge signs with. */
   readonly secret: () => Promise<string>;
   readonly sources: readonly Source[];
-  /** Whether there is an App, as which pull requests are checked. */
+  /** Whether there is an account, as which pull requests are checked. */
   readonly checksPulls: boolean;
   readonly queue: Queue;
   /** Remembers what was accepted. */
@@ -69,18 +69,19 @@ const OLDEST = 3 * 24 * 60 * 60 * 1000;
 /** Answers a delivery. */
 export async function receive({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
   if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
-  const signature = headers['x-hub-signature-256'] ?? '';
+  const { webhooks } = ports;
   const text = decoded(body);
   if (text === undefined) return refused(ports, 400, 'the body is not text');
-  if (!(await isSigned(text, signature, await ports.secret()))) {
+  if (!(await webhooks.isSigned(text, headers, await ports.secret()))) {
     return refused(ports, 401, 'the signature does not match the body');
   }
-  const event = eventOf(headers['x-github-event'], text);
+  const event = webhooks.eventOf(headers, text);
   if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
-  if (!event) return refused(ports, 400, 'invalid event');
+  if (!event || (event.kind === 'push' && !isBranch(event.ref))) return refused(ports, 400, 'invalid event');
   const sources = ports.sources.filter(({ id }) => id === event.id);
   if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
-  if (ports.now().getTime() - event.at > OLDEST) return refused(ports, 409, 'the event is stale');
+  if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
+    return refused(ports, 409, 'the event is stale');
   // The delivery's id is not signed: whoever replays a body can give it another one.
   const digest = createHash('sha256').update(body).digest('hex');
   const work = workOf(event, sources, digest);
@@ -94,7 +95,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
 }
 
 /** @param sources branches of the event's repository that are published */
-function workOf(event: Event, sources: readonly Source[], digest: string): Work | undefined {
+function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): Work | undefined {
   if (event.kind === 'pull') {
     const [source] = sources;
     return (
@@ -120,65 +121,4 @@ function decoded(body: Uint8Array): string | undefined {
 function refused({ log }: ReceivePorts, status: number, text: string): Answer {
   log(`rejected a delivery: ${text}`);
   return { status, text };
-}
-
-async function isSigned(text: string, signature: string, secret: string): Promise<boolean> {
-  if (!/^sha256=[0-9a-f]{64}$/.test(signature) || secret === '') return false;
-  return new Webhooks({ secret }).verify(text, signature);
-}
-
-interface Push {
-  readonly kind: 'push';
-  /** GitHub's number of the repository. */
-  readonly id: number;
-  /** In ms since 1970. */
-  readonly at: number;
-  readonly ref: string;
-  readonly after: string;
-  /** Undefined for a branch that is new. */
-  readonly before: string | undefined;
-  readonly deleted: boolean;
-}
-
-interface Pull {
-  readonly kind: 'pull';
-  readonly id: number;
-  readonly at: number;
-  readonly number: number;
-}
-
-type Event = Push | Pull;
-
-/** Events after which a pull request is checked again. */
-const PULLS: ReadonlySet<string> = new Set(['pull_request', 'pull_request_review']);
-
-/** @returns `other` for an event that asks for nothing; undefined for one that is not as GitHub writes it */
-function eventOf(name: string | undefined, text: string): Event | 'other' | undefined {
-  if (name === undefined || (name !== 'push' && !PULLS.has(name))) return 'other';
-  const value = parsedJson(text);
-  if (!isObject(value) || !isObject(value['repository'])) return undefined;
-  const { id } = value['repository'];
-  if (typeof id !== 'number') return undefined;
-  return name === 'push' ? pushOf(value, id) : pullOf(value['pull_request'], id);
-}
-
-const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
-
-function pushOf(value: Readonly<Record<string, unknown>>, id: number): Push | undefined {
-  const { ref, after, before, deleted, repository } = value;
-  if (typeof ref !== 'string' || !isBranch(ref) || typeof after !== 'string') return undefined;
-  if (!COMMIT.test(after)) return undefined;
-  // Seconds in pushes, a date in every other event.
-  const pushedAt = isObject(repository) ? repository['pushed_at'] : undefined;
-  if (typeof pushedAt !== 'number') return undefined;
-  const from = typeof before === 'string' && COMMIT.test(before) && !/^0+$/.test(before) ? before : undefined;
-  return { kind: 'push', id, at: pushedAt * 1000, ref, after, before: from, deleted: deleted === true };
-}
-
-function pullOf(value: unknown, id: number): Pull | undefined {
-  if (!isObject(value)) return undefined;
-  const { number, updated_at: updated } = value;
-  const at = typeof updated === 'string' ? Date.parse(updated) : Number.NaN;
-  if (typeof number !== 'number' || Number.isNaN(at)) return undefined;
-  return { kind: 'pull', id, at, number };
 }

@@ -20,7 +20,9 @@ export interface HostSettings {
   readonly audience: string | undefined;
   /** Where people read documents, without a slash at its end. */
   readonly pages: string | undefined;
-  /** GitHub's API. */
+  /** What holds the repositories: one forge for each host. */
+  readonly forge: 'github' | 'forgejo';
+  /** The forge's API. */
   readonly api: string;
   /** Hosts, with their ports, that speak plain HTTP. */
   readonly plainHttp: readonly string[];
@@ -52,13 +54,23 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,
     audience: environment['PORTOLAN_AUDIENCE'] || undefined,
     pages: environment['PORTOLAN_PAGES']?.replace(/\/$/, '') || undefined,
-    api: environment['PORTOLAN_API'] || 'https://api.github.com',
+    ...forgeFrom(environment, hint),
     plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
     clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
     git: { searchPath: environment['PATH'], parts: partsOf(environment) },
     environment,
   };
+}
+
+function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, 'forge' | 'api'> {
+  const forge = environment['PORTOLAN_FORGE'] || 'github';
+  if (forge === 'github') return { forge, api: environment['PORTOLAN_API'] || 'https://api.github.com' };
+  if (forge === 'forgejo')
+    return { forge, api: neededVariable(environment, hint)('PORTOLAN_API').replace(/\/+$/, '') };
+  throw new PipelineError('usage', `PORTOLAN_FORGE is not a forge: ${JSON.stringify(forge)}`, {
+    hint: 'github or forgejo',
+  });
 }
 
 function sourcesFrom(text: string): Source[] {

@@ -87,3 +87,9 @@ export function parseDuration(text: string): number | undefined {
   const each = UNITS[unit];
   return each === undefined ? undefined : Number(count) * each;
 }
+
+/** A text of so many characters at most. */
+export function shortened(text: string, most: number): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}

@@ -1,5 +1,6 @@
 /** The address that GitHub's webhooks are sent to, behind an HTTP API. */
 import { type Answer, receive } from '../receive.ts';
+import { WEBHOOKS } from '../webhooks.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent } from './http.ts';
 import { telemetryOf } from './log.ts';
@@ -8,8 +9,9 @@ import { bucketRecords } from './records.ts';
 import { neededSecret } from './secret.ts';
 
 const telemetry = telemetryOf('receive');
-const { sources, queue, bucket, endpoint, secrets } = settings();
+const { forge, sources, queue, bucket, endpoint, secrets } = settings();
 const ports = {
+  webhooks: WEBHOOKS[forge],
   secret: neededSecret(secrets.webhook),
   sources,
   checksPulls: secrets.app !== undefined,

@@ -10,6 +10,7 @@ import { receive } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
 import { smoke } from '../smoke.ts';
 import { tokenReader } from '../token.ts';
+import { WEBHOOKS } from '../webhooks.ts';
 import type { Host } from './host.ts';
 import { removeOldRecords } from './records.ts';
 import { fileSecret } from './secret.ts';
@@ -65,6 +66,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
   const around = { sources, queue: queues.queue('work'), records, log: telemetry.log };
   const receiving = {
     ...around,
+    webhooks: WEBHOOKS[settings.forge],
     secret: fileSecret(secrets.webhook),
     checksPulls: secrets.app !== undefined,
     now: () => new Date(),

@@ -50,8 +50,14 @@ export interface CheckState {
   readonly why: string;
 }
 
-/** States in which changes left a path, the latest first: the tree of the whole repository, and the day. */
-export type PathChanges = readonly { readonly tree: string; readonly date: string }[];
+/** Changes of a path, the latest first. */
+export type PathChanges = readonly {
+  /** Id of the commit, or of its tree where the forge says that: it then need not be fetched. */
+  readonly commit: string;
+  readonly tree?: string;
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+}[];
 
 /** A pull request with the report of its check. */
 export interface Reported {

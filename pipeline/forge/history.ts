@@ -46,7 +46,8 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
     of: async (places) => {
       const paths = [...new Set(places.map(({ path }) => path))].sort(compareText);
       const within = paths.slice(0, MOST_PATHS);
-      const listings = await Promise.all(within.map(listingOf));
+      const changes = await Promise.all(within.map(listingOf));
+      const listings = await Promise.all(changes.map((one) => one && withTrees(ports.git.objects, one)));
       await bringFolders(ports.git, within, listings);
       const pasts = await Promise.all(within.map((path, i) => pastOf(ports.git.objects, path, listings[i])));
       const versions = pasts.flatMap((past) => past.versions).sort((a, b) => compareText(b.date, a.date));
@@ -59,6 +60,16 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
   };
 }
 
+/** States in which changes left a path, the latest first. */
+type Listing = readonly { readonly tree: string; readonly date: string }[];
+
+/** The trees of commits that the forge does not name are read from the commits: their history is here. */
+function withTrees(objects: ObjectReader, changes: PathChanges): Promise<Listing> {
+  return Promise.all(
+    changes.map(async ({ commit, tree, date }) => ({ tree: tree ?? (await objects.treeOf(commit)), date })),
+  );
+}
+
 /** Levels of folders that are brought with a root: further down there are thousands of them. */
 const MOST_LEVELS = 3;
 
@@ -66,7 +77,7 @@ const MOST_LEVELS = 3;
 async function bringFolders(
   git: Repository,
   paths: readonly string[],
-  listings: readonly (PathChanges | undefined)[],
+  listings: readonly (Listing | undefined)[],
 ): Promise<void> {
   const roots = [...new Set(listings.flatMap((listing) => listing?.map(({ tree }) => tree) ?? []))];
   const levels = Math.max(0, ...paths.map((path) => path.split('/').length));
@@ -78,11 +89,7 @@ interface PathPast {
   readonly complete: boolean;
 }
 
-async function pastOf(
-  objects: ObjectReader,
-  path: string,
-  listing: PathChanges | undefined,
-): Promise<PathPast> {
+async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
   // What a change left was there until the next change, which stands before it in the list.

@@ -40,7 +40,8 @@ export function gitHubForge({
     readPathChanges: async (commit, path, most) => {
       const asked = { ...repository, sha: commit, path, per_page: most };
       const listed = await answerIfAny(github.rest.repos.listCommits(asked));
-      return listed?.map(({ commit: { tree, committer } }) => ({
+      return listed?.map(({ sha, commit: { tree, committer } }) => ({
+        commit: sha,
         tree: tree.sha,
         date: (committer?.date ?? '').slice(0, 10),
       }));

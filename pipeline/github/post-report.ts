@@ -3,7 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
-import { plain } from '../text.ts';
+import { plain, shortened } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { answer, type GitHub, pages } from './client.ts';
 import { readPullRequest } from './pull-request.ts';
@@ -47,12 +47,6 @@ export async function postStatus(
       ...(link === undefined ? {} : { target_url: link }),
     }),
   );
-}
-
-/** A text of so many characters at most. */
-export function shortened(text: string, most: number): string {
-  const characters = [...text];
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 
 /** GitHub takes so many annotations in one request, and adds those of the next one. */

@@ -35,7 +35,13 @@ export const GROUPS: readonly Group[] = [
   },
   {
     title: 'Release engineers',
-    pages: ['docs/index-image.md', 'docs/functions.md', 'docs/kubernetes.md', 'docs/tekton.md'],
+    pages: [
+      'docs/index-image.md',
+      'docs/functions.md',
+      'docs/kubernetes.md',
+      'docs/forgejo.md',
+      'docs/tekton.md',
+    ],
   },
   { title: 'Disconnected administrators', pages: ['docs/first-mirror.md', 'docs/disconnected.md'] },
   {

@@ -8,6 +8,7 @@ import { ask } from '../../functions/publish-request.ts';
 import { receive } from '../../functions/receive.ts';
 import type { GitHub } from '../../pipeline/github/client.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
+import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { CommitStatus, Message, Retirement } from '../../pipeline/ports.ts';
@@ -116,6 +117,7 @@ test('receive: GitHub, or who looks after it, sends the event again', async () =
       const mortal = fate.process();
       const { secret } = mortal({ secret: async () => 'secret' });
       return receive(signedPush({ id: 1, secret: 'secret', commit: sample.base }), {
+        webhooks: gitHubWebhooks,
         secret,
         sources: [source],
         checksPulls: false,

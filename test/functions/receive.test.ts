@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Answer, type Delivery, type ReceivePorts, receive } from '../../functions/receive.ts';
+import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from '../fakes/folder.ts';
@@ -20,6 +21,7 @@ function address(differing: Partial<ReceivePorts> = {}): Address {
   const queued: Message[] = [];
   const logged: string[] = [];
   const ports: ReceivePorts = {
+    webhooks: gitHubWebhooks,
     secret: async () => SECRET,
     sources: [
       { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://github.com/sea/catalogs.git' },

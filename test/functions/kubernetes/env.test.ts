@@ -29,3 +29,12 @@ test.each<[string, Readonly<Record<string, string>>]>([
 ])('%s that cannot be used is named', (name, differing) => {
   expect(() => settingsFrom({ ...LEAST, ...differing })).toThrow(name);
 });
+
+test('a forge other than GitHub needs the address of its API', () => {
+  const api = 'https://forge.example.com/api/v1';
+  expect(settingsFrom(LEAST)).toMatchObject({ forge: 'github', api: 'https://api.github.com' });
+  const forgejo = { ...LEAST, PORTOLAN_FORGE: 'forgejo' };
+  expect(settingsFrom({ ...forgejo, PORTOLAN_API: `${api}/` })).toMatchObject({ forge: 'forgejo', api });
+  expect(() => settingsFrom(forgejo)).toThrow('PORTOLAN_API');
+  expect(() => settingsFrom({ ...LEAST, PORTOLAN_FORGE: 'sourceforge' })).toThrow('PORTOLAN_FORGE');
+});

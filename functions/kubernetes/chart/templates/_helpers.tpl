@@ -96,7 +96,7 @@ containers:
       - name: NODE_EXTRA_CA_CERTS
         value: /trusted/{{ $values.trustedCa.key }}
       {{- end }}
-      {{- range $name, $value := dict "PORTOLAN_AUDIENCE" $values.audience "PORTOLAN_ISSUER" $values.issuer "PORTOLAN_PAGES" $values.pages "PORTOLAN_API" $values.githubApi "PORTOLAN_PLAIN_HTTP" (join "," $values.plainHttp) "HTTP_PROXY" $values.proxy.http "HTTPS_PROXY" $values.proxy.https "NO_PROXY" $values.proxy.except }}
+      {{- range $name, $value := dict "PORTOLAN_AUDIENCE" $values.audience "PORTOLAN_ISSUER" $values.issuer "PORTOLAN_PAGES" $values.pages "PORTOLAN_FORGE" $values.forge.kind "PORTOLAN_API" (coalesce $values.forge.api $values.githubApi) "PORTOLAN_PLAIN_HTTP" (join "," $values.plainHttp) "HTTP_PROXY" $values.proxy.http "HTTPS_PROXY" $values.proxy.https "NO_PROXY" $values.proxy.except }}
       {{- if $value }}
       - name: {{ $name }}
         value: {{ $value | quote }}

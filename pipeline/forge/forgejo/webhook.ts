@@ -1,0 +1,39 @@
+/** Webhooks of Forgejo and Gitea. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../json.ts';
+import { pullIn, pushedIn, type Webhooks } from '../webhook.ts';
+
+/** Events after which a pull request is checked again. Portolan's own comments are none of them. */
+const PULLS: ReadonlySet<string> = new Set([
+  'pull_request',
+  'pull_request_approved',
+  'pull_request_rejected',
+]);
+
+const NOTHING = /^0+$/;
+
+export const forgejoWebhooks: Webhooks = {
+  isSigned: async (text, headers, secret) => {
+    // Both forges send Gitea's header; its value has no prefix.
+    const signature = headers['x-forgejo-signature'] ?? headers['x-gitea-signature'] ?? '';
+    if (!/^[0-9a-f]{64}$/.test(signature) || secret === '') return false;
+    const own = createHmac('sha256', secret).update(text).digest();
+    return timingSafeEqual(own, Buffer.from(signature, 'hex'));
+  },
+  eventOf: (headers, text) => {
+    const name = headers['x-forgejo-event'] ?? headers['x-gitea-event'];
+    if (name === undefined || (name !== 'push' && !PULLS.has(name))) return 'other';
+    const value = parsedJson(text);
+    if (!isObject(value) || !isObject(value['repository'])) return undefined;
+    const { id } = value['repository'];
+    if (typeof id !== 'number') return undefined;
+    if (name !== 'push') {
+      const pull = pullIn(value['pull_request']);
+      return pull && { kind: 'pull', id, ...pull };
+    }
+    const pushed = pushedIn(value);
+    // No time of a push is signed. A push that is sent again has the branch looked at again, and moves nothing back.
+    return pushed && { kind: 'push', id, at: undefined, ...pushed, deleted: NOTHING.test(pushed.after) };
+  },
+};

@@ -1,0 +1,58 @@
+/** What a forge's webhooks say, after their signature was checked. */
+import { isObject } from '../../catalog/go/shape.ts';
+
+/** Headers of a delivery; names in lower case. */
+export type WebhookHeaders = Readonly<Record<string, string | undefined>>;
+
+export interface PushEvent {
+  readonly kind: 'push';
+  /** The forge's number of the repository. */
+  readonly id: number;
+  /** When it was sent, in ms since 1970; undefined where the forge does not say. */
+  readonly at: number | undefined;
+  readonly ref: string;
+  readonly after: string;
+  /** Undefined for a branch that is new. */
+  readonly before: string | undefined;
+  readonly deleted: boolean;
+}
+
+/** Something after which a pull request is checked again. */
+export interface PullEvent {
+  readonly kind: 'pull';
+  readonly id: number;
+  readonly at: number | undefined;
+  readonly number: number;
+}
+
+export type ForgeEvent = PushEvent | PullEvent;
+
+/** How a forge signs and writes webhooks. */
+export interface Webhooks {
+  /** Whether the forge sent this very text. An empty secret never matches. */
+  isSigned(text: string, headers: WebhookHeaders, secret: string): Promise<boolean>;
+  /** @returns `other` for an event that asks for nothing; undefined for one that is not as the forge writes it */
+  eventOf(headers: WebhookHeaders, text: string): ForgeEvent | 'other' | undefined;
+}
+
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+const NOTHING = /^0+$/;
+
+/** Ref and commits of a push; undefined where it names none. The forges write them alike. */
+export function pushedIn(
+  value: Readonly<Record<string, unknown>>,
+): Pick<PushEvent, 'ref' | 'after' | 'before'> | undefined {
+  const { ref, after, before } = value;
+  if (typeof ref !== 'string' || typeof after !== 'string' || !COMMIT.test(after)) return undefined;
+  const from =
+    typeof before === 'string' && COMMIT.test(before) && !NOTHING.test(before) ? before : undefined;
+  return { ref, after, before: from };
+}
+
+/** Number and time of what an event has under `pull_request`; undefined where it names none. */
+export function pullIn(value: unknown): (Pick<PullEvent, 'number'> & { readonly at: number }) | undefined {
+  if (!isObject(value)) return undefined;
+  const { number, updated_at: updated } = value;
+  const at = typeof updated === 'string' ? Date.parse(updated) : Number.NaN;
+  return typeof number !== 'number' || Number.isNaN(at) ? undefined : { number, at };
+}

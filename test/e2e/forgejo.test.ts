@@ -1,0 +1,184 @@
+/**
+ * A pull request on a real Gitea, from opened to published: the Kubernetes host hears of it by webhook, checks it,
+ * and publishes its merge. Forgejo has the same API.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { folder } from '../fakes/folder.ts';
+import { catalogOf } from '../fakes/gate.ts';
+import { GITEA, gitea } from '../fakes/gitea.ts';
+import { kubernetesHost } from '../fakes/kubernetes.ts';
+import { POSTGRES, postgres } from '../fakes/postgres.ts';
+import { buildProgram } from '../fakes/program.ts';
+import { dockerRegistry } from '../fakes/real-registry.ts';
+import { isOnPath } from '../fakes/tools.ts';
+
+const isComplete = GITEA !== undefined && POSTGRES !== undefined && isOnPath('docker-registry');
+
+beforeAll(() => {
+  if (isComplete) buildProgram();
+});
+
+const CATALOG = 'catalogs/v4.20/etcd/catalog.yaml';
+const SECRET = 'what Gitea signs with';
+
+/** A clone in which files are written, committed and pushed. */
+function clone(url: string, who: string) {
+  const at = folder();
+  const git = (...words: readonly string[]): string =>
+    execFileSync('git', ['-c', `user.name=${who}`, '-c', `user.email=${who}@example.com`, ...words], {
+      cwd: at,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
+  git('clone', '--quiet', url, '.');
+  return {
+    /** @returns id of the commit */
+    push: (branch: string, files: Readonly<Record<string, string>>): string => {
+      git('checkout', '--quiet', '-B', branch);
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(at, path)), { recursive: true });
+        writeFileSync(join(at, path), text);
+      }
+      git('add', '.');
+      git('commit', '--quiet', '--message', `change ${Object.keys(files).join(' ')}`);
+      git('push', '--quiet', 'origin', branch);
+      return git('rev-parse', 'HEAD');
+    },
+  };
+}
+
+/** Asks again until there is an answer. */
+async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 400; tries++) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await new Promise((done) => setTimeout(done, 150));
+  }
+  throw new Error('nothing happened');
+}
+
+describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
+  test('a pull request is opened, checked, approved, merged and published', {
+    timeout: 180_000,
+  }, async () => {
+    const server = await postgres();
+    const forge = await gitea(server);
+    const registry = await dockerRegistry();
+    const bob = await forge.user('bob');
+    const mallory = await forge.user('mallory');
+    const portolan = await forge.user('portolan');
+
+    // bob's repository has a catalog, and a policy that names him as admin.
+    const at = '/repos/bob/catalogs';
+    const { id } = await bob.ask('POST', '/user/repos', {
+      name: 'catalogs',
+      auto_init: true,
+      default_branch: 'main',
+    });
+    await bob.ask('PUT', `${at}/collaborators/portolan`, { permission: 'write' });
+    const image = `${registry.host}/sea/catalog:{catalog}`;
+    clone(bob.git('bob/catalogs'), 'bob').push('main', {
+      '.github/portolan.yaml': `apiVersion: portolan/v1alpha1
+kind: Portolan
+owners: {admins: ['bob#${bob.id}']}
+registries: {allow: ['${registry.host}'], internal: ['${registry.host}']}
+rules: {image/*: off}
+merge: {mode: auto}
+publish: {catalogs: {'v4.20': {image: '${image}'}}}
+`,
+      [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0']),
+      'operators/etcd/ci.yaml': 'reviewers:\n- bob\n',
+    });
+
+    // The host's two processes know the repository by its number, and ask as the account portolan.
+    const secrets = folder();
+    writeFileSync(join(secrets, 'webhook'), SECRET);
+    writeFileSync(join(secrets, 'account'), JSON.stringify({ token: portolan.token }));
+    const git = `${forge.url}/bob/catalogs.git`;
+    const host = kubernetesHost({
+      ...{ git, branch: 'main', registry: registry.host, github: 'http://127.0.0.1:9', database: server.url },
+      more: {
+        PATH: process.env['PATH'] ?? '',
+        PORTOLAN_FORGE: 'forgejo',
+        PORTOLAN_API: `${forge.url}/api/v1`,
+        PORTOLAN_SOURCES: JSON.stringify([{ repository: 'bob/catalogs', id, branch: 'main', url: git }]),
+        PORTOLAN_WEBHOOK_SECRET_FILE: join(secrets, 'webhook'),
+        PORTOLAN_APP_SECRET_FILE: join(secrets, 'account'),
+      },
+    });
+    const [receiver] = [await host.start('receive'), await host.start('work')];
+
+    // Set up as docs/forgejo.md says: a webhook, and a branch that requires the status.
+    await bob.ask('POST', `${at}/hooks`, {
+      type: 'gitea',
+      config: { url: `${receiver.url}/webhook`, content_type: 'json', secret: SECRET },
+      events: ['push', 'pull_request', 'pull_request_sync', 'pull_request_review'],
+      active: true,
+    });
+    const required = { enable_status_check: true, status_check_contexts: ['portolan'] };
+    await bob.ask('POST', `${at}/branch_protections`, {
+      rule_name: 'main',
+      block_admin_merge_override: true,
+      ...required,
+    });
+
+    const said = (commit: string, context = 'portolan', not = '') =>
+      eventually(async () => {
+        const all: { context: string; status: string; description: string }[] = await bob.ask(
+          'GET',
+          `${at}/commits/${commit}/statuses`,
+        );
+        const last = all.filter((one) => one.context === context).at(0);
+        return last && last.status !== not ? `${last.status}: ${last.description}` : undefined;
+      });
+
+    // mallory opens a pull request from a fork. Its channel has two heads.
+    await mallory.ask('POST', `${at}/forks`, {});
+    const fork = clone(mallory.git('mallory/catalogs'), 'mallory');
+    const two = catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']).replace(',"replaces":"etcd.v1.1.0"', '');
+    const broken = fork.push('etcd-1.2.0', { [CATALOG]: two });
+    const { number } = await mallory.ask('POST', `${at}/pulls`, {
+      ...{ title: 'etcd 1.2.0', head: 'mallory:etcd-1.2.0', base: 'main' },
+    });
+    const pull = `${at}/pulls/${number}`;
+    expect(await said(broken)).toMatch(/^failure: 1 error.*channel\/head/);
+    const [review] = await eventually(async () => {
+      const all = await bob.ask('GET', `${pull}/reviews`);
+      return all.length > 0 ? all : undefined;
+    });
+    const [line] = await bob.ask('GET', `${pull}/reviews/${review.id}/comments`);
+    expect(line).toMatchObject({ path: CATALOG, user: { login: 'portolan' } });
+    expect(line.body).toContain('channel/head');
+
+    // The next commit repairs it. An owner must approve, and Gitea refuses the merge until then.
+    const head = fork.push('etcd-1.2.0', { [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) });
+    expect(await said(head)).toMatch(/^pending: needs .*bob/);
+    const comment = await eventually(async () => {
+      const all: { body: string }[] = await bob.ask('GET', `${at}/issues/${number}/comments`);
+      return all.find(({ body }) => body.includes('⏳'))?.body;
+    });
+    expect(comment).toContain('Portolan does not merge on Forgejo or Gitea: people may hide who pushed');
+    expect(await bob.ask('GET', `${pull}/reviews`), 'the review of the old findings').toEqual([]);
+    const merge = { Do: 'squash', head_commit_id: head };
+    await expect(bob.ask('POST', `${pull}/merge`, merge)).rejects.toThrow(/^405/);
+
+    // bob approves.
+    await bob.ask('POST', `${pull}/reviews`, { event: 'APPROVED', commit_id: head });
+    expect(await said(head, 'portolan', 'pending')).toMatch(/^success: allowed, and all checks passed/);
+
+    // bob merges, since Portolan does not on this forge.
+    await bob.ask('POST', `${pull}/merge`, merge);
+    const { merge_commit_sha: merged } = await bob.ask('GET', pull);
+    expect(await said(merged, 'portolan/publish v4.20', 'pending')).toMatch(/^success: /);
+    const tag = await registry.client.resolve({
+      kind: 'tag',
+      registry: registry.host,
+      repository: 'sea/catalog',
+      tag: 'v4.20',
+    });
+    expect(tag?.digest).toMatch(/^sha256:/);
+  });
+});
