@@ -1,5 +1,6 @@
 /** Suggested upgrade graphs as text, for people. */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
+import type { Package } from '../../catalog/fbc/model.ts';
 import type { SuggestedEntry } from '../../catalog/olm/suggest/suggested-channel.ts';
 import type { Installation, SuggestedChannel, Suggestion } from '../../catalog/olm/suggest/suggestion.ts';
 import { amount, linesText } from '../text.ts';
@@ -120,4 +121,21 @@ function strandedLines(what: string, all: readonly Installation[]): string[] {
 
 function whereText({ olm, channel }: Installation): string {
   return `OLM ${olm}, ${channel === '' ? 'all channels' : `channel ${channel}`}`;
+}
+
+/** Entries of today that go or change, and those that come, one line each; empty where nothing differs. */
+export function suggestionDiff(
+  { channels: today }: Package,
+  { package: name, channels }: Suggestion,
+): string {
+  const lines = channels.flatMap((channel) => {
+    const was = (today.get(channel.name)?.entries ?? []).map(entryText);
+    const is = channel.entries.map(entryText);
+    const changed = [
+      ...was.filter((line) => !is.includes(line)).map((line) => `- ${line}`),
+      ...is.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
+    ];
+    return changed.length === 0 ? [] : [`${name}, channel ${channel.name}`, ...changed];
+  });
+  return linesText(lines);
 }

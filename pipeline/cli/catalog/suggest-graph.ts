@@ -1,13 +1,18 @@
-import type { Package } from '../../../catalog/fbc/model.ts';
+import { resolve } from 'node:path';
+import type { Catalog, Package } from '../../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { renderBlob } from '../../../catalog/fbc/render.ts';
-import type { World } from '../../../catalog/olm/foresight/world.ts';
-import type { GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
+import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
+import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
 import { channelOf, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
+import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
+import { templateText } from '../../../catalog/opm/template/convert.ts';
+import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
 import { worldsOf } from '../../check/audit.ts';
+import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
+import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
 import type { Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
@@ -15,17 +20,28 @@ import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
   words: 'suggest-graph',
-  operands: 'DIR|REFERENCE',
+  operands: '[DIR|REFERENCE]',
   options: {
     package: {
       value: 'NAME',
       description: 'only this package (default: all, one line each)',
       multiple: true,
     },
+    versions: {
+      value: 'FILE',
+      description:
+        'file with the versions of a new package (--package), one on each line: VERSION [NAME [IMAGE]]; replaces DIR',
+    },
+    channels: {
+      value: 'today|stable|candidate|minor|major',
+      description:
+        'channels to make: those of today (default); stable, or stable for --versions; candidate, with pre-releases; stable-vX.Y; stable-vX',
+      multiple: true,
+    },
     stops: {
       value: 'today|minor|major|none',
       description:
-        'required stops: keep to the direct upgrades of today (default); the newest patch of each minor version; the newest version of each major version; or none',
+        'required stops: keep to the direct upgrades of today (default); the newest patch of each minor version; the newest version of each major version (default for --versions); or none',
     },
     stop: { value: 'VERSION', description: 'a version that no upgrade may pass by', multiple: true },
     supported: {
@@ -40,6 +56,11 @@ export const command: Command = {
     },
     olm: { value: 'v0|v1', description: 'OLM version on the clusters (default: both)' },
     output: { short: 'o', value: 'text|yaml|json', description: 'output format (default: text)' },
+    template: {
+      value: 'basic|semver',
+      description: 'print a template for portolan render-template instead, in YAML or with -o json in JSON',
+    },
+    diff: { description: 'show only the entries that differ from today' },
     check: { description: 'exit with 1 if the suggestion gives a stranded installation an upgrade path' },
     ...REGISTRY_OPTIONS,
   },
@@ -52,19 +73,12 @@ export const command: Command = {
   examples: [
     'portolan suggest-graph catalogs/v4.20',
     'portolan suggest-graph --package etcd --stops minor catalogs/v4.20 -o yaml',
+    'portolan suggest-graph --package etcd --versions versions.txt --channels stable,minor -o yaml',
     'portolan suggest-graph --package etcd --avoid 1.4.2 catalogs/v4.20',
   ],
   run: async (invocation, terminal) => {
-    const { list, word, flag } = invocation;
-    const [catalog] = await readOperands(invocation.operands, invocation, terminal);
-    if (!catalog) throw usageError(command, 'a catalog is required');
-    const olm = word('olm', ['v0', 'v1']);
-    const [world] = await worldsOf({
-      catalogs: [catalog],
-      olm: olm === undefined ? ['v0', 'v1'] : [olm],
-      today: terminal.now().toISOString().slice(0, 10),
-    });
-    if (!world) throw usageError(command, 'a catalog is required');
+    const { list, flag } = invocation;
+    const world = await worldIn(invocation, terminal);
     const packages = packagesOf(world, list('package'));
     const suggestions = packages.map((one) => ({
       one,
@@ -83,6 +97,39 @@ function strandsFewer({ stranded }: Suggestion): boolean {
   return stranded.today.some((one) => !left.has(key(one)));
 }
 
+/** The catalog, or the package of which only versions are known. */
+async function worldIn(invocation: Invocation, terminal: Terminal): Promise<World> {
+  const { operands, text, list, word } = invocation;
+  const file = text('versions');
+  if ((file === undefined) === (operands.length === 0)) {
+    throw usageError(command, 'name either a catalog or --versions FILE');
+  }
+  const olm = word('olm', ['v0', 'v1']);
+  const generations = olm === undefined ? (['v0', 'v1'] as const) : [olm];
+  if (file !== undefined) {
+    const [name, another] = list('package');
+    if (name === undefined || another !== undefined) {
+      throw usageError(command, '--versions needs exactly one --package');
+    }
+    return worldOf({ name, catalog: listed(name, file, terminal), olm: generations });
+  }
+  const catalogs = await readOperands(operands, invocation, terminal);
+  const today = terminal.now().toISOString().slice(0, 10);
+  const [world] = await worldsOf({ catalogs, olm: generations, today });
+  if (!world) throw usageError(command, 'name either a catalog or --versions FILE');
+  return world;
+}
+
+/** @throws PipelineError `usage` for a list that cannot be read */
+function listed(name: string, file: string, { directory }: Terminal): Catalog {
+  try {
+    return readVersionList(name, readText(resolve(directory, file)));
+  } catch (error) {
+    if (error instanceof VersionListError) throw new PipelineError('usage', `${file}: ${error.message}`);
+    throw error;
+  }
+}
+
 /** @throws PipelineError `usage` for a package that is not there */
 function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   if (names.length === 0) return [...catalog.packages.values()];
@@ -95,30 +142,50 @@ function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   });
 }
 
-function policyOf({ list, word }: Invocation, ofPackage: Package): GraphPolicy {
-  const avoided = list('avoid').map((text) => {
-    const wanted = parsed('avoid', text);
+function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
+  const { list, word, text } = invocation;
+  const isNew = text('versions') !== undefined;
+  const avoided = list('avoid').map((written) => {
+    const wanted = parsed('avoid', written);
     const bundle = [...ofPackage.bundles.values()].find(
       ({ version }) => version && formatVersion(version) === formatVersion(wanted),
     );
     if (bundle) return bundle.name;
-    throw usageError(command, `--avoid ${text}: the package ${ofPackage.name} does not have this version`);
+    throw usageError(command, `--avoid ${written}: the package ${ofPackage.name} does not have this version`);
   });
   return {
-    channels: ['today'],
-    stops: word('stops', ['today', 'minor', 'major', 'none']) ?? 'today',
-    required: list('stop').map((text) => parsed('stop', text)),
-    supported: list('supported').map((text) => {
-      const minor = tryParseMinor(text);
+    channels: schemesOf(invocation),
+    stops: word('stops', ['today', 'minor', 'major', 'none']) ?? (isNew ? 'major' : 'today'),
+    required: list('stop').map((written) => parsed('stop', written)),
+    supported: list('supported').map((written) => {
+      const minor = tryParseMinor(written);
       if (minor) return minor;
       throw usageError(
         command,
-        `--supported must be a minor version such as 1.4, not ${JSON.stringify(text)}`,
+        `--supported must be a minor version such as 1.4, not ${JSON.stringify(written)}`,
       );
     }),
     avoid: new Set(avoided),
     keep: word('keep', ['needed', 'all']) ?? 'needed',
   };
+}
+
+const SCHEMES = ['today', 'stable', 'candidate', 'minor', 'major'] as const;
+
+/** @throws PipelineError `usage` */
+function schemesOf({ list, text }: Invocation): ChannelScheme[] {
+  const wanted = list('channels').flatMap((one) => one.split(','));
+  const schemes = wanted.map((one) => {
+    const found = SCHEMES.find((scheme) => scheme === one);
+    if (found) return found;
+    throw usageError(command, `--channels must be ${SCHEMES.join(', ')}, not ${JSON.stringify(one)}`);
+  });
+  const isNew = text('versions') !== undefined;
+  if (schemes.includes('today') && (isNew || schemes.length > 1)) {
+    throw usageError(command, '--channels today stands alone, and needs a catalog');
+  }
+  if (schemes.length > 0) return schemes;
+  return [isNew ? 'stable' : 'today'];
 }
 
 /** @throws PipelineError `usage` */
@@ -135,10 +202,16 @@ interface Suggested {
 
 async function print(all: readonly Suggested[], invocation: Invocation, terminal: Terminal): Promise<void> {
   const format = invocation.word('output', ['text', 'yaml', 'json']) ?? 'text';
-  const suggestions = all.map(({ suggestion }) => suggestion);
+  const template = invocation.word('template', ['basic', 'semver']);
+  if (template !== undefined) {
+    for (const one of all) {
+      const text = templateOf(template, one, invocation);
+      await terminal.out(templateText(text, format === 'json' ? 'json' : 'yaml'));
+    }
+    return;
+  }
   if (format === 'text') {
-    const isWhole = invocation.list('package').length === 0;
-    await terminal.out(isWhole ? suggestionsSummary(suggestions) : suggestions.map(suggestionText).join(''));
+    await terminal.out(textOf(all, invocation));
     return;
   }
   for (const { one, suggestion } of all) {
@@ -154,4 +227,32 @@ function isChanged(ofPackage: Package, channel: Suggestion['channels'][number]):
     !today ||
     JSON.stringify(today.value['entries']) !== JSON.stringify(channelOf(ofPackage, channel).value['entries'])
   );
+}
+
+function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
+  const suggestions = all.map(({ suggestion }) => suggestion);
+  if (flag('diff')) return all.map(({ one, suggestion }) => suggestionDiff(one, suggestion)).join('');
+  if (list('package').length === 0) return suggestionsSummary(suggestions);
+  return suggestions.map(suggestionText).join('');
+}
+
+/** @throws PipelineError `usage` where an image is unknown */
+function templateOf(
+  kind: 'basic' | 'semver',
+  { one, suggestion }: Suggested,
+  invocation: Invocation,
+): string {
+  const { avoid, channels } = policyOf(invocation, one);
+  const isBasic = kind === 'basic';
+  const [lacking] = withoutImage(one, isBasic ? suggestion : { ...suggestion, dropped: [...avoid] });
+  if (lacking !== undefined) {
+    throw usageError(
+      command,
+      `--template needs the image of ${lacking}: write VERSION NAME IMAGE on its line`,
+    );
+  }
+  const value = isBasic
+    ? basicTemplate(one, suggestion)
+    : semverTemplate(one, { kind: channels.includes('minor') ? 'minor' : 'major', avoid });
+  return JSON.stringify(value);
 }

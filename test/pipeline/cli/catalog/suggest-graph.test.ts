@@ -103,4 +103,64 @@ describe('portolan suggest-graph', () => {
     );
     expect(await error('--package', 'z')).toContain('no catalog contains the package "z"');
   });
+
+  test('shows only what differs from today', async () => {
+    const directory = directoryOf({ p: TRAP });
+    const { out } = await runCommand(['suggest-graph', '--diff', 'v4.20'], { directory });
+    expect(out).toBe(
+      [
+        'p, channel fast',
+        '- p.v0.3.0, replaces p.v0.2.3, skips p.v0.2.3',
+        '- p.v0.2.0',
+        '+ p.v0.3.0, replaces p.v0.2.3',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('makes channels and templates of a list of versions', async () => {
+    const directory = folder();
+    writeFileSync(join(directory, 'versions.txt'), '1.0.0\n1.1.0 foo.v1.1.0 quay.io/example/foo:v1.1.0\n');
+    const run = (...words: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['suggest-graph', '--package', 'foo', '--versions', 'versions.txt', ...words], {
+        directory,
+      });
+    expect((await run('--channels', 'minor')).out).toBe(
+      [
+        'foo: 0 -> 2 entries',
+        '  channel stable-v1.0: 0 -> 1 entry',
+        '    foo.v1.0.0',
+        '  channel stable-v1.1: 0 -> 1 entry',
+        '    foo.v1.1.0, replaces foo.v1.0.0',
+        '  direct upgrades that no entry has today:',
+        '    1.0.0 -> 1.1.0',
+        '',
+      ].join('\n'),
+    );
+    expect((await run('--template', 'basic')).out).toBe(
+      [
+        '---',
+        'entries:',
+        '- defaultChannel: stable',
+        '  name: foo',
+        '  schema: olm.package',
+        '- entries:',
+        '  - name: foo.v1.1.0',
+        '    replaces: foo.v1.0.0',
+        '  name: stable',
+        '  package: foo',
+        '  schema: olm.channel',
+        '- image: quay.io/example/foo:v1.1.0',
+        '  schema: olm.bundle',
+        'schema: olm.template.basic',
+        '',
+        '',
+      ].join('\n'),
+    );
+    expect((await run('--template', 'semver')).err).toContain('--template needs the image of foo.v1.0.0');
+    expect((await run('--channels', 'today')).err).toContain(
+      '--channels today stands alone, and needs a catalog',
+    );
+    expect((await run('v4.20')).err).toContain('name either a catalog or --versions FILE');
+  });
 });
