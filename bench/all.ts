@@ -2,7 +2,7 @@
  * npm run bench: every table of docs/performance.md, docs/index-image.md and docs/references.md in one go, as Markdown to
  * paste. Medians of five, beside the peers that are on the PATH (opm, yq, crane). 15 to 20 minutes on an idle machine.
  *
- *     npm run bench [-- --history BUNDLE --keep DIR --runs 5 --only performance,index-image,references]
+ *     npm run bench [-- --history BUNDLE --catalog DIR --keep DIR --runs 5 --only performance,index-image,references]
  *
  * Each table is the output of a program that can be run by itself. What takes minutes is run once: opm on `huge`, the
  * first publish, 20,000 tags.
@@ -17,6 +17,7 @@ const { values } = parseArgs({
   options: {
     history: { type: 'string', default: '../shared/data/pr-history.bundle' },
     keep: { type: 'string', default: join(tmpdir(), 'portolan-bench') },
+    catalog: { type: 'string', default: '../shared/data/catalogs/v4.20' },
     runs: { type: 'string', default: '5' },
     only: { type: 'string', default: 'performance,index-image,references' },
   },
@@ -51,7 +52,11 @@ const TABLES: readonly Table[] = [
     'Parsing alone',
     ...['--inputs', 'text,base64,big', '--tasks', 'validate', '--peers', 'js-yaml,yq', '--peer-runs', '1'],
   ),
-  { page: 'performance', title: 'Serving', program: ['bench/serve.ts', ...runs] },
+  {
+    page: 'performance',
+    title: 'Serving',
+    program: ['bench/serve.ts', '--catalog', values.catalog, ...runs],
+  },
   {
     page: 'index-image',
     title: 'What it costs',

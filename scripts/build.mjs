@@ -39,6 +39,9 @@ const NO_DIGEST = '0'.repeat(64);
 await makeAction();
 common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
+/** They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them. */
+const IN_PLACE = ['@grpc/*', 'sigstore', '@sigstore/*'];
+
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
  * With the folder `unless` in an operand, an option of `without`, and anything but what `only` lists they take the
@@ -74,6 +77,12 @@ const COMMAND_FILES = {
       'pipeline/mirror/releases/read-release.ts',
     ],
   },
+  publish: {
+    modules: ['pipeline/cli/publish/publish.ts'],
+    without: ['--keyless', '--local', '--provenance', '--sbom', '--sign-key'],
+    lacks: ['pipeline/publish/attest/keyless.ts', 'pipeline/publish/attest/sbom.ts'],
+    external: IN_PLACE,
+  },
   'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
   'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'] },
 };
@@ -96,8 +105,7 @@ await make({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   format: 'esm',
-  // They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them.
-  external: [...common.external, '@grpc/*', 'sigstore', '@sigstore/*'],
+  external: [...common.external, ...IN_PLACE],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
@@ -107,6 +115,7 @@ for (const [file, command] of [...commandFiles, [OVERVIEW_FILE, { modules: [] }]
     ...common,
     entryPoints: ['pipeline/cli/bin.ts'],
     outfile: `dist/${file}`,
+    external: [...common.external, ...(command.external ?? [])],
     format: 'cjs',
     define: { ...common.define, COMMAND_FOLDER: '__dirname' },
     // Puts the numbers that a file names into the code that uses them, which the engine does not.

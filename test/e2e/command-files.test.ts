@@ -1,6 +1,6 @@
 /** A command with a file of its own has all that it needs there, and the whole program for the rest. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
@@ -43,6 +43,27 @@ function loaded(...words: string[]): { readonly files: number; readonly bytes: n
     .filter((path) => path.startsWith(resolve('dist')));
   return { files: paths.length, bytes: paths.reduce((sum, path) => sum + statSync(path).size, 0) };
 }
+
+test('publish: from one file, unless it describes or signs the image', () => {
+  const repository = folder();
+  cpSync('test/catalogs/sample', repository, { recursive: true });
+  const git = ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    ['commit', '-qm', 'first'],
+  ])
+    execFileSync('git', [...git, ...words]);
+  const published = (...more: string[]): string[] => [
+    ...['publish', '--repo', repository, '--catalog', 'v4.20', '--fence', 'none', '--out', folder()],
+    ...['--to', `oci:${folder()}:v4.20`, ...more],
+  ];
+  expect(program(published())).toMatchObject({ exit: 0, out: expect.stringContaining('published') });
+  // Beside the program's start.
+  expect(loaded(...published()).files).toBe(2);
+  const described = program(published('--sbom', '--provenance'));
+  expect(described).toMatchObject({ exit: 0, out: expect.stringContaining('published') });
+});
 
 test.each([['--version'], ['--help'], []])('portolan %s loads little of the program', (...words) => {
   const { files, bytes } = loaded(...words);
