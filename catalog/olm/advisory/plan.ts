@@ -117,10 +117,10 @@ function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageE
   for (const channel of ofPackage.channels.values()) {
     if (!channel.entries.some(({ name }) => affected.has(name))) continue;
     const ways = withoutEntries(channel, affected, { ofPackage, kept });
-    const edits = ways.map((entries) => cut(scene, new Map([[channel.name, entries]]), kept));
     const who = inChannel(scene, channel.name);
     // Other channels are left out: nobody in this one sees them.
     const alone = { ...scene, ofPackage: onlyChannel(ofPackage, channel) };
+    const edits = ways.map((entries) => cut(alone, new Map([[channel.name, entries]]), kept));
     const best = bestOf(alone, kept ? edits : withRepairs(alone, edits, who), who);
     const entries = best?.edit.channels.get(channel.name) ?? ways[0];
     if (!entries) return [];
