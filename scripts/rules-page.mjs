@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 
 /** Where documents ask for what rules check, by kind or by id. Sections are those of the documents. */
 const SOURCES = {
+  advisory: 'none of the documents; docs/advisories.md',
   annotations: 'Operators 4.5, 1.3.2.2',
   api: 'Operators 4.5, 1.3.2; the deprecation guide of Kubernetes',
   bundle: 'Extensions, 4.1.3.3',
@@ -54,6 +55,11 @@ const WITHOUT_FIXTURE = {
       'operators/harbour-operator/catalog-templates/stable.yaml and its rendered catalog differ: the entry "harbour-operator.v1.3.0" in channel "stable" is only in the template',
     hint: 'render the template again into the catalog, or change the template',
   },
+  'advisory/undone': {
+    message:
+      'the bundle "etcd.v0.9.4" of package "etcd" is back, although the advisory ETCD-2026-001 (yank 0.9.4) removed it',
+    hint: 'run portolan advisory apply ETCD-2026-001 on the merged files, or change the advisory first',
+  },
   'layout/unmatched': {
     message:
       'fbc/v4.20/harbour-operator/catalog.yaml contains catalog blobs, but no layout pattern matches it, so Portolan did not check it',
@@ -92,6 +98,9 @@ const OTHERS = [
   ['mirror/unsigned', 'error', 'A mirror that is checked with a key has a freshness statement'],
   ['owners/code-owners', 'warning', 'CODEOWNERS names nobody who may not change the package'],
   ['owners/entry', 'warning', 'An owner is an account, an account with its number, or a team'],
+  ['advisory/file', 'error', 'An advisory is a plain file with the name of its id'],
+  ['advisory/unknown-key', 'error', 'An advisory has only keys that there are'],
+  ['advisory/value', 'error', 'Every value of an advisory is of the kind that its key takes'],
   ['owners/file', 'error', 'A file that names owners can be read'],
   ['package/reserved', 'error', 'No new package takes a name that the policy reserves'],
   ['path/collision', 'error', 'No two paths differ only by case, or by how their characters are composed'],

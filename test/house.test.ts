@@ -236,6 +236,7 @@ const ELSEWHERE = [
   'drift/mapping',
   'drift/template',
   'layout/unmatched',
+  'advisory/undone',
   'package/update-graph',
 ];
 

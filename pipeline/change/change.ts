@@ -51,7 +51,7 @@ export interface PackageChange {
 
 /** Changes outside of any package. */
 export interface AreaChange {
-  readonly area: 'gate' | 'repository' | 'root' | 'unknown' | 'new-catalog' | 'delete-catalog';
+  readonly area: 'gate' | 'advisory' | 'repository' | 'root' | 'unknown' | 'new-catalog' | 'delete-catalog';
   readonly paths: readonly string[];
   /** Name of the catalog and path of its folder, for `new-catalog` and `delete-catalog`. */
   readonly catalog: string | undefined;
@@ -60,7 +60,7 @@ export interface AreaChange {
   readonly sides: Sides;
 }
 
-/** Names what is approved: `package etcd`, `catalog v4.20`, `gate`, `repository`, `root` or `unknown`. */
+/** Names what is approved: `package etcd`, `catalog v4.20`, `gate`, `advisory`, `repository`, `root` or `unknown`. */
 export function subjectOf(
   change: Pick<PackageChange, 'name'> | Pick<AreaChange, 'area' | 'catalog'>,
 ): string {

@@ -3,11 +3,12 @@
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
+import { ADVISORIES } from '../policy/advisories.ts';
 import { compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
 /** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */
-export type Area = PathKind | 'owners' | 'gate' | 'repository' | 'root' | 'unknown';
+export type Area = PathKind | 'owners' | 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
 
 export interface PlacedPath {
   readonly path: string;
@@ -34,6 +35,7 @@ export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
       const { kind, ...names } = match;
       return { path, area: kind, ...names };
     }
+    if (ADVISORY.test(path)) return { ...unplaced, area: 'advisory' };
     if (isTrusted(path)) return { ...unplaced, area: 'repository' };
     return { ...unplaced, area: path.includes('/') ? 'unknown' : 'root' };
   };
@@ -64,6 +66,9 @@ function sourceMatcher({
 /** The policy, Portolan's workflows as `portolan setup` calls them, and files that name owners of everything. */
 const GATE =
   /^(?:\.github$|\.github\/portolan(?:-owners)?\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.github\/)?codeowners$|owners_aliases$)/i;
+
+/** What `portolan advisory` writes and applies. */
+const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');
 
 /** Says whether a path decides who may change what, or is a workflow whose word counts. */
 function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {
@@ -112,7 +117,7 @@ export async function placePaths(
           !isPlain || (await Promise.all(sides.map(({ id }) => runsPortolan(objects, id)))).includes(true);
         return { ...placed, area: runs ? ('gate' as const) : placed.area };
       }
-      const isOutside = placed.area === 'root' || placed.area === 'unknown';
+      const isOutside = ['root', 'unknown', 'advisory'].includes(placed.area);
       return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
     }),
   );

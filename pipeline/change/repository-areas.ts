@@ -4,7 +4,7 @@ import type { ChangedPath, ClassificationInput } from './classification-input.ts
 import { contentText } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
-type Whole = 'gate' | 'repository' | 'root' | 'unknown';
+type Whole = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
 
 /**
  * The areas of a change. A path that is not a package's ends here, so that no change goes
@@ -21,6 +21,7 @@ export function areasOf(scene: ClassificationInput, beyond: readonly string[]): 
   const [old, now] = [catalogsOf(base.units), catalogsOf(merged.units)];
   const areas = [
     ...whole('gate', inArea('gate')),
+    ...whole('advisory', inArea('advisory')),
     ...whole('repository', [...new Set([...inArea('repository'), ...beyond, ...nobodys])]),
     ...whole('root', inArea('root')),
     ...whole('unknown', inArea('unknown')),
@@ -49,7 +50,7 @@ function sidesOf({ paths, base, merged }: ClassificationInput, { paths: own, roo
 
 type Area = Omit<AreaChange, 'sides'>;
 
-const WHOLE: ReadonlySet<string> = new Set<Whole>(['gate', 'repository', 'root', 'unknown']);
+const WHOLE: ReadonlySet<string> = new Set<Whole>(['gate', 'advisory', 'repository', 'root', 'unknown']);
 
 /**
  * Whether a shared path changed without a change of any package in it.

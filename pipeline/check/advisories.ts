@@ -21,8 +21,10 @@ import type { Policy } from '../policy/policy.ts';
 import { type HistoryOf, pastOf } from './publication-history.ts';
 
 export interface AdvisoryRequest {
-  /** Id of a commit that has been brought. */
+  /** Id of a commit that has been brought; its history tells what was ever published. */
   readonly commit: string;
+  /** Id of the tree that has the catalogs, when it is not the commit's. */
+  readonly tree?: string;
   readonly policy: Policy;
   readonly advisory: StoredAdvisory;
   /** The day of the check, `YYYY-MM-DD`. */
@@ -56,8 +58,8 @@ export interface AdvisoryPlans {
  * @throws PipelineError `not-found` when the clone lacks objects, `usage` for a ledger that cannot be read
  */
 export async function plansOf(repository: Repository, request: AdvisoryRequest): Promise<AdvisoryPlans> {
-  const { commit, policy, advisory } = request;
-  const units = await catalogUnits(repository.objects, commit, policy.layout);
+  const { commit, policy, advisory, tree = commit } = request;
+  const units = await catalogUnits(repository.objects, tree, policy.layout);
   const own = [...units.values()].filter(
     (unit) =>
       concernsCatalog(advisory, unit.catalog) && (unit.package ?? advisory.package) === advisory.package,
@@ -65,7 +67,7 @@ export async function plansOf(repository: Repository, request: AdvisoryRequest):
   const names = [...new Set(own.map(({ catalog }) => catalog))].sort(compareText);
   const past = await pastOfUnits(repository, request, own);
   const files = filesOf(repository.objects, {
-    tree: commit,
+    tree,
     units: new Map(own.map((unit) => [unit.path, unit])),
   });
   const catalogs: CatalogPlan[] = [];

@@ -24,6 +24,7 @@ import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
+import { undoneAdvisories } from './undone-advisories.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 
 /** A pull request with the catalogs that it touches. */
@@ -65,13 +66,14 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     registry: pull.registry,
     given: pull.request.fleet,
   });
-  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, references, taken, names] =
+  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, ofAdvisories, references, taken, names] =
     await Promise.all([
       checkCatalogs(pull, fleet),
       isSafe ? checkBundles(pull) : [],
       isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
       isSafe ? checkTemplates(after) : [],
       isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
+      isSafe ? undoneAdvisories(pull) : [],
       checkReferences({ touched, bundles: release.bundles }, policy, registry),
       takenTags(release.bundles, policy, registry),
       takenNames({ ...pull, registry: pull.registry }),
@@ -85,6 +87,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     { findings: names.findings, known: [], diffs: [] },
     ...ofTemplates,
     ...ofPolicy,
+    ...ofAdvisories,
     ...(await findUnlistedCatalogs(objects, change, policy)),
     { findings: ofRelease, known: [], diffs: [] },
   ];

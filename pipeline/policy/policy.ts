@@ -19,6 +19,7 @@ export const CHANGE_CLASSES = [
   'delete-catalog',
   'ownership',
   'package-config',
+  'advisory',
   'repository',
   'root',
   'unknown',

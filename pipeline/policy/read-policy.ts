@@ -217,6 +217,7 @@ const REQUIRED: Readonly<Record<AllowableClass, string>> = {
   'delete-package': 'owners+admins',
   'new-catalog': 'admins',
   'delete-catalog': 'admins',
+  advisory: 'admins',
   repository: 'admins',
   root: 'admins',
   unknown: 'admins',

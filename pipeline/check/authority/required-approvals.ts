@@ -52,6 +52,7 @@ const WORDS: Readonly<Record<AllowableClass, string>> = {
   'delete-catalog': 'deletes a catalog',
   ownership: 'changes the owners',
   'package-config': 'changes the settings of the package',
+  advisory: 'changes an advisory',
   repository: 'changes files of the repository as a whole',
   root: 'changes files in the root of the repository',
   unknown: 'changes files outside the layout',

@@ -1,0 +1,102 @@
+/** Advisories in a pull request: who may change them, and what must not undo them. */
+import { afterEach, expect, test } from 'vitest';
+import { check } from '../../../pipeline/check/check.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
+
+const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
+const ADVISORY = 'advisories/ETCD-1.yaml';
+const YANK = `apiVersion: portolan/v1alpha1
+kind: Advisory
+package: etcd
+versions: ['1.1.0']
+reason: {kind: withdrawn}
+action: yank
+message: 'use 1.2.0'
+`;
+
+/** A channel of versions, with the edges that are written behind them. */
+function catalog(...entries: readonly (readonly [version: string, edges: string])[]): string {
+  const list = entries.map(
+    ([version, edges]) => `- {name: etcd.v${version}${edges === '' ? '' : `, ${edges}`}}\n`,
+  );
+  const bundles = entries.map(
+    ([version]) =>
+      `---\nschema: olm.bundle\npackage: etcd\nname: etcd.v${version}\nimage: quay.io/example/etcd@sha256:${version.replaceAll('.', '').padEnd(64, 'a')}\nproperties:\n- {type: olm.package, value: {packageName: etcd, version: ${version}}}\n`,
+  );
+  return `---\nschema: olm.package\nname: etcd\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: etcd\nname: stable\nentries:\n${list.join('')}${bundles.join('')}`;
+}
+
+const OLD = catalog(['1.2.0', 'replaces: etcd.v1.1.0'], ['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
+const YANKED = catalog(['1.2.0', 'replaces: etcd.v1.0.0, skips: [etcd.v1.1.0]'], ['1.0.0', '']);
+const NEXT = 'replaces: etcd.v1.2.0';
+const BELOW = [
+  ['1.2.0', 'replaces: etcd.v1.0.0, skips: [etcd.v1.1.0]'],
+  ['1.0.0', ''],
+] as const;
+
+let repository: TestRepository;
+afterEach(() => repository.remove());
+
+/** The report of a change on top of a repository in which the advisory is applied. */
+async function checked(files: Readonly<Record<string, string | null>>) {
+  repository = makeRepository();
+  const old = repository.commit({ [FILE]: OLD });
+  const base = repository.commit({ [FILE]: YANKED, [ADVISORY]: YANK }, { parents: [old] });
+  const head = repository.commit(files, { parents: [base], branch: 'head' });
+  const opened = await openRepository(repository.directory);
+  try {
+    const report = await check(opened, { base, head, today: '2026-11-01' });
+    return report.findings.filter(({ rule }) => rule.startsWith('advisory/'));
+  } finally {
+    await opened.close();
+  }
+}
+
+test('a merge that brings a yanked version back fails', async () => {
+  const [found, ...more] = await checked({ [FILE]: OLD });
+  expect(more).toEqual([]);
+  expect(found).toMatchObject({
+    rule: 'advisory/undone',
+    severity: 'error',
+    message:
+      'the bundle "etcd.v1.1.0" of package "etcd" is back, although the advisory ETCD-1 (yank 1.1.0) removed it',
+    package: 'etcd',
+    catalogs: ['v4.20'],
+    location: { file: FILE },
+  });
+});
+
+test('a merge that takes the upgrade path from clusters with the yanked version fails', async () => {
+  const found = await checked({ [FILE]: catalog(['1.2.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']) });
+  expect(found.map(({ rule }) => rule)).toEqual(['advisory/undone']);
+  expect(found[0]?.message).toContain('no longer does what the advisory ETCD-1 (yank 1.1.0) asks');
+});
+
+test('a merge that keeps to the advisory passes', async () => {
+  expect(await checked({ [FILE]: catalog(['1.3.0', NEXT], ...BELOW) })).toEqual([]);
+  repository.remove();
+  expect(await checked({ [ADVISORY]: null, [FILE]: OLD })).toEqual([]);
+});
+
+test('an advisory that cannot be read fails the pull request that writes it', async () => {
+  const found = await checked({ 'advisories/ETCD-2.yaml': YANK.replace('yank', 'remove') });
+  expect(found.map(({ rule, location }) => [rule, location.file, location.line])).toEqual([
+    ['advisory/value', 'advisories/ETCD-2.yaml', 6],
+  ]);
+});
+
+test('files of advisories are a class of change of their own', async () => {
+  const { classifyChange } = await import('../../../pipeline/change/classify.ts');
+  const { readPolicy } = await import('../../../pipeline/policy/read-policy.ts');
+  repository = makeRepository();
+  const base = repository.commit({ [FILE]: OLD });
+  const merged = repository.commit({ [ADVISORY]: YANK }, { parents: [base] });
+  const opened = await openRepository(repository.directory);
+  const { policy } = readPolicy(undefined);
+  if (!policy) throw new Error('no policy');
+  const { areas } = await classifyChange(opened.objects, { base, merged }, policy);
+  await opened.close();
+  expect(areas.map(({ area, paths }) => [area, paths])).toEqual([['advisory', [ADVISORY]]]);
+  expect(policy.approval.required.get('advisory')).toEqual({ owners: 0, admins: 1 });
+});
