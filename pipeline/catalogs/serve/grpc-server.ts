@@ -33,6 +33,41 @@ export type GrpcMethods = ReadonlyMap<string, GrpcMethod>;
 /** Milliseconds that calls have to end when the server is closed. */
 const GRACE = 2000;
 
+/** What a server takes upon itself; times are in milliseconds. */
+export interface GrpcLimits {
+  /** Connections at once; further ones are closed. */
+  readonly connections: number;
+  /** Calls at once on one connection; a client makes further ones wait. */
+  readonly calls: number;
+  /** Until a connection has begun to speak HTTP/2. */
+  readonly handshake: number;
+  /** Between two pings of a connection. */
+  readonly pingAfter: number;
+  /** Until a ping is answered. */
+  readonly pingTimeout: number;
+}
+
+/**
+ * The times are those of grpc-go's server, which `opm serve` uses; it limits neither connections nor calls. 250 calls are
+ * the limit of Go's HTTP/2 server. A cluster has a handful of connections to a catalog.
+ *
+ * @see https://pkg.go.dev/google.golang.org/grpc/keepalive#ServerParameters
+ * @see https://pkg.go.dev/golang.org/x/net/http2#Server
+ */
+export const GRPC_LIMITS: GrpcLimits = {
+  connections: 1000,
+  calls: 250,
+  handshake: 120_000,
+  pingAfter: 7_200_000,
+  pingTimeout: 20_000,
+};
+
+/** Milliseconds without a byte after which the kernel asks whether a peer is there still, as Go's listeners do. */
+const TCP_KEEPALIVE = 15_000;
+
+/** Options of the listener below HTTP/2, which Node's types do not name. */
+const KEPT_ALIVE: object = { keepAlive: true, keepAliveInitialDelay: TCP_KEEPALIVE };
+
 /**
  * Serves methods until it is closed.
  *
@@ -41,11 +76,20 @@ const GRACE = 2000;
 export async function listenGrpc(
   methods: GrpcMethods,
   { host, port }: { readonly host: string; readonly port: number },
+  limits: GrpcLimits = GRPC_LIMITS,
 ): Promise<Listening> {
-  // Readers of one answer wait for the same bytes; Node would count them for each, and refuse further calls.
-  const server = createServer({ maxSessionMemory: Number.MAX_SAFE_INTEGER });
+  const server = createServer({
+    // Readers of one answer wait for the same bytes; Node would count them for each, and refuse further calls.
+    maxSessionMemory: Number.MAX_SAFE_INTEGER,
+    settings: { maxConcurrentStreams: limits.calls },
+    ...KEPT_ALIVE,
+  });
+  server.maxConnections = limits.connections;
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
+    // A connection that breaks is none of our defects.
+    session.on('error', () => {});
+    endWhenGone(session, limits);
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
   });
@@ -71,6 +115,24 @@ export async function listenGrpc(
         for (const session of sessions) session.close();
       }),
   };
+}
+
+/** Ends a connection that does not speak HTTP/2, or answers no ping. */
+function endWhenGone(session: ServerHttp2Session, { handshake, pingAfter, pingTimeout }: GrpcLimits): void {
+  const silent = setTimeout(() => session.destroy(), handshake);
+  session.once('remoteSettings', () => clearTimeout(silent));
+  let unanswered: NodeJS.Timeout | undefined;
+  const asking = setInterval(() => {
+    if (unanswered || session.closed || session.destroyed) return;
+    unanswered = setTimeout(() => session.destroy(), pingTimeout);
+    session.ping(() => {
+      clearTimeout(unanswered);
+      unanswered = undefined;
+    });
+  }, pingAfter);
+  session.once('close', () => {
+    for (const timer of [silent, asking, unanswered]) clearTimeout(timer);
+  });
 }
 
 function bind(server: Http2Server, host: string, port: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -5,10 +6,16 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
+import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { frame, KeptFrames, MessageReader } from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
-import { type GrpcMethod, listenGrpc } from '../../../../pipeline/catalogs/serve/grpc-server.ts';
+import {
+  GRPC_LIMITS,
+  type GrpcLimits,
+  type GrpcMethod,
+  listenGrpc,
+} from '../../../../pipeline/catalogs/serve/grpc-server.ts';
 import { GrpcFailure, Status } from '../../../../pipeline/catalogs/serve/grpc-status.ts';
 
 const MAX = 4 << 20;
@@ -17,15 +24,34 @@ const MAX = 4 << 20;
 const echo: GrpcMethod = { answer: (message) => [frame(message)] };
 
 async function clientOf(method: GrpcMethod): Promise<ClientHttp2Session> {
+  return connected(await portOf(method));
+}
+
+async function portOf(method: GrpcMethod, limits: Partial<GrpcLimits> = {}): Promise<number> {
   const methods = new Map([['/test.Echo/Say', method]]);
-  const listening = await listenGrpc(methods, { host: '127.0.0.1', port: 0 });
-  const session = connect(`http://127.0.0.1:${listening.port}`);
-  onTestFinished(async () => {
-    session.destroy();
-    await listening.close();
-  });
+  const address = { host: '127.0.0.1', port: 0 };
+  const listening = await listenGrpc(methods, address, { ...GRPC_LIMITS, ...limits });
+  onTestFinished(() => listening.close());
+  return listening.port;
+}
+
+function connected(port: number): ClientHttp2Session {
+  const session = connect(`http://127.0.0.1:${port}`);
+  onTestFinished(() => session.destroy());
   return session;
 }
+
+/** A connection that sends these bytes and never answers, with a promise of its end. */
+function mute(port: number, bytes: Uint8Array): Promise<unknown> {
+  const socket = createConnection({ host: '127.0.0.1', port });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {}).resume();
+  socket.write(bytes);
+  return once(socket, 'close');
+}
+
+/** What a client of HTTP/2 begins with: the preface, and settings that say nothing. */
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 
 interface Answer {
   readonly status: unknown;
@@ -222,6 +248,58 @@ test('however many readers of a connection wait, another is answered', async () 
     waiting.map((stream) => new Promise((done) => stream.once('response', done).end(text('')))),
   );
   expect(await ask(session, text('another'))).toMatchObject({ status: '0' });
+});
+
+test('a connection has so many calls at once; further ones are refused, and others are answered', async () => {
+  const { method } = endless();
+  const port = await portOf(method, { calls: 3 });
+  const session = connected(port);
+  const [settings] = await once(session, 'remoteSettings');
+  expect(settings.maxConcurrentStreams).toBe(3);
+  const held = Array.from({ length: 3 }, () => call(session));
+  await Promise.all(held.map((stream) => once(stream.end(text('')), 'response')));
+  let isAnswered = false;
+  const further = call(session);
+  further
+    .on('error', () => {})
+    .on('response', () => {
+      isAnswered = true;
+    });
+  further.end(text(''));
+  await once(connected(port), 'remoteSettings');
+  await new Promise((done) => session.ping(done));
+  expect(isAnswered).toBe(false);
+  held[0]?.on('error', () => {}).close(8);
+  await vi.waitUntil(() => isAnswered, 10_000);
+});
+
+test('a server has so many connections at once; further ones are closed', async () => {
+  const port = await portOf(echo, { connections: 2 });
+  const sessions = [connected(port), connected(port)];
+  await Promise.all(sessions.map((session) => once(session, 'remoteSettings')));
+  await mute(port, PREFACE);
+  for (const session of sessions) expect(await ask(session, text('x'))).toMatchObject({ status: '0' });
+  const [first] = sessions;
+  const gone = once(first as ClientHttp2Session, 'close');
+  first?.close();
+  await gone;
+  await vi.waitUntil(async () => {
+    const again = connected(port).on('error', () => {});
+    return Promise.race([
+      once(again, 'remoteSettings').then(() => true),
+      once(again, 'close').then(() => false),
+    ]);
+  }, 10_000);
+});
+
+test('a connection that answers no ping is ended, as is one that never speaks HTTP/2; others stay', async () => {
+  const port = await portOf(echo, { handshake: 200, pingAfter: 20, pingTimeout: 2000 });
+  const session = connected(port);
+  let pings = 0;
+  session.on('ping', () => pings++);
+  await Promise.all([mute(port, Buffer.alloc(0)), mute(port, PREFACE)]);
+  expect(pings).toBeGreaterThan(1);
+  expect(await ask(session, text('there'))).toMatchObject({ status: '0' });
 });
 
 test('a call ends when its time is over, whether its answer is read or not', async () => {
