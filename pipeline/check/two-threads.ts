@@ -3,6 +3,7 @@
  * of its packages adds up to what one thread finds of all. Where it does not, one thread checks everything.
  */
 import { availableParallelism } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import { DEFAULT_LIMITS } from '../../catalog/fbc/load.ts';
 import type { Blobs } from '../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
@@ -80,6 +81,8 @@ async function checkShared(
   const takers = new SharedArrayBuffer(partsOf(paths).size * Int32Array.BYTES_PER_ELEMENT);
   const task: ThreadTask = { root, paths, takers };
   const { Worker } = await import('node:worker_threads');
+  // Both processors have work: threads that help to collect garbage would only interrupt it.
+  setFlagsFromString('--no-parallel-scavenge');
   const worker = new Worker(program, { workerData: task });
   try {
     const answer = new Promise<Share | undefined>((resolve) => {
