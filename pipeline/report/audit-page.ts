@@ -12,6 +12,7 @@ export function auditPage({ report, worlds }: Audited): string {
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings: report.findings,
     graph: graphDocument(worlds),
+    ...(report.fleet ? { fleet: report.fleet } : {}),
   });
 }
 

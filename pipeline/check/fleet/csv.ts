@@ -10,10 +10,12 @@ export interface CsvRow {
 export function* csvRows(text: string): Generator<CsvRow> {
   let line = 1;
   let at = text.startsWith('\uFEFF') ? 1 : 0;
+  // Looked for once, not from each line on: most tables have no quotes.
+  let quote = text.indexOf('"');
   while (at < text.length) {
     const end = text.indexOf('\n', at);
     const stop = end < 0 ? text.length : end;
-    const quote = text.indexOf('"', at);
+    if (quote >= 0 && quote < at) quote = text.indexOf('"', at);
     const begun = line;
     if (quote < 0 || quote > stop) {
       const whole = text.slice(at, stop).replace(/\r$/, '');

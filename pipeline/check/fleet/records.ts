@@ -62,10 +62,9 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
       continue;
     }
     // A ClusterServiceVersion has a copy in each namespace, and a version and a subscription tell of the same one.
-    if (record.count === undefined) {
-      const key = `${record.cluster}\0${whole.package ?? ''}\0${whole.csv ?? ''}\0${whole.csv ? '' : whole.version}\0${whole.olm ?? ''}`;
-      const isAnother = whole.csv && seen.has(key);
-      if (isAnother) continue;
+    if (record.count === undefined && whole.csv) {
+      const key = `${record.cluster}\0${whole.package ?? ''}\0${whole.csv}\0${whole.olm ?? ''}`;
+      if (seen.has(key)) continue;
       seen.add(key);
     }
     rows.push({ cluster: record.cluster, count: countOf(record), installation: once(installationOf(whole)) });

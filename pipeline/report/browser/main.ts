@@ -10,6 +10,7 @@ import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
 import { button, el, elementOf, option, turnTheme } from './elements.ts';
 import { findingArticle, groupItem, groupsOf, overview } from './findings.ts';
+import { fleetView, packageFleetView } from './fleet-view.ts';
 import { packageView } from './package-view.ts';
 
 const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '{}');
@@ -52,9 +53,20 @@ function show(): void {
   if (at) catalogs.value = at.catalog.name;
   showList();
   const [first] = data.graph.catalogs;
-  if (at) main.replaceChildren(...packageView(at.graph, at.catalog.name), ...findingsAbout(at));
+  if (at)
+    main.replaceChildren(
+      ...packageView(at.graph, at.catalog.name),
+      ...clustersOf(at.graph.package),
+      ...findingsAbout(at),
+    );
   else if (data.findings.length > 0) main.replaceChildren(...findingsView(data.findings));
   else if (first) go(first.name, undefined);
+}
+
+/** The clusters of the fleet that have a package, whatever catalog they use. */
+function clustersOf(packageName: string): Node[] {
+  const found = data.fleet?.packages.find((one) => one.package === packageName);
+  return found ? packageFleetView(found) : [];
 }
 
 function showList(): void {
@@ -113,6 +125,7 @@ function findingsView(findings: readonly Finding[]): Node[] {
     el('h2', {}, ['Findings']),
     el('p', {}, [data.headline]),
     ...data.asked.map((line) => el('p', { class: 'asked' }, [line])),
+    ...(data.fleet ? fleetView(data.fleet) : []),
     ...(infos > 0 ? [button(`Show ${amount(infos, 'informational finding')}`, () => show(true))] : []),
     all,
     el('h2', {}, ['Catalogs']),

@@ -1,4 +1,5 @@
 import type { Finding } from '../../../catalog/finding.ts';
+import type { FleetReport } from '../../../catalog/olm/fleet/count.ts';
 import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 
 /** The data of a page. */
@@ -13,4 +14,6 @@ export interface PageData {
   /** Most serious first; none for a page of upgrade graphs only. */
   readonly findings: readonly Finding[];
   readonly graph: GraphDocument;
+  /** The clusters of a fleet, where one is known. */
+  readonly fleet?: FleetReport;
 }

@@ -3,6 +3,7 @@
  * security policy forbids requests, whatever a catalog contains.
  */
 import { createHash } from 'node:crypto';
+import { SANKEY_STYLE } from '../sankey.ts';
 import { escapeXml, HOPS_STYLE } from '../svg.ts';
 import type { PageData } from './page-data.ts';
 import { SCRIPT } from './script.ts';
@@ -21,7 +22,7 @@ export function pageText(data: PageData): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeXml(data.title)}</title>
-<style>${STYLE}${HOPS_STYLE}</style>
+<style>${STYLE}${HOPS_STYLE}${SANKEY_STYLE}</style>
 </head>
 <body>
 <a class="jump" href="#main">Skip to the package</a>

@@ -37,6 +37,7 @@ export const STYLE: string = [
   '.overview{border-collapse:collapse;margin:.8rem 0 1.4rem}.overview th,.overview td{text-align:left;vertical-align:top;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line)}.overview tr.error strong{color:var(--gone)}',
   '.finding.error{border-color:var(--gone)}.finding.warning{border-color:var(--bad)}',
   'code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.93em;background:var(--box);padding:0 .2em;border-radius:4px}',
+  '.fleet summary{cursor:pointer}.fleet-table{border-collapse:collapse;margin:.4rem 0}.fleet-table :is(th,td){text-align:left;padding:.15rem .9rem .15rem 0;border-bottom:1px solid var(--edge)}.fleet-table td{overflow-wrap:anywhere}.fleet-table :is(th,td):last-child{text-align:right}',
   '.jump{position:absolute;left:-99rem}.jump:focus{left:.5rem;top:.5rem;background:var(--ground);padding:.3rem;z-index:2}',
   '@media(max-width:46rem){.columns{grid-template-columns:1fr}nav{position:static;max-height:12rem;border-right:0;border-bottom:1px solid var(--edge)}.overview :is(th,td){padding-right:.5rem;overflow-wrap:anywhere}.overview :is(th,strong,code){overflow-wrap:normal}.overview :is(th,td):nth-child(3){display:none}}',
 ].join('\n');
