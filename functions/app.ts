@@ -19,7 +19,7 @@ import type { Telemetry } from './telemetry.ts';
 
 /** An App of GitHub, or an account of another forge, which opens no pull requests. */
 export interface App {
-  readonly forge: Forge & Pick<GitHubForge, 'token'> & Partial<Pick<GitHubForge, 'deployed'>>;
+  readonly forge: Forge & Pick<GitHubForge, 'token'> & Partial<Pick<GitHubForge, 'deployed' | 'checkOf'>>;
   /** All that the gate needs for a repository. */
   request(source: Source): Promise<GateRequest>;
   /** The same for drift. */

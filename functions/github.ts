@@ -2,12 +2,13 @@
 
 import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
+import { namedCheck } from '../pipeline/github/checks.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import { parsedJson } from '../pipeline/json.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
-import type { Deployment } from '../pipeline/publish/delivery/ports.ts';
+import type { CheckOf, Deployment } from '../pipeline/publish/delivery/ports.ts';
 
 /** How the App proves itself: a secret, as JSON. */
 export interface AppSecret {
@@ -22,6 +23,8 @@ export interface GitHubForge extends Forge {
   client(): Promise<GitHub>;
   /** Notes a publish as a deployment of its commit, once. */
   deployed(deployment: Deployment): Promise<void>;
+  /** How the check of a commit has ended. */
+  readonly checkOf: CheckOf;
   /** A token of the installation, good for an hour at most. */
   token(): Promise<string>;
 }
@@ -76,6 +79,8 @@ export function appForge(
   return {
     client: async () => (await enter()).github,
     token: async () => (await enter()).token,
+    checkOf: async ({ repository, commit }, name) =>
+      namedCheck((await enter()).github, repositoryName(repository), { commit, name }),
     deployed: async ({ repository, receipt, link }) => {
       const [{ github }, name] = [await enter(), repositoryName(repository)];
       const last = await lastDeployed(github, name, receipt.catalog);

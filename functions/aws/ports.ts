@@ -39,6 +39,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
     releaserOf: app && bundleReleaser(settings.sources, app, registry),
+    checkOf: app?.forge.checkOf,
     gate: app && pullChecker(settings.sources, app),
     now: () => new Date(),
     log: telemetry.log,

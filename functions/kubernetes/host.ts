@@ -76,6 +76,7 @@ export async function openHost(
       isAnonymous: true,
       signer: secrets.signing === undefined ? undefined : { kind: 'key', key: readText(secrets.signing) },
       releaserOf: app && bundleReleaser(sources, app, registry),
+      checkOf: app?.forge.checkOf,
       gate: app && pullChecker(sources, app),
       now: () => new Date(),
       log,

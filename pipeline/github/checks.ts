@@ -74,3 +74,31 @@ async function workflowsAt(
     ),
   );
 }
+
+/**
+ * How a check has ended that is known by its name alone: the check runs and the commit status of that name, of which each
+ * must have succeeded. Undefined where there is none.
+ */
+export async function namedCheck(
+  github: GitHub,
+  repository: RepositoryName,
+  { commit, name }: { readonly commit: string; readonly name: string },
+): Promise<'success' | 'pending' | 'failure' | undefined> {
+  const at = { ...repository, ref: commit, per_page: 100 };
+  const [runs, statuses] = [
+    await pages(
+      github.paginate(github.rest.checks.listForRef, { ...at, filter: 'latest', check_name: name }),
+    ),
+    await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, at)),
+  ];
+  const named = runs.filter((run) => run.name === name && run.head_sha === commit);
+  // The newest one comes first.
+  const status = statuses.find(({ context }) => context === name)?.state;
+  const states = [
+    ...named.map(({ status: at, conclusion }) => (at === 'completed' ? (conclusion ?? '') : 'pending')),
+    ...(status === undefined ? [] : [status]),
+  ];
+  if (states.length === 0) return undefined;
+  if (states.every((state) => state === 'success')) return 'success';
+  return states.every((state) => state === 'success' || state === 'pending') ? 'pending' : 'failure';
+}

@@ -2,6 +2,8 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type AppSecret, appForge, type GitHubForge } from '../../functions/github.ts';
+import { namedCheck } from '../../pipeline/github/checks.ts';
+import { openGitHub } from '../../pipeline/github/client.ts';
 import { type Host, reply, startHost } from '../fakes/host.ts';
 
 function secretOf(): AppSecret {
@@ -65,5 +67,45 @@ test.each<[string, (forge: GitHubForge) => Promise<unknown>]>([
     at.secret = { ...at.after };
     await call(at.forge);
     expect(tokensAsked(at.github)).toBe(2);
+  },
+);
+
+test.each([
+  [[], [], undefined],
+  [['success'], [], 'success'],
+  [[], ['success', 'failure'], 'success'],
+  [['success'], ['pending'], 'pending'],
+  [['in_progress', 'success'], [], 'pending'],
+  [['in_progress', 'cancelled'], [], 'failure'],
+  [['neutral'], [], 'failure'],
+  [['success'], ['error'], 'failure'],
+] as const)(
+  'a check by its name: runs %j and statuses %j, the newest first, are %s',
+  async (runs, statuses, expected) => {
+    const commit = 'c'.repeat(40);
+    const github = await startHost(({ url }, response) => {
+      const json = { 'content-type': 'application/json' };
+      const run = (state: string, name = 'smoke', head = commit) => ({
+        ...{ name, head_sha: head, status: state === 'in_progress' ? state : 'completed' },
+        conclusion: state === 'in_progress' ? null : state,
+      });
+      const others = [run('failure', 'smoke2'), run('failure', 'smoke', 'd'.repeat(40))];
+      if (url.includes('/check-runs')) {
+        const all = [...others, ...runs.map((state) => run(state))];
+        return reply(response, 200, JSON.stringify({ total_count: all.length, check_runs: all }), json);
+      }
+      const all = ['failure', ...statuses].map((state, i) => ({
+        state,
+        context: i === 0 ? 'other' : 'smoke',
+      }));
+      reply(response, 200, JSON.stringify(all), json);
+    });
+    const client = openGitHub({
+      url: github.url,
+      identity: { kind: 'token', token: 'x' },
+      log: () => undefined,
+    });
+    const name = { owner: 'sea', repo: 'catalogs' };
+    expect(await namedCheck(client, name, { commit, name: 'smoke' })).toBe(expected);
   },
 );

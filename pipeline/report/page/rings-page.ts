@@ -57,7 +57,7 @@ export function ringsPage(all: readonly RingsOnPage[]): string {
   const headline =
     all.length === 0
       ? 'No catalog has rings.'
-      : `${waiting} of ${all.length} catalogs wait. Last look: ${timeText(looked ?? '')}.`;
+      : `Waiting: ${waiting} of ${all.length} catalogs. Last look: ${timeText(looked ?? '')}.`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -91,7 +91,7 @@ function catalogPart(of: RingsOnPage): string {
   const rows = of.waits.map(
     ({ ring, commit, at, opens, why, packages }) =>
       [
-        ['Image', `<code>${escapeXml(commit.slice(0, 12))}</code>`],
+        ['Image', `<code>${escapeXml(commit.slice(0, 12))}</code>`, 'time'],
         ['For', escapeXml(tagOf(of, ring))],
         ['Since', timeText(at), 'time'],
         ['Opens', timeText(opens), 'time'],

@@ -1,0 +1,128 @@
+// The page of release rings in Debian's Chromium: everything can be read on a desktop and on a phone, in light and dark.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RingsOnPage, ringsPage } from '../../pipeline/report/page/rings-page.ts';
+import { folder } from '../fakes/folder.ts';
+
+const LONG = 'operator'.repeat(10);
+const image = (digit: string) => ({ commit: digit.repeat(40), digest: `sha256:${digit.repeat(64)}` });
+const ring = (tag: string): string => `registry.example.com/sea/catalog:${tag}`;
+const RINGS: RingsOnPage[] = [
+  {
+    catalog: 'v4.20',
+    clock: '2027-01-05T12:00:00.000Z',
+    rings: [
+      { ring: ring('v4.20-canary'), tag: 'v4.20-canary', image: image('c') },
+      { ring: ring('v4.20-early'), tag: 'v4.20-early', image: image('b') },
+      { ring: ring('v4.20'), tag: 'v4.20', image: image('a') },
+    ],
+    waits: [
+      {
+        ...{ ring: ring('v4.20-early'), commit: image('c').commit },
+        ...{ at: '2027-01-05T10:00:00.000Z', opens: '2027-01-06T10:00:00.000Z' },
+        why: ['soaks for another 22 h of 24 h', 'held for etcd.v1.2.0 by anna since 2027-01-05: loses data'],
+        packages: ['etcd', LONG],
+      },
+      {
+        ...{ ring: ring('v4.20'), commit: image('b').commit },
+        ...{ at: '2027-01-02T10:00:00.000Z', opens: '2027-01-05T10:00:00.000Z' },
+        ...{ why: ['the check smoke has not ended'], packages: ['prometheus'] },
+      },
+    ],
+    holds: [
+      { at: '2027-01-05T11:00:00.000Z', by: 'anna', why: `loses data: ${LONG}`, bundle: 'etcd.v1.2.0' },
+    ],
+    events: [
+      {
+        ...{ what: 'opened early', at: '2027-01-01T00:00:00.000Z', ring: ring('v4.20') },
+        ...{ by: 'anna, bob', why: 'CVE-2027-1', commit: image('a').commit },
+      },
+      { what: 'held', at: '2027-01-05T11:00:00.000Z', by: 'anna', why: 'loses data', bundle: 'etcd.v1.2.0' },
+    ],
+  },
+  {
+    ...{ catalog: 'v4.19', clock: '2027-01-05T12:00:00.000Z', waits: [], holds: [], events: [] },
+    rings: [{ ring: ring('v4.19-canary'), tag: 'v4.19-canary' }],
+  },
+];
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+afterAll(() => browser.close());
+
+/** Run in the page: what is seen outside the window, and text with too little contrast. */
+const DEFECTS = String.raw`(() => {
+  const numbers = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (text) => {
+    const [r = 0, g = 0, b = 0] = numbers(text).map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    if (!element) return 'rgb(255,255,255)';
+    const colour = getComputedStyle(element).backgroundColor;
+    return numbers(colour)[3] === 0 ? ground(element.parentElement) : colour;
+  };
+  const isOwn = (element) =>
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent?.trim() !== '');
+  const seen = [...document.body.querySelectorAll('*')].filter(
+    (element) => isOwn(element) && !element.closest('thead') && element.getBoundingClientRect().width > 0,
+  );
+  return seen.flatMap((element) => {
+    const [text, back] = [light(getComputedStyle(element).color), light(ground(element))];
+    const contrast = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+    const what = element.tagName + ' ' + element.textContent.slice(0, 30);
+    return [
+      ...(contrast < 4.5 ? [what + ': contrast ' + contrast.toFixed(1)] : []),
+      ...(element.getBoundingClientRect().right > innerWidth ? [what + ': outside the window'] : []),
+    ];
+  });
+})()`;
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+  ['dark', 390],
+] as const)(
+  '%s, %i pixels wide: nothing is cut off, all text has contrast, and axe finds nothing',
+  async (colorScheme, width) => {
+    const file = join(folder(), 'page.html');
+    writeFileSync(file, ringsPage(RINGS));
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: 800 },
+      bypassCSP: true,
+    });
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(file).href);
+    const shots = process.env['PORTOLAN_SHOTS'];
+    if (shots !== undefined)
+      await page.screenshot({ path: join(shots, `rings-${colorScheme}-${width}.png`), fullPage: true });
+    expect(await page.evaluate(DEFECTS)).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await page.locator('h2').allTextContents()).toEqual(['v4.20', 'v4.19', 'By package']);
+    await page.evaluate(AXE);
+    const found = await page.evaluate<{ violations: { id: string; nodes: unknown[] }[] }>('axe.run()');
+    expect(found.violations.map(({ id, nodes }) => [id, nodes])).toEqual([]);
+    await context.close();
+  },
+);
+
+test('what people wrote is text, never HTML', () => {
+  const [first] = RINGS;
+  const hostile = { at: '2027-01-05T11:00:00.000Z', by: '<b>', why: '<script>', bundle: '"><i>' };
+  const text = ringsPage(first ? [{ ...first, catalog: '<u>', holds: [hostile] }] : []);
+  for (const tag of ['<script', '<i>', '<u>', '<b>\n']) expect(text).not.toContain(tag);
+  expect(text).toContain('&lt;script&gt;');
+});
