@@ -1,6 +1,8 @@
-/** The pictures that are drawn from texts alone: the terminal and the upgrade graph of one pull request. */
+/** The pictures that are drawn from texts alone: the terminal and the upgrade graph of one pull request, and a page. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { CheckReport } from '../../pipeline/check/report.ts';
+import { rehearsalPage } from '../../pipeline/report/page/rehearsal-page.ts';
 import { svgText } from '../../pipeline/report/svg.ts';
 import { textReport } from '../../pipeline/report/text-report.ts';
 import { type Line, type Look, terminalSvg } from './terminal.ts';
@@ -34,6 +36,19 @@ export function drawings(report: CheckReport): ReadonlyMap<string, string> {
     ],
     ['upgrade-graph.svg', svgText(diff.graph, { interactive: false, styled: true })],
   ]);
+}
+
+/** The page that `portolan rehearse --last 30` wrote of the public repository, without the approvers that it names. */
+export function pageOfMerges(): string {
+  const rehearsal = JSON.parse(readFileSync('test/pictures/rehearsal.json', 'utf8'));
+  const policy = { source: 'the policy that portolan setup would write', text: '' };
+  return rehearsalPage({ rehearsal, name: 'a public catalog repository', policy });
+}
+
+/** Names what a page says; not how it looks. */
+export function digestOf(page: string): string {
+  const said = page.replace(/<style>[\s\S]*?<\/style>/, '').replaceAll(/<[^>]*>/g, '');
+  return `${createHash('sha256').update(said).digest('hex')}\n`;
 }
 
 function opmLines({ command, output, exit }: Recorded): Line[] {

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { CheckReport } from '../../pipeline/check/report.ts';
-import { DRAWN, drawings } from './drawings.ts';
+import { DRAWN, digestOf, drawings, pageOfMerges } from './drawings.ts';
 import { pictureOf } from './picture.ts';
 import { reportOf, SHOWN, type Shown } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
@@ -30,6 +30,11 @@ try {
     if (shown.name !== DRAWN) continue;
     for (const [name, text] of drawings(report)) keep(name, Buffer.from(text));
   }
+  const merges = pageOfMerges();
+  await page.setViewportSize({ width: 1000, height: 720 });
+  await page.setContent(merges);
+  keep('page.png', smallPng(await page.screenshot()));
+  writeFileSync('test/pictures/page.sha256', digestOf(merges));
 } finally {
   await browser.close();
 }

@@ -1,7 +1,7 @@
 /** What docs/pictures.md shows is what Portolan says today: where a text changes, `npm run pictures` draws it anew. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DRAWN, drawings } from './drawings.ts';
+import { DRAWN, digestOf, drawings, pageOfMerges } from './drawings.ts';
 import { htmlOf, pictureOf } from './picture.ts';
 import { SHOWN } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
@@ -24,7 +24,7 @@ test.each(SHOWN)(
 test('the page shows each picture of a pull request, and every other file is shown on some page', () => {
   const page = readFileSync('docs/pictures.md', 'utf8');
   const shown = [...page.matchAll(/!\[[^\]]+\]\(pictures\/([\w-]+)\.png\)/g)].map(([, name]) => name);
-  expect(shown.sort()).toEqual(SHOWN.map(({ name }) => name).sort());
+  expect(shown.sort()).toEqual([...SHOWN.map(({ name }) => name), 'page'].sort());
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
   const text = pages.map((name) => readFileSync(`docs/${name}`, 'utf8')).join('');
   expect(readdirSync('docs/pictures').filter((name) => !text.includes(`(pictures/${name})`))).toEqual([]);
@@ -34,6 +34,11 @@ test('the terminal and the upgrade graph are drawn from the report', () => {
   const drawn = drawings(read(DRAWN, 'report'));
   expect([...drawn.keys()]).toEqual(['terminal.svg', 'upgrade-graph.svg']);
   for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
+});
+
+test('the page in the picture is the page of today', () => {
+  expect(readFileSync('test/pictures/page.sha256', 'utf8')).toBe(digestOf(pageOfMerges()));
+  expect(statSync('docs/pictures/page.png').size).toBeLessThan(100_000);
 });
 
 test('a terminal has a title, breaks long lines between words, and shows texts as they are', () => {
