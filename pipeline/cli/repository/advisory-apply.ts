@@ -6,18 +6,30 @@ import { PipelineError } from '../../error.ts';
 import { runGit } from '../../git/process.ts';
 import { treeWith } from '../../git/replace.ts';
 import { entryAt } from '../../git/tree.ts';
+import { proposeAdvisory } from '../../github/advisory-proposal.ts';
+import { readDefaultBranch } from '../../github/pull-request.ts';
+import { advisoryPath } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
-import type { Command, Invocation } from '../command.ts';
-import { type AdvisedClone, advisoryNamed, dayOf, inClone, REPOSITORY_OPTIONS } from './advisory.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
+import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { type AdvisedClone, advisoryNamed, checkId, dayOf, inClone } from './advisory.ts';
 
 export const command: Command = {
   words: 'advisory apply',
   operands: 'ID',
   options: {
-    ...REPOSITORY_OPTIONS,
+    repo: {
+      value: 'DIR|OWNER/NAME',
+      description:
+        'path of the repository (default: current directory), or a GitHub repository, to open a pull request',
+    },
+    base: {
+      value: 'REF',
+      description: 'commit that has the catalogs (default: HEAD, or the default branch on GitHub)',
+    },
     'dry-run': { description: 'print the diff, and write nothing' },
     json: { description: 'print the result as JSON' },
   },
@@ -26,40 +38,80 @@ export const command: Command = {
     'simulates OLM v0 and OLM v1 for every version that clusters may have, before and after. It refuses an edit that leaves',
     'an installation without an upgrade path, unless the advisory names the bundle in withoutUpgradePath. Applying an',
     'advisory again changes nothing. The exit code is 1 if a catalog cannot be edited.',
+    '',
+    'With --repo OWNER/NAME, Portolan opens a pull request with the edits and the proof, or updates the one that is open. If',
+    'advisories/ID.yaml is in the current directory, it becomes part of the pull request; else the branch must have it.',
+    'GITHUB_TOKEN (or GH_TOKEN) needs the permissions contents: write and pull-requests: write.',
   ].join('\n'),
-  examples: ['portolan advisory apply ETCD-2026-001 --dry-run', 'portolan advisory apply ETCD-2026-001'],
-  run: (invocation, terminal) =>
-    inClone({ repo: invocation.text('repo'), base: invocation.text('base') }, terminal, (clone) =>
+  examples: [
+    'portolan advisory apply ETCD-2026-001 --dry-run',
+    'portolan advisory apply ETCD-2026-001',
+    'portolan advisory apply ETCD-2026-001 --repo my-org/catalogs',
+  ],
+  run: (invocation, terminal) => {
+    const repo = invocation.text('repo');
+    if (repo !== undefined && namesGitHub(repo, terminal)) return onGitHub(invocation, terminal, repo);
+    return inClone({ repo, base: invocation.text('base') }, terminal, (clone) =>
       apply(invocation, terminal, clone),
-    ),
+    );
+  },
 };
+
+async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+  const id = invocation.operands[0] ?? '';
+  checkId(id);
+  if (invocation.flag('dry-run')) throw usageError(command, '--dry-run needs a directory');
+  const local = join(terminal.directory, advisoryPath(id));
+  const file = existsSync(local) ? readFileSync(local) : undefined;
+  const opened = openOnGitHub(place, terminal);
+  try {
+    const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
+    const { plans, proposed } = await proposeAdvisory(opened, { id, file, base, today: dayOf(terminal) });
+    const { kind, number, url, branch } = proposed;
+    if (invocation.flag('json')) {
+      const document = { ...planDocument(id, plans), pullRequest: proposed };
+      await terminal.out(`${JSON.stringify(document, null, 2)}\n`);
+    } else {
+      await terminal.out(linesText(advisoryLines(plans.catalogs)));
+      if (number !== undefined) await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);
+    }
+    if (kind === 'taken') terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
+    return kind === 'taken' || isRefused(plans, terminal) ? 1 : 0;
+  } finally {
+    await opened.repository.close();
+  }
+}
 
 async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   const { advisory } = await advisoryNamed(id, clone, terminal);
   const plans = await plansOf(clone.repository, { ...clone, advisory, today: dayOf(terminal) });
-  const isRefused = plans.catalogs.some(
-    ({ refused, unaccepted }) => refused !== undefined || unaccepted.length > 0,
-  );
+  const refused = isRefused(plans, terminal);
   const files = new Map(plans.catalogs.flatMap((one) => [...one.files]));
   const isDry = invocation.flag('dry-run');
-  if (!isRefused && !isDry) await writeEdits(clone, files);
+  if (!refused && !isDry) await writeEdits(clone, files);
   if (invocation.flag('json')) await terminal.out(`${JSON.stringify(planDocument(id, plans), null, 2)}\n`);
   else {
     await terminal.out(linesText(advisoryLines(plans.catalogs)));
     if (isDry) await terminal.out(await diffText(clone, files));
-    else if (!isRefused) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+    else if (!refused) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
   }
-  for (const { what, why } of plans.unread) terminal.err(`warning: ${plain(what)}: ${plain(why)}\n`);
-  const lacking = [...new Set(plans.catalogs.flatMap(({ unaccepted }) => unaccepted))];
+  return refused ? 1 : 0;
+}
+
+/** Whether some catalog cannot be edited; says why, and what could not be looked at. */
+function isRefused({ catalogs, unread }: AdvisoryPlans, { err }: Terminal): boolean {
+  for (const { what, why } of unread) err(`warning: ${plain(what)}: ${plain(why)}\n`);
+  const lacking = [...new Set(catalogs.flatMap(({ unaccepted }) => unaccepted))];
   if (lacking.length > 0) {
-    const line = `withoutUpgradePath: [${lacking.join(', ')}]`;
-    terminal.err(
-      `FAIL: nothing was changed: installations of ${lacking.join(', ')} would have no upgrade path\n`,
-    );
-    terminal.err(`  hint: if that is acceptable, add to the advisory: ${line}\n`);
-  } else if (isRefused) terminal.err('FAIL: nothing was changed\n');
-  return isRefused ? 1 : 0;
+    const names = plain(lacking.join(', '));
+    err(`FAIL: nothing was changed: installations of ${names} would have no upgrade path\n`);
+    err(`  hint: if that is acceptable, add to the advisory: withoutUpgradePath: [${names}]\n`);
+    return true;
+  }
+  const refused = catalogs.some((one) => one.refused !== undefined);
+  if (refused) err('FAIL: nothing was changed\n');
+  return refused;
 }
 
 /** A plan as JSON. */
