@@ -1,0 +1,61 @@
+/** Every forge keeps one contract: GitHub, and Forgejo by answers as a real Gitea's. */
+import { afterEach, expect } from 'vitest';
+import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
+import { forgeContract } from '../fakes/forge-contract.ts';
+import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
+import { PEOPLE } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { hubScene } from '../fakes/hub-scene.ts';
+
+const NAME = { owner: 'example', repo: 'catalogs' };
+
+let hub: Hub | undefined;
+afterEach(async () => {
+  await hub?.close();
+  expect(hub?.forge.defects).toEqual([]);
+});
+
+forgeContract('GitHub', async () => {
+  const own = await openHub();
+  hub = own;
+  const { statuses, comments } = own.forge;
+  return hubScene(own, gitHubForge({ github: unpaced(own.forge), repository: NAME }), {
+    statuses: (commit) =>
+      statuses.filter(({ sha }) => sha === commit).map(({ context, state }) => ({ context, state })),
+    comments: (number) => (comments.get(number) ?? []).map(({ by, body }) => ({ by, body })),
+    comment: (number, by, body) => {
+      const all = comments.get(number) ?? [];
+      comments.set(number, [...all, { id: 1000 + all.length, by, body }]);
+    },
+  });
+});
+
+forgeContract('Forgejo', async () => {
+  const own = await openHub();
+  hub = own;
+  const fake = await fakeForgejo(own);
+  return hubScene(
+    own,
+    forgejoForge(
+      forgejoClient(fake.api, async () => FORGEJO_TOKEN),
+      NAME,
+    ),
+    {
+      statuses: (commit) =>
+        fake.statuses.filter(({ sha }) => sha === commit).map(({ context, state }) => ({ context, state })),
+      comments: (number) =>
+        fake.comments
+          .filter((one) => one.number === number)
+          .map(({ user, body }) => ({ by: user.login, body })),
+      comment: (number, by, body) =>
+        void fake.comments.push({
+          id: fake.comments.length + 1,
+          number,
+          user: { login: by, id: PEOPLE[by].id ?? 0 },
+          body,
+        }),
+    },
+  );
+});

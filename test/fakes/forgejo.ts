@@ -1,0 +1,223 @@
+/** A catalog repository on a fake Forgejo: the people and pull requests of `hub.ts` by Gitea's API, as a real Gitea answered. */
+import { createServer, type IncomingMessage } from 'node:http';
+import { listen, reply } from './host.ts';
+import type { Hub } from './hub.ts';
+
+export const FORGEJO_TOKEN = 'only-a-test';
+/** The account that the token is of. */
+const SELF = { id: 500, login: 'portolan' };
+/** Entries of a page at most, whatever is asked for. */
+const PAGE = 2;
+
+interface Account {
+  readonly id: number;
+  readonly login: string;
+}
+
+interface FakeReview {
+  readonly id: number;
+  readonly number: number;
+  readonly body: string;
+  readonly commit_id: string;
+  readonly comments: readonly { path: string; new_position: number; body: string }[];
+}
+
+export interface FakeForgejo {
+  readonly api: string;
+  readonly statuses: { sha: string; context: string; state: string; description: string }[];
+  readonly comments: { id: number; number: number; user: Account; body: string }[];
+  /** Reviews of the token's account. */
+  readonly reviews: FakeReview[];
+  /** What was asked, as `GET /path`. */
+  readonly asked: string[];
+}
+
+/** Answers, or the number of an error. */
+type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
+
+export async function fakeForgejo(hub: Hub): Promise<FakeForgejo> {
+  const { forge, repository } = hub;
+  const fake: Omit<FakeForgejo, 'api'> = { statuses: [], comments: [], reviews: [], asked: [] };
+  const accountOf = (login: string | undefined): Account | null =>
+    forge.accounts.find((one) => one.login.toLowerCase() === login?.toLowerCase()) ?? null;
+  const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
+  const commitsOf = (...words: readonly string[]) =>
+    repository
+      .git('log', '--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%cs%x00%P%x00%B%x01', ...words)
+      .split('\u0001')
+      .map((text) => text.trim().split('\0'))
+      .filter(([sha]) => sha !== '')
+      .map(
+        ([
+          sha = '',
+          name = '',
+          email = '',
+          committer = '',
+          mail = '',
+          date = '',
+          parents = '',
+          message = '',
+        ]) => ({
+          sha,
+          commit: {
+            author: { name, email, date },
+            committer: { name: committer, email: mail, date: `${date}T00:00:00Z` },
+            message,
+            // Gitea writes the commit's id here, too.
+            tree: { sha },
+            verification: null,
+          },
+          author: accountOf(name),
+          committer: accountOf(committer),
+          parents: parents
+            .split(' ')
+            .filter(Boolean)
+            .map((parent) => ({ sha: parent })),
+        }),
+      );
+  const paged = <T>(all: readonly T[], query: URLSearchParams): T[] => {
+    const from = (Number(query.get('page') ?? 1) - 1) * PAGE;
+    return all.slice(from, from + PAGE);
+  };
+  const reviewsOf = (number: string | undefined) => [
+    ...(pullOf(number)?.reviews ?? []).map(({ by, state, commit }, i) => ({
+      id: i + 1,
+      user: accountOf(by),
+      state: state === 'CHANGES_REQUESTED' ? 'REQUEST_CHANGES' : state === 'DISMISSED' ? 'APPROVED' : state,
+      dismissed: state === 'DISMISSED',
+      commit_id: commit,
+      body: '',
+      submitted_at: `2026-01-01T00:00:${String(i).padStart(2, '0')}Z`,
+    })),
+    ...fake.reviews
+      .filter((review) => review.number === Number(number))
+      .map((review) => ({
+        ...review,
+        user: SELF,
+        state: 'COMMENT',
+        dismissed: false,
+        submitted_at: '2026-01-02',
+      })),
+  ];
+  const routes: readonly (readonly [string, Route])[] = [
+    ['GET /user', () => SELF],
+    ['GET /users/([^/]+)', ([login]) => accountOf(login) ?? 404],
+    [
+      'GET REPO/pulls/(\\d+)',
+      ([number]) => {
+        const pull = pullOf(number);
+        if (!pull) return 404;
+        const { base, head, branch, draft, state, author, labels } = pull;
+        const repo = { name: 'catalogs', owner: { id: 900, login: 'example' } };
+        return {
+          ...{
+            number: pull.number,
+            user: accountOf(author),
+            state,
+            draft,
+            labels: labels.map((name) => ({ name })),
+          },
+          base: { ref: pull.into ?? 'main', sha: base },
+          head: { ref: branch, sha: head, repo },
+        };
+      },
+    ],
+    ['GET REPO/pulls/(\\d+)/reviews', ([number], query) => paged(reviewsOf(number), query)],
+    [
+      'POST REPO/pulls/(\\d+)/reviews',
+      ([number], _, body) => {
+        const review = { ...JSON.parse(body), id: 100 + fake.asked.length, number: Number(number) };
+        fake.reviews.push(review);
+        return review;
+      },
+    ],
+    [
+      'DELETE REPO/pulls/(\\d+)/reviews/(\\d+)',
+      ([, id]) => {
+        const at = fake.reviews.findIndex((review) => review.id === Number(id));
+        if (at < 0) return 404;
+        fake.reviews.splice(at, 1);
+        return undefined;
+      },
+    ],
+    [
+      'GET REPO/pulls/(\\d+)/commits',
+      ([number], query) => {
+        const pull = pullOf(number);
+        return pull ? paged(commitsOf(`${pull.base}..${pull.head}`), query) : 404;
+      },
+    ],
+    ['GET REPO/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
+    [
+      'GET REPO/commits',
+      (_, query) => paged(commitsOf(query.get('sha') ?? '', '--', query.get('path') ?? ''), query),
+    ],
+    [
+      'GET REPO/activities/feeds',
+      () =>
+        [...forge.pulls.values()].map(({ pusher, author, branch, head, base }) => ({
+          op_type: 'commit_repo',
+          // Of a push that is hidden, an older one of the author's is seen.
+          act_user: accountOf(pusher ?? author),
+          ref_name: `refs/heads/${branch}`,
+          content: JSON.stringify({ HeadCommit: { Sha1: pusher === undefined ? base : head } }),
+        })),
+    ],
+    [
+      'POST REPO/statuses/([0-9a-f]{40})',
+      ([sha = ''], _, body) => {
+        const status = { ...JSON.parse(body), sha };
+        fake.statuses.push(status);
+        return status;
+      },
+    ],
+    [
+      'GET REPO/issues/(\\d+)/comments',
+      ([number]) => fake.comments.filter((one) => one.number === Number(number)),
+    ],
+    [
+      'POST REPO/issues/(\\d+)/comments',
+      ([number], _, body) => {
+        const comment = {
+          id: fake.comments.length + 1,
+          number: Number(number),
+          user: SELF,
+          body: JSON.parse(body).body,
+        };
+        fake.comments.push(comment);
+        return comment;
+      },
+    ],
+    [
+      'PATCH REPO/issues/comments/(\\d+)',
+      ([id], _, body) => {
+        const comment = fake.comments.find((one) => one.id === Number(id));
+        if (!comment) return 404;
+        comment.body = JSON.parse(body).body;
+        return comment;
+      },
+    ],
+  ];
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const what = `${request.method} ${pathname.replace('/api/v1', '')}`;
+    fake.asked.push(what);
+    const body = await bodyOf(request);
+    const isIn = request.headers.authorization === `token ${FORGEJO_TOKEN}`;
+    const [answer] = routes.flatMap(([pattern, route]) => {
+      const match = new RegExp(`^${pattern.replace('REPO', '/repos/example/catalogs')}$`).exec(what);
+      return match ? [() => route(match.slice(1), searchParams, body)] : [];
+    });
+    const said = isIn ? (answer ? answer() : 404) : 401;
+    if (typeof said === 'number') reply(response, said, '{"message": "no"}');
+    else if (said === undefined) reply(response, 204);
+    else reply(response, 200, JSON.stringify(said));
+  });
+  return { ...fake, api: `http://${await listen(server)}/api/v1` };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
