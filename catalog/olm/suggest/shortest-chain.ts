@@ -1,6 +1,6 @@
 /**
  * The shortest chain of entries below a head that gives every installation an upgrade: a covering problem, with the
- * condition that each entry of the chain may follow the one before. It is solved exactly within a budget of steps;
+ * condition that each entry of the chain may follow the one before. It is solved exactly within a budget;
  * beyond that the result is a good chain together with a lower bound.
  */
 
@@ -22,13 +22,13 @@ export interface Chain {
   readonly atLeast: number;
 }
 
-/** Steps of the search: enough to prove the shortest chain for nearly every real channel, within a second. */
-const BUDGET = 200_000;
+/** Positions that the search looks at: enough to prove the shortest chain of every real channel, and about a second. */
+const BUDGET = 20_000_000;
 
 /**
  * Finds the shortest chain.
  *
- * @param budget steps after which the search gives up proving
+ * @param budget positions after which the search gives up proving
  * @returns undefined where no chain is found that covers every position
  */
 export function shortestChain(problem: ChainProblem, budget: number = BUDGET): Chain | undefined {
@@ -81,7 +81,7 @@ class Search {
 
   /** A chain of at most so many entries. */
   within(limit: number): number[] | 'gave-up' | undefined {
-    this.#budget--;
+    this.#budget -= this.#problem.size;
     if (this.#budget < 0) return 'gave-up';
     const options = this.#openQuestion();
     if (!options) return this.#size <= limit ? this.chosen : undefined;

@@ -120,4 +120,25 @@ describe('the shortest chain', () => {
     expect(found).toEqual({ positions: [499, 999], atLeast: 2 });
     expect(asked).toBeLessThan(10 * size);
   });
+
+  test('of a channel made to be hard gives up in the end, with a chain and a bound', () => {
+    const size = 150;
+    let seed = 1;
+    const random = (): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed / 2 ** 31;
+    };
+    const pairs = Array.from({ length: size }, (_, to) =>
+      Array.from(
+        { length: to > 0 ? 7 : 0 },
+        (_skip, i) => [i === 0 ? to - 1 : Math.floor(random() * to), to] as const,
+      ),
+    ).flat();
+    const one = problem(size, pairs);
+    let asked = 0;
+    const found = shortestChain({ ...one, may: (from, to) => ++asked > 0 && one.may(from, to) }, 100_000);
+    expect(isChain(one, found?.positions ?? [])).toBe(true);
+    expect(found?.atLeast).toBeLessThan(found?.positions.length ?? 0);
+    expect(asked).toBeLessThan(2_000_000);
+  });
 });
