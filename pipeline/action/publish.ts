@@ -8,16 +8,20 @@ import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
+import { namedCheck } from '../github/checks.ts';
 import { lastDeployed, noteDeployed } from '../github/deployments.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
+import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { heldBackBy, namedMissing } from '../publish/held-back.ts';
 import { publish } from '../publish/publish.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
+import type { RingState } from '../publish/rings/state.ts';
+import { ringsListText } from '../publish/rings/text.ts';
 import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
@@ -26,6 +30,7 @@ import { logText } from './outputs.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
+import { moveAllRings } from './rings.ts';
 
 interface Publishing {
   readonly inputs: RunInputs;
@@ -107,12 +112,14 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
     else ended.push({ catalog, kind: 'unchanged' });
   }
   for (const catalog of await retired(publishing, catalogs)) ended.push({ catalog, kind: 'retired' });
+  const { rings, failed } = await movedRings(publishing, catalogs);
   const receipts = ended.flatMap((one) =>
     one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
   );
   setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
   setOutput('files', inputs.publish.out);
-  await summary.addRaw(summaryOf(commit, ended)).write();
+  await summary.addRaw(`${summaryOf(commit, ended)}${ringsSummary(rings)}`).write();
+  if (failed.length > 0) setFailed(`rings not looked at: ${plain(failed.join(', '))}`);
   const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
   if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
 }
@@ -176,6 +183,28 @@ async function retired(publishing: Publishing, catalogs: readonly string[]): Pro
   return withPlaces(publishing, (places) =>
     retireGone({ ...places, repository, branch, commit, policy, catalogs, log }),
   );
+}
+
+/** Opens rings whose time has come; where functions publish, they do it. */
+async function movedRings(
+  publishing: Publishing,
+  catalogs: readonly string[],
+): Promise<Awaited<ReturnType<typeof moveAllRings>>> {
+  const { inputs, forge, repository, branch, policy } = publishing;
+  const isRinged = policy.publish.catalogs.some(({ rings }) => rings.length > 0);
+  if (inputs.publish.url !== undefined || !isRinged) return { rings: [], failed: [] };
+  const { owner, repo } = forge.repository;
+  const checkOf: CheckOf = ({ commit }, name) => namedCheck(forge.github, forge.repository, { commit, name });
+  const log = (line: string): void => info(plain(line));
+  const around = { repository, policy, catalogs, branch, checkOf, log, now: () => new Date() };
+  return withPlaces(publishing, (places) => moveAllRings({ ...places, ...around, name: `${owner}/${repo}` }));
+}
+
+/** What each ring has, and what waits for it. */
+function ringsSummary(rings: readonly RingState[]): string {
+  if (rings.length === 0) return '';
+  const lines = ringsListText(rings).trimEnd().split('\n');
+  return ['', '## Release rings', '', ...lines.map((line) => `    ${line}`), ''].join('\n');
 }
 
 async function here(publishing: Publishing, catalog: string): Promise<Ended> {

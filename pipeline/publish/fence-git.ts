@@ -20,8 +20,15 @@ export interface FencePlace {
   readonly reach?: Reach | undefined;
 }
 
+/** Texts by the names of rings, each with all that it was before: the commits of `refs/portolan-rings/<name>`. */
+export interface KeptTexts {
+  readText(name: string): Promise<{ readonly text: string; readonly version: string } | undefined>;
+  /** @returns false, and nothing is written, when another version stands there */
+  replaceText(name: string, text: string, version: string | undefined): Promise<boolean>;
+}
+
 /** A fence whose names can be asked for. */
-export interface GitFence extends Fence {
+export interface GitFence extends Fence, KeptTexts {
   /** What anybody has claimed: names of fences. */
   names(): Promise<readonly string[]>;
   /** The branches of the repository, with the ids of their tips. */
@@ -61,6 +68,10 @@ function refOf(name: string): string {
 /** Beside the claims: no name of a catalog leads here. */
 function leaseRefOf(name: string): string {
   return `refs/portolan-leases/${name}`;
+}
+
+function ringsRefOf(name: string): string {
+  return `refs/portolan-rings/${name}`;
 }
 
 /**
@@ -105,8 +116,14 @@ interface Refs {
 }
 
 /** Claims follow each other as commits do; of leases only the last one is kept. */
-function fenceOf({ run, at, move }: Refs): Fence {
+function fenceOf({ run, at, move }: Refs): Fence & KeptTexts {
   return {
+    readText: async (name) => {
+      const id = await at(ringsRefOf(name));
+      return id === undefined ? undefined : { text: await textAt(run, id), version: id };
+    },
+    replaceText: async (name, text, version) =>
+      move(ringsRefOf(name), await textCommit(run, text, version), version),
     read: async (name) => {
       const id = await at(refOf(name));
       if (id === undefined) return undefined;
@@ -181,6 +198,8 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     replace: (...parameters) => inTurn(() => fence.replace(...parameters)),
     readLease: (name) => inTurn(() => fence.readLease(name)),
     replaceLease: (...parameters) => inTurn(() => fence.replaceLease(...parameters)),
+    readText: (name) => inTurn(() => fence.readText(name)),
+    replaceText: (...parameters) => inTurn(() => fence.replaceText(...parameters)),
     branches: () =>
       inTurn(async () =>
         branchesIn((await runGit(far, ['ls-remote', '--', repository, `${HEADS}*`])).output),

@@ -127,6 +127,25 @@ export function recordRings(records: RecordStore, catalog: string, name: string)
   };
 }
 
+/** Rings as texts that are written over the version that was read. */
+export function textRings(
+  texts: {
+    readText(name: string): Promise<{ readonly text: string; readonly version: string } | undefined>;
+    replaceText(name: string, text: string, version: string | undefined): Promise<boolean>;
+  },
+  catalog: string,
+  name: string,
+): RingStore {
+  return {
+    read: async () => {
+      const kept = await texts.readText(name);
+      if (!kept) return { state: noRings(catalog), version: undefined };
+      return { state: parseRings(kept.text, `rings ${name}`), version: kept.version };
+    },
+    replace: (state, version) => texts.replaceText(name, ringsText(state), version),
+  };
+}
+
 /** The rings of every catalog that has any, by the names of catalogs. */
 export async function ringsIn(records: RecordStore): Promise<RingState[]> {
   const found: RingState[] = [];
