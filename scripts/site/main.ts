@@ -47,7 +47,8 @@ execFileSync(
 /** The sidebar of each part of the site: the groups of pages, or every command, rule group or decision. */
 function sidebar(all: readonly SitePage[]): object {
   const item = ({ path, text }: SitePage): object => ({
-    text: titleOf(text).replace(/^(?:portolan|Rules:) /, ''),
+    // The group says the rest.
+    text: titleOf(text).replace(/^(?:portolan|Rules:|Start:) /, ''),
     link: `/${path.replace(/\.md$/, '.html')}`,
   });
   const below = (folder: string): object[] =>

@@ -108,7 +108,7 @@ export function commandPages(text: string, documents: ReadonlyMap<string, string
       const page = known.get(wordsOf(one));
       return page ? [`| [\`portolan ${page.words}\`](${posix.basename(page.path)}) | ${page.summary} |`] : [];
     });
-    return [`## ${title.trim()}`, '', '| command | |', '|---|---|', ...rows, ''].join('\n');
+    return [`## ${title.trim()}`, '', '| command | what it does |', '|---|---|', ...rows, ''].join('\n');
   });
   return [
     { path: 'commands/index.md', text: `${intro}${list.join('\n')}` },
