@@ -60,6 +60,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./catalog/audit.ts')).command,
       },
       {
+        words: 'inventory',
+        summary: 'List what clusters have installed, for reports about a fleet',
+        load: async () => (await import('./catalog/inventory.ts')).command,
+      },
+      {
         words: 'next',
         summary: 'Show the upgrade path from an installed version',
         load: async () => (await import('./catalog/next.ts')).command,

@@ -1,0 +1,142 @@
+/** A cluster's API, as far as it is read: lists of objects, page by page. It sends nothing but GET. */
+import { Agent, request } from 'node:https';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
+import type { ClusterAccess } from './kubeconfig.ts';
+
+export interface ClusterApi {
+  /** The object at a path; undefined where there is none, or no such kind. */
+  readonly get: (path: string) => Promise<unknown>;
+  /** The objects of a list; undefined where the cluster has no such kind. */
+  readonly list: (path: string, selector?: string) => Promise<readonly unknown[] | undefined>;
+  readonly close: () => void;
+}
+
+/** Objects of a page. */
+const PAGE = 500;
+
+/** Most pages of a list: a million objects. */
+const MOST_PAGES = 2000;
+
+/** Most bytes of an answer. */
+const MOST = 256 * 1024 * 1024;
+
+/** How long a cluster may be silent, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Opens the API of a cluster. */
+export function clusterApi(access: ClusterAccess): ClusterApi {
+  const { ca, certificate } = access;
+  const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }), ...certificate });
+  const get = async (path: string): Promise<unknown> => {
+    const { status, body } = await answerTo(access, agent, path);
+    if (status === 404) return undefined;
+    if (status === 200) return parsedJson(body);
+    throw refusal(access, { path, status, body });
+  };
+  return {
+    get,
+    list: (path, selector) => listed(get, path, selector),
+    close: () => agent.destroy(),
+  };
+}
+
+/** All pages; where the continue token has expired, the list is read once more from its beginning. */
+async function listed(
+  get: ClusterApi['get'],
+  path: string,
+  selector: string | undefined,
+): Promise<readonly unknown[] | undefined> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await pagesOf(get, path, selector);
+    } catch (error) {
+      if (tries > 0 || !(error instanceof ExpiredList)) throw error;
+    }
+  }
+}
+
+/** The API answered 410: the objects changed too much since the first page. */
+class ExpiredList extends PipelineError {}
+
+async function pagesOf(
+  get: ClusterApi['get'],
+  path: string,
+  selector: string | undefined,
+): Promise<readonly unknown[] | undefined> {
+  const items: unknown[] = [];
+  let next = '';
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const query = new URLSearchParams({ limit: String(PAGE) });
+    if (selector !== undefined) query.set('labelSelector', selector);
+    if (next !== '') query.set('continue', next);
+    const value = await get(`${path}?${query}`);
+    if (value === undefined && page === 0) return undefined;
+    if (!isObject(value) || !Array.isArray(value['items']))
+      throw new PipelineError('bad-answer', `the cluster's answer to ${path} is not a list`);
+    for (const item of value['items']) items.push(item);
+    const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+    next = typeof metadata['continue'] === 'string' ? metadata['continue'] : '';
+    if (next === '') return items;
+  }
+  throw new PipelineError('too-large', `the list ${path} has more than ${MOST_PAGES} pages`);
+}
+
+interface ApiAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function refusal(
+  { name }: ClusterAccess,
+  { path, status, body }: ApiAnswer & { readonly path: string },
+): PipelineError {
+  const value = parsedJson(body);
+  const said =
+    isObject(value) && typeof value['message'] === 'string' ? `: ${value['message'].slice(0, 300)}` : '';
+  const text = `cluster ${JSON.stringify(name)} answered ${status} to GET ${path.replace(/\?.*/, '')}${said}`;
+  if (status === 410) return new ExpiredList('bad-answer', text, { retryable: true });
+  if (status === 401) return new PipelineError('denied', text, { hint: 'renew the token of the kubeconfig' });
+  if (status === 403)
+    return new PipelineError('denied', text, {
+      hint: 'bind the ClusterRole of docs/fleet.md to the account',
+    });
+  return new PipelineError('bad-answer', text, { retryable: status >= 500 });
+}
+
+function answerTo({ name, server, token }: ClusterAccess, agent: Agent, path: string): Promise<ApiAnswer> {
+  const failed = (why: string, cause?: unknown): PipelineError =>
+    new PipelineError('unreachable', `cannot reach cluster ${JSON.stringify(name)}: ${why}`, {
+      retryable: true,
+      ...(cause === undefined ? {} : { cause }),
+    });
+  return new Promise((resolve, reject) => {
+    const headers = {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    const sent = request(`${server}${path}`, { agent, headers, timeout: PATIENCE }, (answer) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      answer.on('data', (part: Buffer) => {
+        size += part.length;
+        if (size <= MOST) parts.push(part);
+        else sent.destroy(new PipelineError('too-large', `an answer has more than ${MOST} bytes`));
+      });
+      answer.on('end', () =>
+        answer.complete
+          ? resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') })
+          : reject(failed('the answer ended early')),
+      );
+      answer.on('error', (error) =>
+        reject(error instanceof PipelineError ? error : failed(error.message, error)),
+      );
+    });
+    sent.on('timeout', () => sent.destroy(failed(`no answer for ${PATIENCE / 1000} s`)));
+    sent.on('error', (error) =>
+      reject(error instanceof PipelineError ? error : failed(error.message, error)),
+    );
+    sent.end();
+  });
+}

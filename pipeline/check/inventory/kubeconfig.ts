@@ -1,0 +1,111 @@
+/**
+ * Kubeconfigs: how to reach a cluster's API. Plugins are not run, and what would make a connection unsafe is refused.
+ *
+ * @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import { readSettings } from '../../settings.ts';
+
+/** How to reach a cluster. */
+export interface ClusterAccess {
+  /** Name of the context. */
+  readonly name: string;
+  /** Such as `https://api.example.com:6443`. */
+  readonly server: string;
+  /** Certificates of its authority, as PEM; those of the machine without it. */
+  readonly ca: string | undefined;
+  readonly token: string | undefined;
+  /** A client's certificate and key, as PEM. */
+  readonly certificate: { readonly cert: string; readonly key: string } | undefined;
+}
+
+export interface KubeconfigFile {
+  /** What it is called in messages. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** Reads a file that it names. @throws PipelineError */
+  readonly readFile: (path: string) => string;
+}
+
+/**
+ * The access of a context.
+ *
+ * @param context the current one when undefined
+ * @throws PipelineError `usage`
+ */
+export function clusterAccess(file: KubeconfigFile, context: string | undefined): ClusterAccess {
+  const { settings } = readSettings(file.path, file.bytes);
+  const value = settings?.value;
+  if (!isObject(value)) throw usage(`${file.path} is not a kubeconfig`);
+  const name = context ?? text(value['current-context']);
+  if (name === '') throw usage(`${file.path} has no current context`, 'use --context NAME');
+  const chosen = named(value['contexts'], name, 'context');
+  if (!chosen)
+    throw usage(`${file.path} has no context ${JSON.stringify(name)}`, contextsHint(value['contexts']));
+  const cluster = named(value['clusters'], text(chosen['cluster']), 'cluster') ?? {};
+  const user = named(value['users'], text(chosen['user']), 'user') ?? {};
+  refuse(file.path, cluster, user);
+  const data = (of: Json, key: string): string | undefined => dataOrFile(file, of, key);
+  const [cert, key] = [data(user, 'client-certificate'), data(user, 'client-key')];
+  const tokenFile = text(user['tokenFile']);
+  const token = text(user['token']) || (tokenFile === '' ? '' : file.readFile(tokenFile).trim());
+  return {
+    name,
+    server: serverOf(file.path, text(cluster['server'])),
+    ca: data(cluster, 'certificate-authority'),
+    token: token === '' ? undefined : token,
+    certificate: cert !== undefined && key !== undefined ? { cert, key } : undefined,
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function usage(message: string, hint?: string): PipelineError {
+  return new PipelineError('usage', message, hint === undefined ? {} : { hint });
+}
+
+function named(list: unknown, name: string, kind: string): Json | undefined {
+  const found = Array.isArray(list) ? list.find((one) => isObject(one) && one['name'] === name) : undefined;
+  const value = isObject(found) ? found[kind] : undefined;
+  return isObject(value) ? value : undefined;
+}
+
+function contextsHint(list: unknown): string {
+  const names = Array.isArray(list) ? list.flatMap((one) => (isObject(one) ? text(one['name']) : [])) : [];
+  return `--context ${names.join('|')}`;
+}
+
+/** Refuses what Portolan does not support. */
+function refuse(path: string, cluster: Json, user: Json): void {
+  const hint = 'put a token into the kubeconfig: kubectl create token portolan-inventory';
+  if ('exec' in user || 'auth-provider' in user)
+    throw usage(`${path}: Portolan does not run credential plugins (exec, auth-provider)`, hint);
+  if ('username' in user || 'password' in user)
+    throw usage(`${path}: Portolan does not send passwords`, hint);
+  if (cluster['insecure-skip-tls-verify'] === true)
+    throw usage(
+      `${path}: Portolan does not skip the verification of certificates`,
+      'set certificate-authority',
+    );
+  if ('proxy-url' in cluster) throw usage(`${path}: Portolan does not support proxy-url`);
+}
+
+function serverOf(path: string, server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === '')
+    return server.replace(/\/+$/, '');
+  throw usage(`${path}: the server of the cluster is ${JSON.stringify(server)}, expected https://HOST:PORT`);
+}
+
+/** The text of `KEY-data` (base64), or of the file at `KEY`. */
+function dataOrFile({ readFile }: KubeconfigFile, of: Json, key: string): string | undefined {
+  const data = text(of[`${key}-data`]);
+  if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  const path = text(of[key]);
+  return path === '' ? undefined : readFile(path);
+}

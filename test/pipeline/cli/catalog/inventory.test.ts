@@ -1,0 +1,301 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readFleet } from '../../../../pipeline/check/fleet/read-fleet.ts';
+import { readSettings } from '../../../../pipeline/settings.ts';
+import { selfSigned } from '../../../fakes/certificate.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { runCommand } from '../../../fakes/terminal.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** The rules of the ClusterRole in the documentation. */
+function documentedRules(): readonly Rule[] {
+  const page = readFileSync('docs/fleet.md', 'utf8');
+  const [, text = ''] = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(page) ?? [];
+  const { settings } = readSettings('role.yaml', new TextEncoder().encode(text));
+  const role = settings?.value as { rules: Rule[] } | undefined;
+  return role?.rules ?? [];
+}
+
+interface Asked {
+  readonly group: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly verb: string;
+}
+
+type Objects = Readonly<Record<string, readonly object[] | object>>;
+
+interface FakeCluster {
+  readonly server: string;
+  readonly cert: string;
+  readonly asked: Asked[];
+  readonly seen: { readonly method: string; readonly url: URL }[];
+}
+
+const PAGE = 2;
+
+/** An API server with some kinds of objects: it allows what the rules allow, and gives two objects a page. */
+async function cluster(
+  objects: Objects,
+  { rules = documentedRules(), expires = 0 } = {},
+): Promise<FakeCluster> {
+  const { key, cert } = selfSigned('127.0.0.1');
+  const asked: Asked[] = [];
+  const seen: { method: string; url: URL }[] = [];
+  let left = expires;
+  const answer = (request: IncomingMessage): [status: number, body: object] => {
+    const url = new URL(request.url ?? '/', 'https://127.0.0.1');
+    seen.push({ method: request.method ?? '', url });
+    if (request.headers.authorization !== 'Bearer secret') return [401, { message: 'Unauthorized' }];
+    const [, group = '', version = '', resource = '', name = ''] =
+      /^\/apis\/([^/]+)\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
+    const verb = name === '' ? 'list' : 'get';
+    asked.push({ group, resource, name, verb });
+    const isAllowed = rules.some(
+      (rule) =>
+        rule.apiGroups.includes(group) &&
+        rule.resources.includes(resource) &&
+        rule.verbs.includes(verb) &&
+        (rule.resourceNames?.includes(name) ?? true),
+    );
+    if (request.method !== 'GET' || !isAllowed) return [403, { message: `cannot ${verb} ${resource}` }];
+    const found = objects[`${group}/${version}/${resource}`];
+    if (!found) return [404, { message: 'not found' }];
+    if (!Array.isArray(found)) return [200, found];
+    if (url.searchParams.get('limit') !== '500') return [400, { message: 'without a limit' }];
+    const from = Number(url.searchParams.get('continue') ?? 0);
+    if (from > 0 && left-- > 0) return [410, { message: 'The provided continue parameter is too old' }];
+    const more = from + PAGE < found.length ? String(from + PAGE) : '';
+    return [200, { kind: 'List', metadata: { continue: more }, items: found.slice(from, from + PAGE) }];
+  };
+  const server = createServer({ key, cert }, (request, response) => {
+    const [status, body] = answer(request);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, cert, asked, seen };
+}
+
+const subscription = (name: string, installedCSV: string, spec: object = {}): object => ({
+  metadata: { name, namespace: 'n' },
+  spec: { name, channel: 'alpha', source: 'secret-catalog', ...spec },
+  status: { installedCSV },
+});
+const csv = (name: string, version: string): object => ({
+  metadata: { name, namespace: 'n' },
+  spec: { version },
+});
+
+const OLM_V0 = {
+  'operators.coreos.com/v1alpha1/subscriptions': [
+    subscription('etcd', 'etcdoperator.v0.9.4', { installPlanApproval: 'Manual' }),
+    subscription('kiali', 'kiali.v1.0.0'),
+    subscription('waiting', ''),
+  ],
+  'operators.coreos.com/v1alpha1/clusterserviceversions': [
+    csv('etcdoperator.v0.9.4', '0.9.4'),
+    csv('kiali.v1.0.0', '1.0.0'),
+  ],
+};
+const VERSION = {
+  'config.openshift.io/v1/clusterversions': {
+    spec: { clusterID: '9b1f3c1e-1111-4c4c-8888-123456789abc' },
+    status: {
+      history: [
+        { state: 'Partial', version: '4.19.1' },
+        { state: 'Completed', version: '4.18.12' },
+      ],
+    },
+  },
+};
+const OLM_V1 = {
+  'olm.operatorframework.io/v1/clusterextensions': [
+    {
+      metadata: { name: 'argo' },
+      spec: {
+        source: { catalog: { packageName: 'argocd-operator', version: '<1.0.0', channels: ['alpha'] } },
+      },
+      status: { install: { bundle: { name: 'argocd-operator.v0.6.0', version: '0.6.0' } } },
+    },
+  ],
+};
+
+interface User {
+  readonly user?: object;
+  readonly cluster?: object;
+}
+
+function kubeconfig(
+  { server, cert }: FakeCluster,
+  { user = { token: 'secret' }, cluster: more = {} }: User = {},
+): string {
+  const directory = folder();
+  const ca = Buffer.from(cert).toString('base64');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'secret-name',
+    contexts: [{ name: 'secret-name', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': ca, ...more } }],
+    users: [{ name: 'u', user }],
+  };
+  writeFileSync(join(directory, 'config'), JSON.stringify(config));
+  return directory;
+}
+
+const inventory = (directory: string, ...words: string[]) =>
+  runCommand(['inventory', '--kubeconfig', 'config', ...words], { directory });
+
+describe('portolan inventory', () => {
+  test('reads every page of what the documented ClusterRole allows, and nothing else', async () => {
+    const far = await cluster({ ...OLM_V0, ...VERSION, ...OLM_V1 });
+    const { exit, out, err } = await inventory(kubeconfig(far));
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    expect(JSON.parse(out)).toEqual({
+      apiVersion: 'portolan/v1alpha1',
+      kind: 'Fleet',
+      rows: [
+        {
+          cluster: 'secret-name',
+          platform: '4.18.12',
+          olm: 'v0',
+          package: 'etcd',
+          csv: 'etcdoperator.v0.9.4',
+          version: '0.9.4',
+          channels: ['alpha'],
+          catalog: 'secret-catalog',
+          approval: 'Manual',
+        },
+        {
+          cluster: 'secret-name',
+          platform: '4.18.12',
+          olm: 'v0',
+          package: 'kiali',
+          csv: 'kiali.v1.0.0',
+          version: '1.0.0',
+          channels: ['alpha'],
+          catalog: 'secret-catalog',
+          approval: 'Automatic',
+        },
+        {
+          cluster: 'secret-name',
+          platform: '4.18.12',
+          olm: 'v1',
+          package: 'argocd-operator',
+          csv: 'argocd-operator.v0.6.0',
+          version: '0.6.0',
+          channels: ['alpha'],
+          range: '<1.0.0',
+        },
+      ],
+    });
+    expect(far.seen.every(({ method }) => method === 'GET')).toBe(true);
+    // The role allows nothing that is not asked for.
+    const used = new Set(
+      far.asked.map(({ group, resource, name, verb }) => `${group} ${resource} ${name} ${verb}`),
+    );
+    const allowed = documentedRules().flatMap(({ apiGroups, resources, resourceNames = [''], verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          resourceNames.flatMap((name) => verbs.map((verb) => `${group} ${resource} ${name} ${verb}`)),
+        ),
+      ),
+    );
+    expect([...used].sort()).toEqual(allowed.sort());
+  });
+
+  test('what it prints is a fleet', async () => {
+    const { out } = await inventory(kubeconfig(await cluster({ ...OLM_V0, ...VERSION })));
+    const { fleet, bad } = readFleet([{ path: 'fleet.json', text: out }]);
+    expect(bad).toEqual([]);
+    expect(fleet.rows.map(({ installation }) => [installation.package, installation.platform])).toEqual([
+      ['etcd', '4.18'],
+      ['kiali', '4.18'],
+    ]);
+  });
+
+  test('--anonymize leaves neither names of clusters nor of catalogs', async () => {
+    const far = await cluster({ ...OLM_V0, ...VERSION });
+    const { out } = await inventory(kubeconfig(far), '--anonymize');
+    expect(out).not.toMatch(/secret|9b1f3c1e|127\.0\.0\.1/);
+    expect(new Set(JSON.parse(out).rows.map((row: { cluster: string }) => row.cluster)).size).toBe(1);
+    expect(JSON.parse(out).rows[0].cluster).toMatch(/^cluster-[0-9a-f]{12}$/);
+    expect((await inventory(kubeconfig(far), '--anonymize')).out).toBe(out);
+  });
+
+  test('a list that expires is read once more; one that expires again is an error', async () => {
+    const once = await inventory(kubeconfig(await cluster({ ...OLM_V0 }, { expires: 1 })));
+    expect(once.exit).toBe(0);
+    expect(JSON.parse(once.out).rows).toHaveLength(2);
+    const twice = await inventory(kubeconfig(await cluster({ ...OLM_V0 }, { expires: 9 })));
+    expect(twice).toMatchObject({
+      exit: 2,
+      out: '',
+      err: expect.stringContaining('continue parameter is too old'),
+    });
+  });
+
+  test.each([
+    ['without OLM', {}, 'has no OLM'],
+    [
+      'without a role',
+      { rules: [] },
+      'answered 403 to GET /apis/config.openshift.io/v1/clusterversions/version',
+    ],
+  ])('a cluster %s is an error', async (_, options, message) => {
+    const far = await cluster({ ...VERSION }, options);
+    expect(await inventory(kubeconfig(far))).toMatchObject({
+      exit: 2,
+      out: '',
+      err: expect.stringContaining(message),
+    });
+  });
+
+  test.each([
+    ['a credential plugin', { user: { exec: { command: 'aws' } } }, 'does not run credential plugins'],
+    ['a password', { user: { username: 'a', password: 'b' } }, 'does not send passwords'],
+    [
+      'unverified certificates',
+      { cluster: { 'insecure-skip-tls-verify': true } },
+      'does not skip the verification',
+    ],
+    ['plain HTTP', { cluster: { server: 'http://127.0.0.1' } }, 'expected https://HOST:PORT'],
+    [
+      'another authority',
+      {
+        cluster: {
+          'certificate-authority-data': Buffer.from(selfSigned('127.0.0.1').cert).toString('base64'),
+        },
+      },
+      'cannot reach cluster',
+    ],
+    ['an old token', { user: { token: 'old' } }, 'answered 401'],
+  ])('%s is refused, with a reason', async (_, user: User, message) => {
+    const far = await cluster({ ...OLM_V0 });
+    const ran = await inventory(kubeconfig(far, user));
+    expect(ran).toMatchObject({ exit: 2, out: '' });
+    expect(ran.err).toContain(message);
+    expect(ran.err).not.toContain('Bearer');
+  });
+
+  test('files that the kubeconfig names are beside it; an unknown context is named', async () => {
+    const far = await cluster({ ...OLM_V0 });
+    const directory = kubeconfig(far, { user: { tokenFile: 'token' } });
+    writeFileSync(join(directory, 'token'), 'secret\n');
+    expect((await inventory(directory)).exit).toBe(0);
+    const unknown = await inventory(directory, '--context', 'other');
+    expect(unknown.err).toContain('has no context "other"');
+    expect(unknown.err).toContain('--context secret-name');
+  });
+});
