@@ -106,7 +106,7 @@ export interface GateForge {
 
   /** Sets the status that a branch may require: the first thing that is written. */
   postStatus(about: { readonly commit: string; readonly report: CheckReport }): Promise<void>;
-  /** Shows the findings at their lines; the same report again adds nothing. */
+  /** Shows the findings at their lines, in place of those that were shown before. */
   postFindings(about: Reported): Promise<void>;
   /**
    * Writes the pull request's one comment, or writes it over again.

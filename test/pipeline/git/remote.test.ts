@@ -1,5 +1,6 @@
 /** A repository elsewhere: what comes of it, and what comes once. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { leftBranchAt } from '../../../pipeline/git/merge.ts';
 import { authorization } from '../../../pipeline/git/process.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import type { Repository } from '../../../pipeline/git/repository.ts';
@@ -71,4 +72,14 @@ test.each([
   expect(hub.forge.git.requests > requests).toBe(depth !== undefined);
   const file = await entryAt(repository.objects, root, 'a/b/c/file');
   expect((await repository.objects.read(file?.id ?? '', 100)).bytes.toString()).toBe('one');
+});
+
+test('a commit that comes after a history leaves that history whole', async () => {
+  const [first, second, third] = [hub.base(), hub.moveBase({ a: '1' }), hub.moveBase({ a: '2' })];
+  const beside = hub.repository.commit({ b: '1' }, { parents: [second], branch: 'beside' });
+  await repository.bringHistory([third]);
+  await repository.bring([second, beside]);
+  expect(await leftBranchAt(repository, third, beside)).toBe(second);
+  expect(await leftBranchAt(repository, beside, first)).toBe(first);
+  expect((await repository.objects.read(await repository.objects.treeOf(beside), 1 << 20)).type).toBe('tree');
 });
