@@ -1,12 +1,18 @@
 /** What the commands that act on rings have in common. */
 import { resolve } from 'node:path';
-import { actOnLocalRings } from '../../publish/delivery/local.ts';
+import { authorization } from '../../git/process.ts';
+import { openRepository } from '../../git/repository.ts';
+import type { Registry } from '../../ports.ts';
+import { actOnLocalRings, type LocalRingAct } from '../../publish/delivery/local.ts';
 import { type RingMessage, readWork } from '../../publish/delivery/message.ts';
-import type { RingActed } from '../../publish/delivery/ring.ts';
+import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
+import { gitFence } from '../../publish/fence-git.ts';
+import { textRings } from '../../publish/rings/state.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const RING_OPTIONS: Command['options'] = {
   reason: { value: 'TEXT', description: 'why; recorded and shown to everybody' },
@@ -15,12 +21,18 @@ export const RING_OPTIONS: Command['options'] = {
     value: 'DIR',
     description: 'directory of portolan publish --local (default: .portolan)',
   },
+  fence: {
+    value: 'repo|URL',
+    description:
+      'instead of --local: the git repository with the refs of the Action (token: PORTOLAN_GIT_TOKEN)',
+  },
   repo: { value: 'DIR', description: 'path of the repository with the policy (default: current directory)' },
   message: {
     value: 'OWNER/NAME',
     description: 'print the message for the queue of the functions instead; sending it is up to you',
   },
   branch: { value: 'NAME', description: 'for --message: the branch that is published (default: main)' },
+  ...REGISTRY_OPTIONS,
 };
 
 export const RING_DETAILS: string = [
@@ -61,7 +73,9 @@ export async function actOnRings(
     return undefined;
   }
   const client = registryClientFor(invocation, terminal, { named: [] });
+  const fence = invocation.text('fence');
   try {
+    if (fence !== undefined) return await actOnRefs(fence, client, { invocation, terminal, whole });
     const request = {
       repository: resolve(directory, invocation.text('repo') ?? '.'),
       settings: searchPath(terminal),
@@ -73,5 +87,40 @@ export async function actOnRings(
     return await actOnLocalRings(request, client, whole);
   } finally {
     client.close();
+  }
+}
+
+interface OnRefs {
+  readonly invocation: Invocation;
+  readonly terminal: Terminal;
+  readonly whole: LocalRingAct;
+}
+
+/** As the Action does, with its records in the refs of a git repository. */
+async function actOnRefs(
+  place: string,
+  registry: Registry,
+  { invocation, terminal, whole }: OnRefs,
+): Promise<RingActed> {
+  const { directory, environment, now, err } = terminal;
+  const settings = searchPath(terminal);
+  const clone = resolve(directory, invocation.text('repo') ?? '.');
+  const header = authorization(environment['PORTOLAN_GIT_TOKEN']);
+  const fence =
+    place === 'repo'
+      ? gitFence({ repository: clone, settings })
+      : gitFence({ repository: place, settings, reach: { header } });
+  const open = async () => {
+    const repository = await openRepository(clone, settings);
+    const [tip = ''] = await repository.resolve(['HEAD']);
+    return { repository, tip, close: repository.close };
+  };
+  try {
+    const of = { v: 1, kind: 'ring', repository: 'local/catalogs', branch: 'revision' } as const;
+    const log = (line: string): void => err(`${plain(line)}\n`);
+    const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
+    return await handleRing({ ...of, ...whole }, { open, registry, fence, ringStore, now, log });
+  } finally {
+    await fence.close();
   }
 }

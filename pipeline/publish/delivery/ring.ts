@@ -2,9 +2,17 @@
 import { PipelineError } from '../../error.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
+import type { RecordStore } from '../../ports.ts';
 import { fenceName } from '../fence.ts';
 import { changeRings, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
-import { type Act, type RingImage, type RingState, recordRings, ringsName } from '../rings/state.ts';
+import {
+  type Act,
+  type RingImage,
+  type RingState,
+  type RingStore,
+  recordRings,
+  ringsName,
+} from '../rings/state.ts';
 import { targetOf } from '../target.ts';
 import type { RingMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
@@ -16,14 +24,24 @@ export interface RingActed {
   readonly missing: number;
 }
 
+/** What acting on rings needs; the records hold the rings too, unless they are kept elsewhere. */
+export type RingActPorts = Pick<
+  DeliveryPorts,
+  'open' | 'registry' | 'fence' | 'lease' | 'checkOf' | 'now' | 'log'
+> &
+  (
+    | { readonly records: RecordStore }
+    | { readonly records?: undefined; readonly ringStore: (catalog: string, name: string) => RingStore }
+  );
+
 /**
  * Writes it down; a ring that is opened gets its tag at once. Said twice it is the same.
  *
  * @throws PipelineError `usage` for a catalog without rings, `not-found` for an image that no ring has, `denied` for one
  *   that is held
  */
-export async function handleRing(message: RingMessage, ports: DeliveryPorts): Promise<RingActed> {
-  const { repository: name, branch, catalog, act: what } = message;
+export async function handleRing(message: RingMessage, ports: RingActPorts): Promise<RingActed> {
+  const { repository: source, branch, catalog, act: what } = message;
   const { repository, tip, close } = await ports.open(message);
   try {
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
@@ -34,8 +52,9 @@ export async function handleRing(message: RingMessage, ports: DeliveryPorts): Pr
         hint: 'add rings to publish.catalogs in the policy (docs/rings.md)',
       });
     }
-    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: name, branch } };
-    const store = recordRings(ports.records, catalog, ringsName(catalog, target));
+    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: source, branch } };
+    const name = ringsName(catalog, target);
+    const store = ports.records ? recordRings(ports.records, catalog, name) : ports.ringStore(catalog, name);
     const act: Act = { at: ports.now().toISOString(), by: message.by, why: message.why };
     const { commit, bundle } = message;
     const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
@@ -69,7 +88,7 @@ async function imageIn(
   { catalog, target }: RingedCatalog,
   { arrivals }: RingState,
   { commit }: RingMessage,
-  { fence }: DeliveryPorts,
+  { fence }: Pick<DeliveryPorts, 'fence'>,
 ): Promise<RingImage> {
   const first = await fence.read(fenceName(catalog, target.name));
   const known: RingImage[] = [

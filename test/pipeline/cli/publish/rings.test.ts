@@ -124,3 +124,16 @@ test('the message for the queue of the functions is one that they read', async (
     'expected owner/name',
   );
 });
+
+test('images are held in the refs that the Action keeps, with every change as a commit', async () => {
+  const run = await published();
+  const words = ['hold', 'v4.20', '--fence', 'repo', ...REPO()];
+  expect(await run(...words, '--reason', 'freeze')).toMatchObject({ exit: 0, out: 'held v4.20\n' });
+  const [ref = ''] = sample.git('for-each-ref', '--format=%(refname)', 'refs/portolan-rings').split('\n');
+  expect(JSON.parse(sample.git('show', `${ref}:claim.json`))).toMatchObject({
+    holds: [{ by: 'anna', why: 'freeze' }],
+  });
+  expect((await run(...words, '--release', '--reason', 'over')).exit).toBe(0);
+  expect(sample.git('rev-list', '--count', ref).trim()).toBe('2');
+  expect(JSON.parse(sample.git('show', `${ref}:claim.json`))).toMatchObject({ holds: [] });
+});
