@@ -77,7 +77,9 @@ const PLACES: Readonly<Record<string, Place>> = {
       'Nothing is released yet. Until then, apply the tasks from a clone with your own image of Portolan:',
       '',
       '```',
-      `sed 's#{image}#REGISTRY/portolan@sha256:DIGEST#; s#{version}#${version}#' deploy/tekton/*.yaml | oc apply -f -`,
+      'for task in deploy/tekton/*.yaml; do',
+      `  sed 's#{image}#REGISTRY/portolan@sha256:DIGEST#; s#{version}#${version}#' "$task" | oc apply -f -`,
+      'done',
       '```',
     ],
     after: ({ version }) => [
