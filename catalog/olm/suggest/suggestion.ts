@@ -454,7 +454,7 @@ export function channelOf(ofPackage: Package, { name, entries, why }: SuggestedC
     entries: entries.map(writtenEntry),
     ...(properties === undefined ? {} : { properties }),
   };
-  const made = newBlob(value, newDocument({ file: '', line: 1, column: 1 }));
+  const made = newBlob(value, newDocument(today?.document.locate([]) ?? { file: '', line: 1, column: 1 }));
   if (made.kind !== 'channel') throw new TypeError('internal error: created an invalid channel');
   return made.blob;
 }

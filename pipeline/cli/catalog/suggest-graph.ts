@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import type { Catalog, Package } from '../../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
-import { renderBlob } from '../../../catalog/fbc/render.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
 import { channelOf, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
-import { templateText } from '../../../catalog/opm/template/convert.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
+import { rendered } from '../../catalogs/write-blobs.ts';
 import { worldsOf } from '../../check/audit.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -16,6 +15,7 @@ import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report
 import type { Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
+import { printedTemplate } from '../opm/convert.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {
@@ -206,7 +206,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   if (template !== undefined) {
     for (const one of all) {
       const text = templateOf(template, one, invocation);
-      await terminal.out(templateText(text, format === 'json' ? 'json' : 'yaml'));
+      await terminal.out(printedTemplate(text, format === 'json' ? 'json' : 'yaml'));
     }
     return;
   }
@@ -216,7 +216,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   }
   for (const { one, suggestion } of all) {
     for (const channel of suggestion.channels.filter((channel) => isChanged(one, channel))) {
-      await terminal.out(renderBlob(channelOf(one, channel), format));
+      await terminal.out(rendered(channelOf(one, channel), format));
     }
   }
 }

@@ -18,13 +18,14 @@ function convertCommand(kind: TemplateKind): OpmCommand {
       const format = outputOf(call, ['json', 'yaml']);
       const { text, findings } = convertTo(kind, await readInput(call.operands[0], world.terminal));
       if (complain(findings, world) || text === undefined) return 1;
-      await world.terminal.out(printed(text, format));
+      await world.terminal.out(printedTemplate(text, format));
       return 0;
     },
   };
 }
 
-function printed(text: string, format: 'json' | 'yaml'): string {
+/** A template as it is printed. @throws PipelineError `usage` for what YAML cannot hold */
+export function printedTemplate(text: string, format: 'json' | 'yaml'): string {
   try {
     return templateText(text, format);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
@@ -162,5 +162,17 @@ describe('portolan suggest-graph', () => {
       '--channels today stands alone, and needs a catalog',
     );
     expect((await run('v4.20')).err).toContain('name either a catalog or --versions FILE');
+  });
+
+  test('names what YAML cannot hold; JSON holds it', async () => {
+    const directory = directoryOf({ q: RANGED });
+    const file = join(directory, 'v4.20', 'catalog.json');
+    const text = readFileSync(file, 'utf8');
+    const key = 'k'.repeat(2000);
+    writeFileSync(file, text.replace('"defaultChannel"', `"${key}":1,"defaultChannel"`));
+    const run = (...words: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['suggest-graph', 'v4.20', '--template', 'basic', ...words], { directory });
+    expect((await run()).err).toContain(`cannot write entries.0.${key} as YAML`);
+    expect((await run('-o', 'json')).out).toContain(`"${key}": 1`);
   });
 });
