@@ -24,7 +24,7 @@ import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
-import { undoneAdvisories } from './undone-advisories.ts';
+import { checkAdvisories, NO_ADVISORIES } from './undone-advisories.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 
 /** A pull request with the catalogs that it touches. */
@@ -73,7 +73,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
       isSafe ? checkTemplates(after) : [],
       isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
-      isSafe ? undoneAdvisories(pull) : [],
+      isSafe ? checkAdvisories(pull) : NO_ADVISORIES,
       checkReferences({ touched, bundles: release.bundles }, policy, registry),
       takenTags(release.bundles, policy, registry),
       takenNames({ ...pull, registry: pull.registry }),
@@ -81,13 +81,15 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
   const numbers = fleet && fleetChange(fleet, ...reachOf(ofCatalogs.results, change));
   const results = [
-    ...ofCatalogs.results.map((result) => (numbers ? withNumbers(result, numbers) : result)),
+    ...ofCatalogs.results
+      .map(ofAdvisories.soften)
+      .map((result) => (numbers ? withNumbers(result, numbers) : result)),
     ...ofBundles,
     ...dangling.results,
     { findings: names.findings, known: [], diffs: [] },
     ...ofTemplates,
     ...ofPolicy,
-    ...ofAdvisories,
+    ...ofAdvisories.results,
     ...(await findUnlistedCatalogs(objects, change, policy)),
     { findings: ofRelease, known: [], diffs: [] },
   ];

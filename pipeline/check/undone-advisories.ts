@@ -1,9 +1,11 @@
-/** Advisories that a merge would undo, and advisory files that cannot be read. */
+/** Advisories that a merge applies or would undo, and advisory files that cannot be read. */
 import { locate } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { quoted } from '../../catalog/names.ts';
 import { isAffected } from '../../catalog/olm/advisory/advisory.ts';
 import { rule } from '../../catalog/rules/advisory/undone.ts';
+import { RULES } from '../../catalog/rules/index.ts';
+import { entryAt } from '../git/tree.ts';
 import { ADVISORIES, advisoriesAt, concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { type CatalogPlan, plansOf } from './advisories.ts';
@@ -15,7 +17,7 @@ import type { LoadedPull } from './findings.ts';
  * Checks the advisories of the merged tree against the packages that a pull request touches. An advisory that the base
  * branch has not applied is not news.
  */
-export async function undoneAdvisories(pull: LoadedPull): Promise<CatalogResult[]> {
+export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisories> {
   const { objects, after, policy } = pull;
   const severity = severitiesOf(policy)(rule);
   const { advisories, findings } = await advisoriesAt(objects, after.trees.merged);
@@ -26,20 +28,68 @@ export async function undoneAdvisories(pull: LoadedPull): Promise<CatalogResult[
     known: findings.filter((finding) => !isNews(finding)),
     diffs: [],
   };
-  if (severity === 'off') return [unread];
   const undone: Finding[] = [];
+  const accepted = new Set<string>();
   for (const advisory of advisories) {
     const touched = pull.touched.filter(({ packages, names }) =>
       names.some((name) => packages.has(advisory.package) && concernsCatalog(advisory, name)),
     );
     if (touched.length === 0) continue;
     const states = await bothPlans(pull, advisory);
+    for (const plan of states.before.values())
+      if (await isApplied(pull, advisory, plan)) accepted.add(keyOf(advisory.package, plan.catalog));
     for (const one of touched) {
       const catalogs = one.names.filter((name) => isUndone(states.before.get(name), states.after.get(name)));
-      if (catalogs.length > 0) undone.push({ ...findingOf(advisory, one), severity, catalogs });
+      if (catalogs.length > 0 && severity !== 'off')
+        undone.push({ ...findingOf(advisory, one), severity, catalogs });
     }
   }
-  return [unread, { findings: undone, known: [], diffs: [] }];
+  return { results: [unread, { findings: undone, known: [], diffs: [] }], soften: softening(accepted) };
+}
+
+export interface CheckedAdvisories {
+  readonly results: readonly CatalogResult[];
+  /** Makes errors milder that an advisory has accepted. */
+  readonly soften: (result: CatalogResult) => CatalogResult;
+}
+
+/** For a pull request of which nothing is read. */
+export const NO_ADVISORIES: CheckedAdvisories = { results: [], soften: (result) => result };
+
+/** Rules about what a change does to clusters: what an advisory cannot be without, and its approvals accept. */
+const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
+
+function softening(accepted: ReadonlySet<string>): CheckedAdvisories['soften'] {
+  const isAccepted = ({ rule: id, package: name = '', catalogs = [] }: Finding): boolean =>
+    COMPARING.has(id) && catalogs.length > 0 && catalogs.every((one) => accepted.has(keyOf(name, one)));
+  const soften = (finding: Finding): Finding =>
+    finding.severity === 'error' && isAccepted(finding) ? { ...finding, severity: 'warning' } : finding;
+  return (result) => ({ ...result, findings: result.findings.map(soften) });
+}
+
+function keyOf(name: string, catalog: string): string {
+  return JSON.stringify([name, catalog]);
+}
+
+/** Whether what the merge changes of a package in a catalog is the edit of an advisory, and nothing else. */
+async function isApplied(
+  { objects, after, policy }: LoadedPull,
+  { package: name }: StoredAdvisory,
+  { catalog, plan, files, refused, unaccepted }: CatalogPlan,
+): Promise<boolean> {
+  if (plan.kind !== 'edit' || refused !== undefined || unaccepted.length > 0) return false;
+  const own = after.change.paths.filter(
+    (path) => path.catalog === catalog && (path.package ?? name) === name && path.area === 'catalog',
+  );
+  if (own.length === 0 || own.some(({ path }) => !files.has(path))) return false;
+  for (const [path, text] of files) {
+    const entry = await entryAt(objects, after.trees.merged, path);
+    if (!entry && text === undefined) continue;
+    if (!entry || text === undefined) return false;
+    const { bytes } = await objects.read(entry.id, policy.limits.fileBytes);
+    if (bytes.toString('utf8') !== text) return false;
+  }
+  return true;
 }
 
 interface BothPlans {

@@ -86,6 +86,30 @@ test('an advisory that cannot be read fails the pull request that writes it', as
   ]);
 });
 
+/** The errors of a pull request that writes an advisory and a catalog. */
+async function errorsOf(advisory: string, after: string): Promise<string[]> {
+  repository = makeRepository();
+  const base = repository.commit({ [FILE]: OLD });
+  const head = repository.commit(
+    { [FILE]: after, [ADVISORY]: advisory },
+    { parents: [base], branch: 'head' },
+  );
+  const opened = await openRepository(repository.directory);
+  const { findings } = await check(opened, { base, head, today: '2026-11-01' });
+  await opened.close();
+  repository.remove();
+  return findings.flatMap(({ rule, severity }) => (severity === 'error' ? rule : []));
+}
+
+test('the edit of an advisory passes, with what it does to clusters as warnings; any other edit fails', async () => {
+  const head = `${YANK.replace('1.1.0', '1.2.0')}withoutUpgradePath: [etcd.v1.2.0]\n`;
+  const edit = catalog(['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
+  expect(await errorsOf(head, edit)).toEqual([]);
+  expect(await errorsOf(YANK, edit)).toContain('graph/head-regression');
+  expect(await errorsOf(head, catalog(['1.1.0', ''], ['1.0.0', 'replaces: etcd.v0.9.0']))).not.toEqual([]);
+  expect(await errorsOf(head.replace(/withoutUpgradePath.*\n/, ''), edit)).toContain('graph/head-regression');
+});
+
 test('files of advisories are a class of change of their own', async () => {
   const { classifyChange } = await import('../../../pipeline/change/classify.ts');
   const { readPolicy } = await import('../../../pipeline/policy/read-policy.ts');
