@@ -252,6 +252,46 @@ describe('what is wrong is said at its place', () => {
   });
 });
 
+describe('rings', () => {
+  const ringed = (rings: string, image = 'quay.io/sea/index:{catalog}', beside = ''): string =>
+    `publish: {catalogs: {'v*': {image: '${image}', rings: ${rings}${beside}}}}\n`;
+  const CANARY = "{tag: '{catalog}-canary'}";
+
+  test('every key is read, and what is left out has a default', () => {
+    const second = '{tag: early, after: 90m, unless: [hold], checks: [smoke], approvals: 2}';
+    const { policy } = read(ringed(`[${CANARY}, ${second}, {tag: '{catalog}', after: 7d}]`));
+    expect(policy?.publish.catalogs[0]?.rings).toEqual([
+      { tag: '{catalog}-canary', after: 0, unless: ['hold', 'stranding'], checks: [], approvals: 1 },
+      { tag: 'early', after: 5_400_000, unless: ['hold'], checks: ['smoke'], approvals: 2 },
+      { tag: '{catalog}', after: 604_800_000, unless: ['hold', 'stranding'], checks: [], approvals: 1 },
+    ]);
+  });
+
+  const LAST = "{tag: '{catalog}', after: 72h}";
+  test.each([
+    [
+      ringed(`[${CANARY}, ${LAST}]`, 'quay.io/sea/index:latest'),
+      'expected the tag of the last ring in a registry',
+    ],
+    [
+      ringed(`[${CANARY}, ${LAST}]`, 'oci:images:{catalog}'),
+      'expected the tag of the last ring in a registry',
+    ],
+    [ringed(`[${LAST}, ${LAST}]`), 'found {catalog} twice, expected another tag for each ring'],
+    [ringed(`[{tag: a, after: 1h}, ${LAST}]`), 'the first ring has no conditions: a merge moves its tag'],
+    [ringed(`[${CANARY}, {tag: '{catalog}'}]`), 'after is missing'],
+    [ringed(`[${CANARY}, {tag: '{catalog}', after: soon}]`), 'after must be minutes, hours or days'],
+    [ringed(`[${LAST}]`), 'rings must be a non-empty value'],
+    [
+      ringed(`[${CANARY}, ${LAST}]`, undefined, ", slim: 'quay.io/sea/slim:{catalog}'"),
+      'found slim beside rings',
+    ],
+  ])('%s', (text, expected) => {
+    expect(said(text).join('\n')).toContain(expected);
+    expect(read(text).policy).toBeUndefined();
+  });
+});
+
 test('editors get the same schema from the documentation', () => {
   expect(readFileSync('docs/policy.schema.json', 'utf8')).toBe(
     readFileSync('pipeline/policy.schema.json', 'utf8'),
