@@ -56,7 +56,7 @@ export interface Flow extends FleetOutcome {
 export function countFleet(fleet: Fleet, simulate: Simulation, packages?: ReadonlySet<string>): FleetReport {
   const known = new Map<FleetInstallation, Rated>();
   const rated = (installation: FleetInstallation): Rated => {
-    const found = known.get(installation) ?? rate(installation, simulate(installation));
+    const found = known.get(installation) ?? rate(installation, simulate(installation), packages);
     known.set(installation, found);
     return found;
   };
@@ -118,7 +118,13 @@ interface Rated {
   readonly key: string;
 }
 
-function rate({ platform, package: of }: FleetInstallation, outcome: FleetOutcome): Rated {
+/** A package that no catalog has is not named, unless it is asked about: only the fleet knows it. */
+function rate(
+  { platform, package: name }: FleetInstallation,
+  outcome: FleetOutcome,
+  packages: ReadonlySet<string> | undefined,
+): Rated {
+  const of = outcome.notKnown === 'package' && !packages?.has(name) ? '' : name;
   const { installed, next, end, notKnown = '' } = outcome;
   const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
   return { rank: OUTCOMES.indexOf(outcome.outcome), package: of, platform, outcome, key };

@@ -108,6 +108,7 @@ function completed(
   platforms: ReadonlyMap<string, string>,
 ): FleetRecord {
   const { cluster, csv, count, platform } = record;
+  if (subscriptions.size === 0 && (platform || count !== undefined || platforms.size === 0)) return record;
   const other = csv ? subscriptions.get(csvKey(cluster, csv)) : undefined;
   return {
     ...record,

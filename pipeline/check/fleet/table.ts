@@ -54,18 +54,34 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
   }
   const index = (name: string): number => names.indexOf(name);
   const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
+  const once = textsOnce();
   const records: FleetRecord[] = [];
-  for (const { line, cells } of rows) records.push(recordOf(`:${line}`, cellsBy(cells, at), has));
+  for (const { line, cells } of rows) records.push(recordOf(`:${line}`, cellsBy(cells, at, once), has));
   return records;
 }
 
 type Cells = (name: string) => string;
 
-function cellsBy(cells: readonly string[], at: Readonly<Record<string, number>>): Cells {
+function cellsBy(
+  cells: readonly string[],
+  at: Readonly<Record<string, number>>,
+  once: (text: string) => string,
+): Cells {
   return (name) => {
     const text = cells[at[name] ?? -1]?.trim() ?? '';
     // What the console exports of a field that is not there.
-    return text === '-' ? '' : text;
+    return text === '-' ? '' : once(text);
+  };
+}
+
+/** Equal texts of a table as one text: most cells of a column repeat. */
+function textsOnce(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    known.set(text, text);
+    return text;
   };
 }
 
