@@ -12,12 +12,13 @@ describe('rings, in any order, at any pace', () => {
     ['a commit that somebody holds at any time', { ...ONE, held: 1 }],
     ['a clock that is behind', { ...ONE, clocks: [-1], hours: 3 }],
     ['two lookers, one of whose clocks is ahead by an hour', { ...ONE, clocks: [0, 1], hours: 1, looks: 1 }],
+    ['two commits', { ...ONE, commits: 2, hours: 3 }],
+    ['three rings', { ...ONE, rings: 3, hours: 4, looks: 3 }],
     ...(LARGE
-      ? ([
-          ['two commits', { ...ONE, commits: 2, hours: 3 }],
-          ['two lookers that may die', { ...ONE, clocks: [0, 1], looks: 1, deaths: 1 }],
-          ['three rings', { ...ONE, rings: 3, hours: 4, looks: 3 }],
-        ] satisfies [string, RingExploration][])
+      ? ([['two lookers that may die', { ...ONE, clocks: [0, 1], looks: 1, deaths: 1 }]] satisfies [
+          string,
+          RingExploration,
+        ][])
       : []),
   ])(
     '%s: no ring goes back, gets ahead of its predecessor, opens early or for what is held',
@@ -26,7 +27,7 @@ describe('rings, in any order, at any pace', () => {
       if (LARGE) console.log(states, 'states', transitions, 'transitions');
       expect([...wrong]).toEqual([]);
       // Some orders reach the last ring, and others do not look in time.
-      expect([...ends].sort()).toEqual([0, 1]);
+      expect([...ends].sort()).toEqual(Array.from({ length: how.commits + 1 }, (_, n) => n));
     },
     600_000,
   );
