@@ -176,6 +176,34 @@ describe('approvals by the number of clusters', () => {
     expect(found.join()).toContain('the fleet cannot be read');
   });
 
+  test('an account that may do it alone needs the approval, too, and only then', async () => {
+    const bot = "automation: [{login: robot, id: 7, packages: ['*'], may: [add-entry, edit-graph, prune]}]\n";
+    const decision = async (clusters: number): Promise<string> => {
+      const base = { '.github/portolan.yaml': policy(asking({ clusters }), bot) };
+      const after = catalog(['1.0.0', '1.1.0', '1.9.0']);
+      const { out } = await checked({ base, head: { [FILE]: after }, words: ['--author', 'robot#7'] });
+      return JSON.parse(out).authority.decision;
+    };
+    expect(await decision(1412)).toBe('needs');
+    expect(await decision(1413)).toBe('allow');
+  });
+
+  test('the file of the fleet belongs to the repository: an owner of a package may not change it alone', async () => {
+    const made = repository();
+    const free = 'approval: {required: {root: none}}\n';
+    const base = made.commit({
+      '.github/portolan.yaml': policy(asking({ clusters: 9 }), free),
+      'fleet.csv': FLEET,
+      [FILE]: NEW_HEAD.before,
+    });
+    const head = made.commit({ 'fleet.csv': 'group,count,platform,package,version\n' }, { parents: [base] });
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const by = async (author: string) =>
+      JSON.parse((await portolan(made.directory, ...words, '--author', author)).out).authority.decision;
+    expect(await by('anna')).toBe('needs');
+    expect(await by('zoe')).toBe('allow');
+  });
+
   test('rows that cannot be read count as clusters that are reached', async () => {
     const fleet = asking({ clusters: 3 });
     const rows = (third: string): Pull => ({
