@@ -52,6 +52,12 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
       hint: 'expected columns such as cluster,platform,package,version,channel,approval',
     });
   }
+  // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
+  if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
+    throw new PipelineError('usage', `${path} has no column with installed versions`, {
+      hint: 'export ClusterServiceVersions too, or the result of the search as JSON, and leave this file out',
+    });
+  }
   const index = (name: string): number => names.indexOf(name);
   const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
   const once = textsOnce();
@@ -86,8 +92,7 @@ function textsOnce(): (text: string) => string {
 }
 
 function recordOf(place: string, cell: Cells, has: (name: string) => boolean): FleetRecord {
-  const isSubscription =
-    has('installed') || (has('name') && has('package') && !has('version') && !has('csv'));
+  const isSubscription = has('installed');
   // The name of a row is its subscription's, where a column of its own has the installed ClusterServiceVersion.
   const csv = cell('csv') || (isSubscription ? cell('installed') : cell('name'));
   const channel = cell('channel');

@@ -256,6 +256,12 @@ describe("exports of Advanced Cluster Management's search", () => {
     ]);
   });
 
+  test('the CSV of Subscriptions, which has no installed version, is refused', () => {
+    const text =
+      'Name,Namespace,Cluster,Package,Source,Channel,Created,Labels\nsub,n,local-cluster,etcd,community,-,2024-04-15T14:20:26Z,-\n';
+    expect(() => read(text)).toThrow('f1.csv has no column with installed versions');
+  });
+
   test('the CSV of ClusterServiceVersions, whose label names the package', () => {
     const text =
       'Name,Namespace,Cluster,Version,Phase,Display,Created,Labels\nadvanced-cluster-management.v2.11.0,open-cluster-management,local-cluster,2.11.0,Succeeded,ACM,2024-04-15T14:20:26Z,operators.coreos.com/advanced-cluster-management.open-cluster-management=\n';
