@@ -1,7 +1,15 @@
 /** The account of a host on its forge, and what it checks and proposes with. */
 import { isObject } from '../catalog/go/shape.ts';
 import { PipelineError } from '../pipeline/error.ts';
+import type { GateForge } from '../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge, reportStatus } from '../pipeline/forge/forgejo/forge.ts';
+import {
+  gitLabClient,
+  gitLabForge,
+  projectName,
+  reportGitLabStatus,
+} from '../pipeline/forge/gitlab/forge.ts';
+import type { ForgeClient } from '../pipeline/forge/http.ts';
 import { gitHubForge } from '../pipeline/github/forge.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import { parsedJson } from '../pipeline/json.ts';
@@ -40,9 +48,9 @@ export function openApp(settings: HostSettings, options: AppOptions): App {
   const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
   const around = { git, registries, cache: memoryStore(), log: telemetry.log };
-  return settings.forge === 'forgejo'
-    ? forgejoApp(settings, options, around)
-    : gitHubApp(settings, options, around);
+  return settings.forge === 'github'
+    ? gitHubApp(settings, options, around)
+    : accountApp(ACCOUNTS[settings.forge], { api: settings.api, ...options }, around);
 }
 
 type Around = Pick<GateRequest, 'git' | 'registries' | 'cache' | 'log'>;
@@ -67,17 +75,39 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around
   };
 }
 
-function forgejoApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
+/** A forge on which Portolan has an account, and asks with its token. */
+interface AccountForge {
+  readonly client: (url: string, token: () => Promise<string>) => ForgeClient;
+  /** @param repository as a source names it */
+  readonly forge: (client: ForgeClient, repository: string) => GateForge;
+  readonly report: (client: ForgeClient, status: CommitStatus) => Promise<void>;
+}
+
+const ACCOUNTS: Readonly<Record<Exclude<HostSettings['forge'], 'github'>, AccountForge>> = {
+  forgejo: {
+    client: forgejoClient,
+    forge: (client, repository) => forgejoForge(client, repositoryName(repository)),
+    report: (client, status) => reportStatus(client, repositoryName(status.repository), status),
+  },
+  gitlab: {
+    client: gitLabClient,
+    forge: (client, repository) => gitLabForge(client, projectName(repository)),
+    report: reportGitLabStatus,
+  },
+};
+
+function accountApp(
+  kind: AccountForge,
+  { api, secret }: Pick<HostSettings, 'api'> & AppOptions,
+  around: Around,
+): App {
   const token = async (): Promise<string> => readForgeSecret(await secret());
-  const client = forgejoClient(api, token);
+  const client = kind.client(api, token);
   return {
-    forge: {
-      token,
-      report: (status) => reportStatus(client, repositoryName(status.repository), status),
-    },
+    forge: { token, report: (status) => kind.report(client, status) },
     request: async (source) => ({
       ...around,
-      forge: forgejoForge(client, repositoryName(source.repository)),
+      forge: kind.forge(client, source.repository),
       source,
       token: await token(),
       now: new Date(),

@@ -21,7 +21,7 @@ export interface HostSettings {
   /** Where people read documents, without a slash at its end. */
   readonly pages: string | undefined;
   /** What holds the repositories: one forge for each host. */
-  readonly forge: 'github' | 'forgejo';
+  readonly forge: 'github' | 'forgejo' | 'gitlab';
   /** The forge's API. */
   readonly api: string;
   /** Hosts, with their ports, that speak plain HTTP. */
@@ -66,10 +66,10 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
 function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, 'forge' | 'api'> {
   const forge = environment['PORTOLAN_FORGE'] || 'github';
   if (forge === 'github') return { forge, api: environment['PORTOLAN_API'] || 'https://api.github.com' };
-  if (forge === 'forgejo')
+  if (forge === 'forgejo' || forge === 'gitlab')
     return { forge, api: neededVariable(environment, hint)('PORTOLAN_API').replace(/\/+$/, '') };
   throw new PipelineError('usage', `PORTOLAN_FORGE is not a forge: ${JSON.stringify(forge)}`, {
-    hint: 'github or forgejo',
+    hint: 'github, forgejo or gitlab',
   });
 }
 

@@ -9,6 +9,8 @@ export interface ForgeApi {
   readonly url: string;
   /** What proves who asks, by name of the header. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
+  /** The parameter that says how many entries a page has. */
+  readonly pageSize: 'limit' | 'per_page';
 }
 
 export interface ForgeClient {
@@ -37,6 +39,7 @@ const PAGE = 50;
 const MOST_PAGES = 200;
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: 'usage',
   401: 'denied',
   403: 'denied',
   404: 'not-found',
@@ -70,7 +73,7 @@ export function openForgeClient(api: ForgeApi): ForgeClient {
       const all: T[] = [];
       for (let page = 1; page <= MOST_PAGES; page++) {
         const mark = path.includes('?') ? '&' : '?';
-        const some = await ask<T[]>('GET', `${path}${mark}limit=${PAGE}&page=${page}`);
+        const some = await ask<T[]>('GET', `${path}${mark}${api.pageSize}=${PAGE}&page=${page}`);
         // A page may be shorter than asked for and not the last one.
         if (!Array.isArray(some) || some.length === 0) return all;
         all.push(...some);

@@ -40,6 +40,7 @@ export const GROUPS: readonly Group[] = [
       'docs/functions.md',
       'docs/kubernetes.md',
       'docs/forgejo.md',
+      'docs/gitlab.md',
       'docs/tekton.md',
     ],
   },

@@ -39,7 +39,7 @@ const MOST_LINES = 50;
 /** @param token asked each time, so that another token is in use as soon as it is read */
 export function forgejoClient(url: string, token: () => Promise<string>): ForgeClient {
   const headers = async () => ({ authorization: `token ${await token()}` });
-  return openForgeClient({ name: FORGEJO, url, headers });
+  return openForgeClient({ name: FORGEJO, url, headers, pageSize: 'limit' });
 }
 
 export function forgejoForge(client: ForgeClient, repository: RepositoryName): GateForge {

@@ -36,5 +36,8 @@ test('a forge other than GitHub needs the address of its API', () => {
   const forgejo = { ...LEAST, PORTOLAN_FORGE: 'forgejo' };
   expect(settingsFrom({ ...forgejo, PORTOLAN_API: `${api}/` })).toMatchObject({ forge: 'forgejo', api });
   expect(() => settingsFrom(forgejo)).toThrow('PORTOLAN_API');
+  const gitlab = { ...LEAST, PORTOLAN_FORGE: 'gitlab' };
+  expect(settingsFrom({ ...gitlab, PORTOLAN_API: `${api}/` })).toMatchObject({ forge: 'gitlab', api });
+  expect(() => settingsFrom(gitlab)).toThrow('PORTOLAN_API');
   expect(() => settingsFrom({ ...LEAST, PORTOLAN_FORGE: 'sourceforge' })).toThrow('PORTOLAN_FORGE');
 });

@@ -1,0 +1,35 @@
+/** Webhooks of GitLab. They carry a token that the webhook was given: nothing signs their text. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../json.ts';
+import { pushedIn, type Webhooks } from '../webhook.ts';
+
+const NOTHING = /^0+$/;
+
+export const gitLabWebhooks: Webhooks = {
+  isSigned: async (_, headers, secret) => {
+    const token = headers['x-gitlab-token'] ?? '';
+    // Digests are equally long, whatever was sent.
+    return secret !== '' && timingSafeEqual(digestOf(token), digestOf(secret));
+  },
+  eventOf: (headers, text) => {
+    const name = headers['x-gitlab-event'];
+    if (name !== 'Push Hook' && name !== 'Merge Request Hook') return 'other';
+    const value = parsedJson(text);
+    if (!isObject(value) || !isObject(value['project'])) return undefined;
+    const { id } = value['project'];
+    if (typeof id !== 'number') return undefined;
+    // An approval does not change when a merge request was updated: that time says nothing of the event's age.
+    if (name === 'Merge Request Hook') {
+      const about = value['object_attributes'];
+      const number = isObject(about) ? about['iid'] : undefined;
+      return typeof number === 'number' ? { kind: 'pull', id, at: undefined, number } : undefined;
+    }
+    const pushed = pushedIn(value);
+    return pushed && { kind: 'push', id, at: undefined, ...pushed, deleted: NOTHING.test(pushed.after) };
+  },
+};
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,192 @@
+/** A catalog repository on a fake GitLab: the people and pull requests of `hub.ts` by the API that GitLab documents (doc/api). */
+import { createServer, type IncomingMessage } from 'node:http';
+import { listen, reply } from './host.ts';
+import type { Hub } from './hub.ts';
+
+export const GITLAB_TOKEN = 'only-a-test';
+/** The account that the token is of. */
+const SELF = { id: 500, username: 'portolan' };
+/** Entries of a page at most, whatever is asked for. */
+const PAGE = 2;
+
+interface Account {
+  readonly id: number;
+  readonly username: string;
+}
+
+export interface FakeGitLab {
+  readonly api: string;
+  readonly statuses: { sha: string; name: string; state: string; ref?: string }[];
+  readonly notes: { id: number; number: number; author: Account; body: string }[];
+  /** Members of groups, by their paths. */
+  readonly groups: Map<string, readonly (Account & { access_level: number; state: string })[]>;
+}
+
+/** Answers, or the number of an error. */
+type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
+
+export async function fakeGitLab(hub: Hub): Promise<FakeGitLab> {
+  const { forge, repository } = hub;
+  const fake: Omit<FakeGitLab, 'api'> = { statuses: [], notes: [], groups: new Map() };
+  const accounts = (): Account[] => forge.accounts.map(({ id, login }) => ({ id, username: login }));
+  const accountOf = (login: string | undefined): Account | null =>
+    accounts().find(({ username }) => username.toLowerCase() === login?.toLowerCase()) ?? null;
+  const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
+  const commitsOf = (...words: readonly string[]) =>
+    repository
+      .git('log', '--format=%H%x00%an%x00%cn%x00%cI%x00%P%x00%B%x01', ...words)
+      .split('\u0001')
+      .map((text) => text.trim().split('\0'))
+      .filter(([id]) => id !== '')
+      .map(([id = '', author = '', committer = '', date = '', parents = '', message = '']) => ({
+        id,
+        ...{ author_name: author, author_email: `${author}@example.com` },
+        ...{ committer_name: committer, committer_email: `${committer}@example.com`, committed_date: date },
+        parent_ids: parents.split(' ').filter(Boolean),
+        message,
+      }));
+  /** The first head is version 0; each commit on top is another. */
+  const versionsOf = (number: string | undefined): string[] => {
+    const pull = pullOf(number);
+    return pull
+      ? repository.git('rev-list', '--reverse', `${pull.base}..${pull.head}`).trim().split('\n')
+      : [];
+  };
+  const at = (minute: number, second = 0): string =>
+    new Date(Date.UTC(2026, 0, 1, 0, minute, second)).toISOString();
+  const lastWords = (number: string | undefined) => {
+    const reviews = pullOf(number)?.reviews ?? [];
+    return reviews.filter(({ by }, i) => !reviews.slice(i + 1).some((later) => later.by === by));
+  };
+  const mergeOf = (number: string | undefined) => {
+    const pull = pullOf(number);
+    if (!pull) return undefined;
+    const { base, head, branch, draft, state, author, labels } = pull;
+    return {
+      ...{ iid: pull.number, author: accountOf(author), state: state === 'open' ? 'opened' : 'merged' },
+      ...{ draft, labels, sha: head, source_branch: branch, target_branch: pull.into ?? 'main' },
+      ...{ project_id: 1, source_project_id: 1 },
+      diff_refs: { base_sha: base, start_sha: base, head_sha: head },
+    };
+  };
+  const MERGE = 'PROJECT/merge_requests/(\\d+)';
+  const routes: readonly (readonly [string, Route])[] = [
+    ['GET /user', () => SELF],
+    [
+      'GET /users',
+      (_, query) => {
+        const [name, word] = [query.get('username'), query.get('search')];
+        if (name !== null) return accounts().filter(({ username }) => username === name.toLowerCase());
+        // GitLab finds names, too.
+        return accounts().filter(({ username }) => word?.startsWith(username) || username === 'mallory');
+      },
+    ],
+    [
+      'GET /users/(\\d+)',
+      ([id]) => {
+        const account = accounts().find((one) => one.id === Number(id));
+        return account ? { ...account, public_email: `${account.username}@example.com` } : 404;
+      },
+    ],
+    ['GET /groups/([^/]+)/members', ([group = '']) => fake.groups.get(decodeURIComponent(group)) ?? 404],
+    [`GET ${MERGE}`, ([number]) => mergeOf(number) ?? 404],
+    [`GET ${MERGE}/commits`, ([number]) => commitsOf(`${pullOf(number)?.base}..${pullOf(number)?.head}`)],
+    [
+      `GET ${MERGE}/versions`,
+      ([number]) =>
+        versionsOf(number)
+          .map((head, i) => ({ id: i, head_commit_sha: head, created_at: at(i) }))
+          .reverse(),
+    ],
+    [
+      `GET ${MERGE}/approvals`,
+      ([number]) => ({
+        approved_by: lastWords(number)
+          .filter(({ state }) => state === 'APPROVED')
+          .map(({ by, commit }) => ({
+            user: accountOf(by),
+            approved_at: at(versionsOf(number).indexOf(commit ?? ''), 30),
+          })),
+      }),
+    ],
+    [
+      `GET ${MERGE}/reviewers`,
+      ([number]) =>
+        lastWords(number).map(({ by, state }) => ({
+          user: accountOf(by),
+          state: state === 'CHANGES_REQUESTED' ? 'requested_changes' : 'reviewed',
+        })),
+    ],
+    ['GET PROJECT/repository/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
+    [
+      'GET PROJECT/repository/commits',
+      (_, query) => commitsOf(query.get('ref_name') ?? '', '--', query.get('path') ?? ''),
+    ],
+    [
+      'GET PROJECT/events',
+      () =>
+        [...forge.pulls.values()].map(({ pusher, author, branch, head, base }) => ({
+          action_name: 'pushed to',
+          author: accountOf(pusher ?? author),
+          // Of a push that has no event, an older one of the author's is seen.
+          push_data: { ref_type: 'branch', ref: branch, commit_to: pusher === undefined ? base : head },
+        })),
+    ],
+    [
+      'POST PROJECT/statuses/([0-9a-f]{40})',
+      ([sha = ''], _, body) => {
+        const status = { ...JSON.parse(body), sha };
+        const last = fake.statuses.findLast((one) => one.sha === sha && one.name === status.name);
+        if (last?.state === 'pending' && status.state === 'pending') return 400;
+        fake.statuses.push(status);
+        return status;
+      },
+    ],
+    [`GET ${MERGE}/notes`, ([number]) => fake.notes.filter((one) => one.number === Number(number))],
+    [
+      `POST ${MERGE}/notes`,
+      ([number], _, body) => {
+        const note = { id: fake.notes.length + 1, number: Number(number), author: SELF, ...JSON.parse(body) };
+        fake.notes.push(note);
+        return note;
+      },
+    ],
+    [
+      `PUT ${MERGE}/notes/(\\d+)`,
+      ([, id], _, body) => {
+        const note = fake.notes.find((one) => one.id === Number(id));
+        return note ? Object.assign(note, JSON.parse(body)) : 404;
+      },
+    ],
+  ];
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const what = `${request.method} ${pathname.replace('/api/v4', '')}`;
+    const body = await bodyOf(request);
+    const [answer] = routes.flatMap(([pattern, route]) => {
+      const match = new RegExp(`^${pattern.replace('PROJECT', '/projects/example%2Fcatalogs')}$`).exec(what);
+      return match ? [() => route(match.slice(1), searchParams, body)] : [];
+    });
+    const isIn = request.headers['private-token'] === GITLAB_TOKEN;
+    const said = isIn ? (answer ? answer() : 404) : 401;
+    if (typeof said === 'number') reply(response, said, JSON.stringify({ message: MESSAGES[said] ?? 'no' }));
+    else reply(response, 200, JSON.stringify(Array.isArray(said) ? paged(said, searchParams) : said));
+  });
+  return { ...fake, api: `http://${await listen(server)}/api/v4` };
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")',
+};
+
+function paged(all: readonly unknown[], query: URLSearchParams): readonly unknown[] {
+  if (!query.has('per_page')) return all;
+  const from = (Number(query.get('page') ?? 1) - 1) * PAGE;
+  return all.slice(from, from + PAGE);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,99 @@
+/** What only the adapter of GitLab does; `test/attack/forges.test.ts` holds it to the contract of a forge. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  gitLabClient,
+  gitLabForge,
+  projectName,
+  reportGitLabStatus,
+} from '../../../../pipeline/forge/gitlab/forge.ts';
+import { type FakeGitLab, fakeGitLab, GITLAB_TOKEN } from '../../../fakes/gitlab.ts';
+import { type Hub, openHub } from '../../../fakes/hub.ts';
+import { GREEN } from '../../../fakes/report.ts';
+
+let hub: Hub;
+let fake: FakeGitLab;
+beforeEach(async () => {
+  hub = await openHub();
+  fake = await fakeGitLab(hub);
+});
+afterEach(() => hub.close());
+
+const NAME = { owner: 'example', repo: 'catalogs' };
+
+function client(token = GITLAB_TOKEN) {
+  return gitLabClient(fake.api, async () => token);
+}
+
+test('a group lies in groups', () => {
+  expect(projectName('acme/operators/catalogs')).toEqual({ owner: 'acme/operators', repo: 'catalogs' });
+});
+
+test('an approval is of the version that there was, and of none where GitLab does not say when it was given', async () => {
+  const { number, head } = hub.open({ 'README.md': 'x' });
+  const pull = hub.forge.pulls.get(number);
+  if (!pull) throw new Error('no pull request');
+  pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: head });
+  hub.push(pull, { 'README.md': 'y' });
+  const read = () => gitLabForge(client(), NAME).readReviews(number);
+  expect(await read()).toMatchObject([{ author: { login: 'bob' }, state: 'approved', commit: head }]);
+  // Before the first version.
+  pull.reviews.splice(0, 1, { by: 'bob', state: 'APPROVED', commit: '0'.repeat(40) });
+  expect(await read()).toMatchObject([{ state: 'approved', commit: undefined }]);
+});
+
+test('no line of a note is a command, whatever a catalog says', async () => {
+  const { number, head } = hub.open({ 'README.md': 'x' });
+  const headline = 'first\n/merge\n  /approve\n> /close\na/b';
+  await gitLabForge(client(), NAME).postComment({ number, report: { ...GREEN, head, headline } });
+  const [note] = fake.notes;
+  expect(note?.body).toContain('approve');
+  expect(note?.body).not.toMatch(/^[\s>]*\//m);
+});
+
+test('a second pending status is none, and other refusals are errors', async () => {
+  const status = (state: 'pending' | 'success') =>
+    reportGitLabStatus(client(), {
+      ...{ repository: 'example/catalogs', commit: 'a'.repeat(40), context: 'portolan/publish v4.20' },
+      ...{ state, description: 'x' },
+    });
+  await status('pending');
+  await status('pending');
+  await status('success');
+  expect(fake.statuses.map(({ state }) => state)).toEqual(['pending', 'success']);
+  await expect(
+    reportGitLabStatus(client(), {
+      ...{
+        repository: 'example/others',
+        commit: 'a'.repeat(40),
+        context: 'c',
+        state: 'pending',
+        description: 'x',
+      },
+    }),
+  ).rejects.toMatchObject({ code: 'not-found' });
+});
+
+test('members of a group count from the role Developer on, while they are active', async () => {
+  const member = (id: number, username: string, level: number, state = 'active') => ({
+    ...{ id, username, access_level: level, state },
+  });
+  fake.groups.set('acme/storage', [
+    member(1, 'guest', 10),
+    member(2, 'developer', 30),
+    member(3, 'blocked', 40, 'blocked'),
+    member(4, 'owner', 50),
+  ]);
+  const { teams } = await gitLabForge(client(), NAME).readDirectory([
+    { kind: 'team', team: 'acme/storage' },
+    { kind: 'team', team: 'acme/hidden' },
+  ]);
+  expect([...teams].map(([name, people]) => [name, people.map(({ login }) => login)])).toEqual([
+    ['acme/storage', ['developer', 'owner']],
+  ]);
+});
+
+test('a token that GitLab does not take is denied, and is not in the message', async () => {
+  const asked = gitLabForge(client('a-secret'), NAME).readPull(1);
+  await expect(asked).rejects.toMatchObject({ code: 'denied', retryable: false });
+  await expect(asked).rejects.not.toThrow('a-secret');
+});

@@ -1,0 +1,44 @@
+/** Webhooks as GitLab documents them; the bodies are cut to what is read. */
+import { expect, test } from 'vitest';
+import { gitLabWebhooks } from '../../../../pipeline/forge/gitlab/webhook.ts';
+
+const [BEFORE, AFTER] = ['b'.repeat(40), 'a'.repeat(40)];
+const PUSH = { ref: 'refs/heads/main', before: BEFORE, after: AFTER, project: { id: 3 } };
+const MERGE = {
+  project: { id: 3 },
+  object_attributes: { iid: 7, action: 'approval', updated_at: '2013-12-03' },
+};
+
+test.each([
+  ['the secret', 'between friends', true],
+  ['another one', 'between friend', false],
+  ['none', undefined, false],
+  ['an empty one', '', false],
+])('a token: %s', async (_, token, expected) => {
+  const headers = { 'x-gitlab-token': token };
+  expect(await gitLabWebhooks.isSigned('text', headers, 'between friends')).toBe(expected);
+});
+
+test('an empty secret never matches', async () => {
+  for (const token of ['', undefined])
+    expect(await gitLabWebhooks.isSigned('text', { 'x-gitlab-token': token }, '')).toBe(false);
+});
+
+test.each([
+  ['Push Hook', PUSH, { kind: 'push', id: 3, ref: 'refs/heads/main', after: AFTER, deleted: false }],
+  ['Push Hook', { ...PUSH, before: '0'.repeat(40) }, { before: undefined, deleted: false }],
+  ['Push Hook', { ...PUSH, after: '0'.repeat(40) }, { kind: 'push', deleted: true }],
+  ['Push Hook', { ...PUSH, after: '--help' }, undefined],
+  ['Push Hook', { ...PUSH, project: { id: '3' } }, undefined],
+  ['Push Hook', [], undefined],
+  // The merge request may have been updated long ago: an approval of today is not stale.
+  ['Merge Request Hook', MERGE, { kind: 'pull', id: 3, number: 7, at: undefined }],
+  ['Merge Request Hook', { project: { id: 3 } }, undefined],
+  // Portolan's own note is one.
+  ['Note Hook', MERGE, 'other'],
+  ['Tag Push Hook', PUSH, 'other'],
+])('a %s of %j', (event, body, expected) => {
+  const read = gitLabWebhooks.eventOf({ 'x-gitlab-event': event }, JSON.stringify(body));
+  if (typeof expected === 'object') expect(read).toMatchObject(expected);
+  else expect(read).toBe(expected);
+});
