@@ -1,9 +1,11 @@
 /** A catalog repository on a fake GitLab: the people and pull requests of `hub.ts` by the API that GitLab documents (doc/api). */
 import { createServer, type IncomingMessage } from 'node:http';
+import { TOKEN } from './github/forge.ts';
 import { listen, reply } from './host.ts';
 import type { Hub } from './hub.ts';
 
-export const GITLAB_TOKEN = 'only-a-test';
+/** Of the API and of the repository over HTTP. */
+export const GITLAB_TOKEN: string = TOKEN;
 /** The account that the token is of. */
 const SELF = { id: 500, username: 'portolan' };
 /** Entries of a page at most, whatever is asked for. */
@@ -16,7 +18,7 @@ interface Account {
 
 export interface FakeGitLab {
   readonly api: string;
-  readonly statuses: { sha: string; name: string; state: string; ref?: string }[];
+  readonly statuses: { sha: string; name: string; state: string; description: string; ref?: string }[];
   readonly notes: { id: number; number: number; author: Account; body: string }[];
   /** Members of groups, by their paths. */
   readonly groups: Map<string, readonly (Account & { access_level: number; state: string })[]>;
