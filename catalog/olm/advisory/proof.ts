@@ -117,7 +117,7 @@ function isSound(before: Package, after: Package | undefined): boolean {
 }
 
 /** Whether a channel has one head, and an upgrade path to it from every entry. */
-function hasChain(channel: Channel): boolean {
+export function hasChain(channel: Channel): boolean {
   const head = headOf(channel);
   const chain = head && chainBelow(channel, head);
   return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
