@@ -12,7 +12,9 @@ test('zsh gets the same through its support for bash', async () => {
 test('fish gets each option with its description, quoted', async () => {
   const lines = (await scriptFor('fish')).split('\n');
   const of = lines.filter((line) => line.includes('"__portolan_is check"'));
-  expect(of).toContainEqual(expect.stringMatching(/ -l format -x -a "text json markdown sarif code-quality" -d '.*'$/));
+  expect(of).toContainEqual(
+    expect.stringMatching(/ -l format -x -a "text json markdown sarif code-quality" -d '.*'$/),
+  );
   expect(of).toContainEqual(expect.stringMatching(/ -l repo -r -d '.*'$/));
   // Every quote within a description is escaped.
   for (const line of lines.filter((one) => one.includes(' -d ')))
