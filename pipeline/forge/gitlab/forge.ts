@@ -181,6 +181,6 @@ async function postNote(client: ForgeClient, at: string, { report }: Reported): 
 }
 
 /** GitLab does what lines like `/merge` and `/approve` of a note say, as its author. */
-function withoutCommands(text: string): string {
+export function withoutCommands(text: string): string {
   return text.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
 }

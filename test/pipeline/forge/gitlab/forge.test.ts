@@ -5,6 +5,7 @@ import {
   gitLabForge,
   projectName,
   reportGitLabStatus,
+  withoutCommands,
 } from '../../../../pipeline/forge/gitlab/forge.ts';
 import { type FakeGitLab, fakeGitLab, GITLAB_TOKEN } from '../../../fakes/gitlab.ts';
 import { type Hub, openHub } from '../../../fakes/hub.ts';
@@ -41,12 +42,39 @@ test('an approval is of the version that there was, and of none where GitLab doe
   expect(await read()).toMatchObject([{ state: 'approved', commit: undefined }]);
 });
 
+test('GitLab does not vouch for everything: Portolan does not merge there', () => {
+  expect(gitLabForge(client(), NAME).lacks.join()).toContain('approvals do not name the commit');
+});
+
+test('a request for changes stands, whoever has approved beside', async () => {
+  const { number, head, reviews } = hub.open({ 'README.md': 'x' });
+  reviews.push({ by: 'carol', state: 'APPROVED', commit: head });
+  reviews.push({ by: 'bob', state: 'CHANGES_REQUESTED', commit: head });
+  const read = await gitLabForge(client(), NAME).readReviews(number);
+  expect(read.map(({ author, state }) => [author.login, state])).toEqual([
+    ['carol', 'approved'],
+    ['bob', 'changes-requested'],
+  ]);
+});
+
+test('an address is that of the account that shows it, not of one that the search finds by its name', async () => {
+  const authorOf = async (author: string) => {
+    const { number } = hub.open({ [`${author}.md`]: 'x' }, { author });
+    const [commit] = await gitLabForge(client(), NAME).readCommits(number);
+    return commit?.author.account?.login;
+  };
+  expect(await authorOf('bob')).toBe('bob');
+  expect(await authorOf('nobody')).toBeUndefined();
+});
+
 test('no line of a note is a command, whatever a catalog says', async () => {
+  const text = withoutCommands('first\n/merge\n  /approve\n> /close\na/b');
+  expect(text).toBe('first\n&#47;merge\n  &#47;approve\n> &#47;close\na/b');
   const { number, head } = hub.open({ 'README.md': 'x' });
-  const headline = 'first\n/merge\n  /approve\n> /close\na/b';
+  const headline = 'first\n/merge';
   await gitLabForge(client(), NAME).postComment({ number, report: { ...GREEN, head, headline } });
   const [note] = fake.notes;
-  expect(note?.body).toContain('approve');
+  expect(note?.body).toContain('merge');
   expect(note?.body).not.toMatch(/^[\s>]*\//m);
 });
 
