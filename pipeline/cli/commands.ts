@@ -181,7 +181,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         words: 'rings',
-        summary: 'Show what each release ring has, and what each catalog and package is waiting for',
+        summary: 'Show which image each release ring has, and what each catalog and package is waiting for',
         load: async () => (await import('./publish/rings.ts')).command,
       },
       {
@@ -191,7 +191,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         words: 'promote-ring',
-        summary: 'Open a release ring before its time, with a recorded reason',
+        summary: 'Open a release ring early, with a recorded reason',
         load: async () => (await import('./publish/promote-ring.ts')).command,
       },
       {

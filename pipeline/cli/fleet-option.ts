@@ -13,7 +13,7 @@ export const FLEET_OPTION = {
   fleet: {
     value: 'FILE',
     description:
-      'what many clusters have installed, as CSV or JSON, for numbers of clusters; the files of one fleet complete each other',
+      'file that lists what your clusters have installed (CSV or JSON), to report how many are affected; repeat it to combine files',
     multiple: true,
   },
 } as const;

@@ -43,7 +43,11 @@ export const command: Command = {
       description:
         'required stops: keep to the direct upgrades of today (default); the newest patch of each minor version; the newest version of each major version (default for --versions); or none',
     },
-    stop: { value: 'VERSION', description: 'a version that no upgrade may pass by', multiple: true },
+    stop: {
+      value: 'VERSION',
+      description: 'a required stop: a version that no upgrade may skip over',
+      multiple: true,
+    },
     supported: {
       value: 'MINOR',
       description: 'a supported minor version, such as 1.4: its newest patch stays installable',
@@ -68,7 +72,7 @@ export const command: Command = {
     'Suggests the channels and edges with the fewest entries that take every installation to the head of its channel, under',
     'OLM v0 and OLM v1. Portolan tries each suggestion with both resolvers: nobody who has an upgrade path today loses it.',
     'By default no installation gets a direct upgrade that it does not have today, unless it is stranded. With --stops',
-    'minor|major|none, upgrades may pass by all versions but the required stops.',
+    'minor|major|none, upgrades may skip over all versions except the required stops.',
   ].join('\n'),
   examples: [
     'portolan suggest-graph catalogs/v4.20',

@@ -14,7 +14,7 @@ export const command: Command = {
     ...RING_OPTIONS,
   },
   details: [
-    'Opens a ring before its time, for example for a security fix. Every ring before it opens as well. Images that are held are',
+    'Opens a ring early, for example for a security fix. Every ring before it opens as well. Images that are held are',
     'refused, and no ring goes back to an older commit. If the policy wants several approvals, each person runs the same command;',
     'the last one opens the ring. Until then, the exit code is 1.',
     '',

@@ -37,7 +37,7 @@ export const RING_OPTIONS: Command['options'] = {
 
 export const RING_DETAILS: string = [
   'With --message, Portolan changes nothing and prints a JSON message for the work queue of the functions (see the example).',
-  'Everybody who may write to the queue or to the directory may act on rings. --by is recorded, not checked.',
+  'Anybody who can write to the queue or to the directory can hold, release and promote. --by is recorded, not checked.',
 ].join('\n');
 
 type RingAct = {
