@@ -82,8 +82,11 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
     return refused(ports, 409, 'the event is stale');
-  // The delivery's id is not signed: whoever replays a body can give it another one.
-  const digest = createHash('sha256').update(body).digest('hex');
+  // Where the text is signed, the delivery's id is not: whoever replays a body can give it another one.
+  const digest = createHash('sha256')
+    .update(body)
+    .update(webhooks.deliveryOf?.(headers) ?? '')
+    .digest('hex');
   const work = workOf(event, sources, digest);
   if (!work) return { status: 202, text: 'nothing to do for this branch' };
   if (work.kind === 'gate' && !ports.checksPulls)

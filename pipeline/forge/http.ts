@@ -75,7 +75,11 @@ export function openForgeClient(api: ForgeApi): ForgeClient {
         const mark = path.includes('?') ? '&' : '?';
         const some = await ask<T[]>('GET', `${path}${mark}${api.pageSize}=${PAGE}&page=${page}`);
         // A page may be shorter than asked for and not the last one.
-        if (!Array.isArray(some) || some.length === 0) return all;
+        if (!Array.isArray(some))
+          throw new PipelineError('bad-answer', `${api.name} did not answer a list of ${path}`, {
+            retryable: true,
+          });
+        if (some.length === 0) return all;
         all.push(...some);
         if (all.length >= most) return all.slice(0, most);
       }

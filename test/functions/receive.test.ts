@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Answer, type Delivery, type ReceivePorts, receive } from '../../functions/receive.ts';
+import { gitLabWebhooks } from '../../pipeline/forge/gitlab/webhook.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -98,6 +99,18 @@ test('the same push again is taken in once, whatever id it says it has', async (
     expect(status).toBe(202);
   }
   expect(queued).toHaveLength(1);
+});
+
+test("an approval that is withdrawn once more is taken in: GitLab's text is the same, its delivery's key is not", async () => {
+  const { send, queued } = address({ webhooks: gitLabWebhooks });
+  const body = new TextEncoder().encode(
+    JSON.stringify({ project: { id: 1 }, object_attributes: { iid: 7, action: 'unapproval' } }),
+  );
+  const headers = { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Merge Request Hook' };
+  // The second one is sent again, as GitLab does when nobody answered.
+  for (const key of ['1', '2', '2']) await send({ headers: { ...headers, 'idempotency-key': key }, body });
+  expect(queued).toHaveLength(2);
+  expect(new Set(queued.map(({ id }) => id)).size).toBe(2);
 });
 
 test('a push that could not be queued is not remembered: it may come again', async () => {

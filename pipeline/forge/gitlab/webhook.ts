@@ -12,6 +12,8 @@ export const gitLabWebhooks: Webhooks = {
     // Digests are equally long, whatever was sent.
     return secret !== '' && timingSafeEqual(digestOf(token), digestOf(secret));
   },
+  // Two approvals, with a withdrawal between them, have the same text; a delivery that is sent again has the same key.
+  deliveryOf: (headers) => headers['idempotency-key'] ?? headers['x-gitlab-event-uuid'] ?? '',
   eventOf: (headers, text) => {
     const name = headers['x-gitlab-event'];
     if (name !== 'Push Hook' && name !== 'Merge Request Hook') return 'other';
