@@ -88,6 +88,8 @@ const COMMAND_FILES = {
 };
 /** What only few catalogs and bundles need, for rules in CEL: a file of its own that the commands' files load. */
 const RARE_MODULES = { '@marcbachmann/cel-js': 'cel', 'catalog/go/regexp.ts': 'regexp' };
+/** What is large and seldom needed: one file for all commands. */
+const SHARED_MODULES = { '@hpcc-js/wasm-zstd': 'parts/zstd' };
 /** All commands. */
 const PROGRAM_FILE = './parts/portolan.mjs';
 const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
@@ -101,6 +103,7 @@ await make({
     'parts/portolan': 'pipeline/cli/bin.ts',
     catalog: 'catalog/index.ts',
     registry: 'pipeline/oci/registry/index.ts',
+    ...Object.fromEntries(Object.entries(SHARED_MODULES).map(([module, file]) => [file, module])),
   },
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
@@ -250,15 +253,20 @@ function onlyCommand({ modules, lacks = [] }) {
   return {
     name: 'only-command',
     setup(builder) {
-      builder.onResolve({ filter: /^\.\.?\/.*\.ts$|cel-js$/ }, ({ importer, kind, path, resolveDir }) => {
-        if (kind !== 'dynamic-import') return undefined;
-        const module = path.startsWith('.') ? relative('.', join(resolveDir, path)) : path;
-        const rare = RARE_MODULES[module];
-        if (rare !== undefined) return { path: `./${rare}.cjs`, external: true };
-        const isOther =
-          lacks.includes(module) || (isTable(relative('.', importer)) && !modules.includes(module));
-        return isOther ? { path, namespace: 'another-command' } : undefined;
-      });
+      builder.onResolve(
+        { filter: /^\.\.?\/.*\.ts$|cel-js$|wasm-zstd$/ },
+        ({ importer, kind, path, resolveDir }) => {
+          if (kind !== 'dynamic-import') return undefined;
+          const module = path.startsWith('.') ? relative('.', join(resolveDir, path)) : path;
+          const rare = RARE_MODULES[module];
+          if (rare !== undefined) return { path: `./${rare}.cjs`, external: true };
+          const shared = SHARED_MODULES[module];
+          if (shared !== undefined) return { path: `../${shared}.mjs`, external: true };
+          const isOther =
+            lacks.includes(module) || (isTable(relative('.', importer)) && !modules.includes(module));
+          return isOther ? { path, namespace: 'another-command' } : undefined;
+        },
+      );
       builder.onLoad({ filter: /.*/, namespace: 'another-command' }, () => ({ contents: '' }));
       // A module that is imported at once stays one text with the others, which the engine reads only once.
       builder.onLoad({ filter: /commands\.ts$/ }, ({ path }) => {
