@@ -40,6 +40,8 @@ export interface CatalogResult {
   /** What foresight finds in the base branch as well. */
   readonly known: readonly Finding[];
   readonly diffs: readonly PlacedDiff[];
+  /** Errors that an advisory made warnings: who must approve is decided as if they were errors. */
+  readonly accepted?: readonly Finding[];
   /** What changes in each of the catalogs, where a fleet goes through it. */
   readonly changes?: readonly Change[];
 }

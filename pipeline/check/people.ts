@@ -133,7 +133,9 @@ export function checkPeople(
   people: People | undefined,
 ): AuthorityDecision | undefined {
   if (!people || !known) return undefined;
-  const findings: readonly Finding[] = results.flatMap((result) => result.findings).sort(compareFindings);
+  const findings: readonly Finding[] = results
+    .flatMap((result) => [...result.findings, ...(result.accepted ?? [])])
+    .sort(compareFindings);
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
   const given = {
     directory: known.directory,

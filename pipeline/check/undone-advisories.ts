@@ -59,12 +59,15 @@ export const NO_ADVISORIES: CheckedAdvisories = { results: [], soften: (result) 
 /** Rules about what a change does to clusters: what an advisory cannot be without, and its approvals accept. */
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
-function softening(accepted: ReadonlySet<string>): CheckedAdvisories['soften'] {
+function softening(edited: ReadonlySet<string>): CheckedAdvisories['soften'] {
   const isAccepted = ({ rule: id, package: name = '', catalogs = [] }: Finding): boolean =>
-    COMPARING.has(id) && catalogs.length > 0 && catalogs.every((one) => accepted.has(keyOf(name, one)));
+    COMPARING.has(id) && catalogs.length > 0 && catalogs.every((one) => edited.has(keyOf(name, one)));
   const soften = (finding: Finding): Finding =>
     finding.severity === 'error' && isAccepted(finding) ? { ...finding, severity: 'warning' } : finding;
-  return (result) => ({ ...result, findings: result.findings.map(soften) });
+  return (result) => {
+    const accepted = result.findings.filter((finding) => soften(finding) !== finding);
+    return { ...result, findings: result.findings.map(soften), accepted };
+  };
 }
 
 function keyOf(name: string, catalog: string): string {

@@ -110,6 +110,28 @@ test('the edit of an advisory passes, with what it does to clusters as warnings;
   expect(await errorsOf(head.replace(/withoutUpgradePath.*\n/, ''), edit)).toContain('graph/head-regression');
 });
 
+test('an owner who strands versions needs a second person, although an advisory on the base branch asks for the edit', async () => {
+  const policy =
+    'apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [ada], packages: {etcd: [bob, carol]}}\n';
+  const head = `${YANK.replace('1.1.0', '1.2.0')}withoutUpgradePath: [etcd.v1.2.0]\n`;
+  const edit = catalog(['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
+  repository = makeRepository();
+  const files = { [FILE]: OLD, [ADVISORY]: head, '.github/portolan.yaml': policy };
+  const base = repository.commit(files);
+  const commit = repository.commit({ [FILE]: edit }, { parents: [base], branch: 'head' });
+  const opened = await openRepository(repository.directory);
+  const people = { author: { login: 'bob', id: 1 }, pusher: { login: 'bob', id: 1 }, commits: undefined };
+  const report = await check(opened, {
+    base,
+    head: commit,
+    today: '2026-11-01',
+    people: { ...people, reviews: [], holds: [] },
+  });
+  await opened.close();
+  expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(JSON.stringify(report.authority)).toContain('removes versions that the policy keeps');
+});
+
 test('files of advisories are a class of change of their own', async () => {
   const { classifyChange } = await import('../../../pipeline/change/classify.ts');
   const { readPolicy } = await import('../../../pipeline/policy/read-policy.ts');
