@@ -36,8 +36,11 @@ export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisori
     );
     if (touched.length === 0) continue;
     const states = await bothPlans(pull, advisory);
+    // Whoever checks without people asks nobody to approve an advisory that comes with its edit.
+    const isApproved = pull.request.people !== undefined || !changed.has(advisory.path);
     for (const plan of states.before.values())
-      if (await isApplied(pull, advisory, plan)) accepted.add(keyOf(advisory.package, plan.catalog));
+      if (isApproved && (await isApplied(pull, advisory, plan)))
+        accepted.add(keyOf(advisory.package, plan.catalog));
     for (const one of touched) {
       const catalogs = one.names.filter((name) => isUndone(states.before.get(name), states.after.get(name)));
       if (catalogs.length > 0 && severity !== 'off')

@@ -32,7 +32,10 @@ export function clusterApi(access: ClusterAccess): ClusterApi {
   const get = async (path: string): Promise<unknown> => {
     const { status, body } = await answerTo(access, agent, path);
     if (status === 404) return undefined;
-    if (status === 200) return parsedJson(body);
+    const value = status === 200 ? parsedJson(body) : undefined;
+    if (value !== undefined) return value;
+    // Such as the page of a proxy: not a cluster without such objects.
+    if (status === 200) throw refusal(access, { path, status, body: '{"message":"not JSON"}' });
     throw refusal(access, { path, status, body });
   };
   return {

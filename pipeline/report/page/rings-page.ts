@@ -82,7 +82,7 @@ function catalogPart(of: RingsOnPage): string {
   const rings = of.rings
     .map(
       ({ tag, image }) =>
-        `<li><b>${escapeXml(tag)}</b>${image ? `commit <code>${image.commit.slice(0, 12)}</code>` : 'nothing yet'}</li>`,
+        `<li><b>${escapeXml(tag)}</b>${image ? `commit <code>${escapeXml(image.commit.slice(0, 12))}</code>` : 'nothing yet'}</li>`,
     )
     .join('');
   const holds = of.holds

@@ -86,12 +86,13 @@ test('an advisory that cannot be read fails the pull request that writes it', as
   ]);
 });
 
-/** The errors of a pull request that writes an advisory and a catalog. */
-async function errorsOf(advisory: string, after: string): Promise<string[]> {
+/** The errors of a pull request that writes a catalog, with an advisory on the base branch or beside it. */
+async function errorsOf(advisory: string, after: string, isBeside = false): Promise<string[]> {
   repository = makeRepository();
-  const base = repository.commit({ [FILE]: OLD });
+  const written = { [ADVISORY]: advisory };
+  const base = repository.commit({ [FILE]: OLD, ...(isBeside ? {} : written) });
   const head = repository.commit(
-    { [FILE]: after, [ADVISORY]: advisory },
+    { [FILE]: after, ...(isBeside ? written : {}) },
     { parents: [base], branch: 'head' },
   );
   const opened = await openRepository(repository.directory);
@@ -105,6 +106,8 @@ test('the edit of an advisory passes, with what it does to clusters as warnings;
   const head = `${YANK.replace('1.1.0', '1.2.0')}withoutUpgradePath: [etcd.v1.2.0]\n`;
   const edit = catalog(['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
   expect(await errorsOf(head, edit)).toEqual([]);
+  // Nobody is asked to approve it.
+  expect(await errorsOf(head, edit, true)).toContain('graph/head-regression');
   expect(await errorsOf(YANK, edit)).toContain('graph/head-regression');
   expect(await errorsOf(head, catalog(['1.1.0', ''], ['1.0.0', 'replaces: etcd.v0.9.0']))).not.toEqual([]);
   expect(await errorsOf(head.replace(/withoutUpgradePath.*\n/, ''), edit)).toContain('graph/head-regression');

@@ -47,7 +47,7 @@ const PAGE = 2;
 /** An API server with some kinds of objects: it allows what the rules allow, and gives two objects a page. */
 async function cluster(
   objects: Objects,
-  { rules = documentedRules(), expires = 0 } = {},
+  { rules = documentedRules(), expires = 0, page = '' } = {},
 ): Promise<FakeCluster> {
   const { key, cert } = selfSigned('127.0.0.1');
   const asked: Asked[] = [];
@@ -80,7 +80,7 @@ async function cluster(
   };
   const server = createServer({ key, cert }, (request, response) => {
     const [status, body] = answer(request);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(page || JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -248,6 +248,7 @@ describe('portolan inventory', () => {
 
   test.each([
     ['without OLM', {}, 'has no OLM'],
+    ['behind the page of a proxy', { page: '<html>' }, 'answered 200'],
     [
       'without a role',
       { rules: [] },
