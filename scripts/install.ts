@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '35c07d8f1a4e0f49993be48c79af0f9aa5bc1805',
+  commit: '67f683340dc97d060aaa825eb62a204390f77721',
 };
 
 const REPOSITORY = 'portolan/portolan';
