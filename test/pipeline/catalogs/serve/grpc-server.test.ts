@@ -269,8 +269,14 @@ test('a connection has so many calls at once; further ones are refused, and othe
   await once(connected(port), 'remoteSettings');
   await new Promise((done) => session.ping(done));
   expect(isAnswered).toBe(false);
-  held[0]?.on('error', () => {}).close(8);
-  await vi.waitUntil(() => isAnswered, 10_000);
+  // Node 20's client has kept the further call to itself, and sends it now; that of Node 24 was refused.
+  const [one, other] = held.map((stream) => stream.on('error', () => {}));
+  for (const stream of [one, other]) {
+    const closed = stream && once(stream, 'close');
+    stream?.close(8);
+    await closed;
+  }
+  await once(call(session).end(text('')), 'response');
 });
 
 test('a server has so many connections at once; further ones are closed', async () => {
