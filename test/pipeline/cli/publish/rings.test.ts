@@ -37,7 +37,7 @@ async function published(): Promise<(...words: readonly string[]) => Promise<Ran
 const MAIN = (): string => sample.git('rev-parse', 'main').trim();
 const REPO = (): string[] => ['--repo', sample.directory];
 
-test('shows what waits; the page says the same', async () => {
+test('shows what waits, as text and as JSON', async () => {
   const run = await published();
   const commit = MAIN().slice(0, 12);
   const ran = await run('rings', '--page', 'rings.html');
