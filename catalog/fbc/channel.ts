@@ -48,3 +48,10 @@ export function chainBelow(channel: Channel, head: Entry): Chain {
   const stranded = cycle ? [] : channel.entries.filter(({ name }) => !chain.has(name) && !skipped.has(name));
   return { names: [...chain.keys()].filter((name) => name !== ''), cycle, stranded };
 }
+
+/** Whether a channel has one head, and an upgrade path to it from every entry. */
+export function hasChain(channel: Channel): boolean {
+  const head = headOf(channel);
+  const chain = head && chainBelow(channel, head);
+  return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
+}

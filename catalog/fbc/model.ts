@@ -175,3 +175,23 @@ class PackageBuilder implements Package {
 function setFirst(to: Map<string, string>, entry: DeprecationEntry): void {
   if (!to.has(entry.name)) to.set(entry.name, entry.message);
 }
+
+/** A package in which some parts are otherwise; all others stay as they are. */
+export function packageWith(
+  ofPackage: Package,
+  changed: Partial<Pick<Package, 'channels' | 'bundles' | 'defaultChannel' | 'deprecatedBundles'>>,
+): Package {
+  const { name, blob, defaultChannel, channels, bundles } = ofPackage;
+  const { deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
+  return {
+    name,
+    blob,
+    defaultChannel,
+    channels,
+    bundles,
+    deprecation,
+    deprecatedChannels,
+    deprecatedBundles,
+    ...changed,
+  };
+}

@@ -1,5 +1,5 @@
 /** A change of one package in one catalog, as data: what its channels, bundles and deprecations become. */
-import type { Channel, Entry, Package } from '../../fbc/model.ts';
+import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 
 export interface PackageEdit {
   /** Entries of the channels that change; a channel without entries is removed. */
@@ -33,17 +33,12 @@ export function packageAfter(ofPackage: Package, edit: PackageEdit): Package | u
     else if (entries.length > 0) channels.set(name, { ...channel, entries: numbered(entries) });
   }
   if (channels.size === 0) return undefined;
-  const { name, blob, deprecation, deprecatedChannels } = ofPackage;
-  return {
-    name,
-    blob,
+  return packageWith(ofPackage, {
     defaultChannel: edit.defaultChannel ?? ofPackage.defaultChannel,
     channels,
     bundles: new Map([...ofPackage.bundles].filter(([bundle]) => !edit.bundles.has(bundle))),
-    deprecation,
-    deprecatedChannels,
     deprecatedBundles: new Map([...edit.deprecations, ...ofPackage.deprecatedBundles]),
-  };
+  });
 }
 
 function numbered(entries: readonly Entry[]): Entry[] {

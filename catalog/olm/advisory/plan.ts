@@ -5,7 +5,7 @@
  */
 import { headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import type { Channel, Entry, Package } from '../../fbc/model.ts';
+import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
 import { compareInstalled } from '../foresight/installation.ts';
@@ -134,18 +134,7 @@ function inChannel({ who }: Scene, channel: string): Followed[] {
 }
 
 function onlyChannel(ofPackage: Package, channel: Channel): Package {
-  const { name, blob, bundles, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
-  const channels = new Map([[channel.name, channel]]);
-  return {
-    name,
-    blob,
-    defaultChannel: '',
-    channels,
-    bundles,
-    deprecation,
-    deprecatedChannels,
-    deprecatedBundles,
-  };
+  return packageWith(ofPackage, { defaultChannel: '', channels: new Map([[channel.name, channel]]) });
 }
 
 /** An edit of channels with what follows from it: bundles in no channel go, and a default channel that goes is replaced. */

@@ -2,9 +2,9 @@
  * The proof of an edit: what becomes of every installation that a catalog knows, under both resolvers, before
  * and after. An installation is every entry of every channel, and everything that was ever published there.
  */
-import { chainBelow, headOf } from '../../fbc/channel.ts';
+import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import type { Channel, Package } from '../../fbc/model.ts';
+import type { Package } from '../../fbc/model.ts';
 import { compareVersions, tryParseVersion } from '../../version/version.ts';
 import { foresightWith } from '../foresight/fix-trial.ts';
 import type { UpgradePath } from '../foresight/foresight.ts';
@@ -114,13 +114,6 @@ function isSound(before: Package, after: Package | undefined): boolean {
     const old = before.channels.get(name);
     return old === channel || (old && !hasChain(old)) || hasChain(channel);
   });
-}
-
-/** Whether a channel has one head, and an upgrade path to it from every entry. */
-export function hasChain(channel: Channel): boolean {
-  const head = headOf(channel);
-  const chain = head && chainBelow(channel, head);
-  return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
 }
 
 type State = Omit<Proved, 'missing'>;

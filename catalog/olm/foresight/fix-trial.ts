@@ -2,9 +2,9 @@
  * A trial: what would become of installations if channels were written otherwise.
  */
 
-import { chainBelow, headOf } from '../../fbc/channel.ts';
+import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import type { Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
+import { type Catalog, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';
@@ -37,7 +37,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
         const old = ofPackage.channels.get(channel);
         return old ? [{ old, channel: { ...old, entries: numbered(entries) } }] : [];
       });
-      if (changed.some(({ old, channel }) => isSound(old) && !isSound(channel))) return false;
+      if (changed.some(({ old, channel }) => hasChain(old) && !hasChain(channel))) return false;
       const channels = changed.map(({ channel }) => channel);
       const foresight = foresightWith(world, name, withChannels(ofPackage, channels, past));
       // Under OLM v0 nobody sees another channel.
@@ -73,16 +73,8 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
   return [...inEach, ...open];
 }
 
-/** Whether opm takes a channel: one head, and an upgrade path to it from every entry. */
-function isSound(channel: Channel): boolean {
-  const head = headOf(channel);
-  const chain = head && chainBelow(channel, head);
-  return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
-}
-
 function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
-  const { name, blob, defaultChannel, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
-  const old = past?.catalog.packages.get(name)?.bundles;
+  const old = past?.catalog.packages.get(ofPackage.name)?.bundles;
   const bundles = new Map(ofPackage.bundles);
   for (const entry of changed.flatMap(({ entries }) => entries)) {
     const restored = bundles.has(entry.name) ? undefined : old?.get(entry.name);
@@ -92,16 +84,7 @@ function withChannels(ofPackage: Package, changed: readonly Channel[], past: Wor
     ...ofPackage.channels,
     ...changed.map((channel) => [channel.name, channel] as const),
   ]);
-  return {
-    name,
-    blob,
-    defaultChannel,
-    channels,
-    bundles,
-    deprecation,
-    deprecatedChannels,
-    deprecatedBundles,
-  };
+  return packageWith(ofPackage, { channels, bundles });
 }
 
 /**

@@ -5,11 +5,11 @@
  */
 import { headOf } from '../../fbc/channel.ts';
 import { edgeField, type Installed } from '../../fbc/edge.ts';
-import type { Bundle, Catalog, Channel, Entry, Package } from '../../fbc/model.ts';
+import { type Bundle, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
-import { type Foresight, foresightOf } from '../foresight/foresight.ts';
+import { foresightWith } from '../foresight/fix-trial.ts';
 import { compareInstalled } from '../foresight/installation.ts';
 import { type Following, upgradePathOf, type World } from '../foresight/world.ts';
 import { followersOf } from '../resolve/followers.ts';
@@ -124,7 +124,7 @@ class Draft {
   /** Tries channels with both resolvers. */
   trial(plans: readonly SuggestedChannel[]): Trial {
     const suggested = packageOf(this.#package, plans);
-    const after = foresightWith(this.#world, suggested);
+    const after = foresightWith(this.#world, suggested.name, suggested);
     const before = this.#world.foresight;
     const stranded = { today: [] as Installation[], suggested: [] as Installation[] };
     const worse: Installation[] = [];
@@ -428,18 +428,8 @@ function asToday(places: readonly Place[], followed: (installed: Installed) => R
 function packageOf(ofPackage: Package, plans: readonly SuggestedChannel[]): Package {
   const channels = new Map(plans.map((plan) => [plan.name, channelOf(ofPackage, plan)]));
   const listed = new Set(plans.flatMap(({ entries }) => entries.map(({ name }) => name)));
-  const { name, blob, defaultChannel, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
   const bundles = new Map([...ofPackage.bundles].filter(([bundle]) => listed.has(bundle)));
-  return {
-    name,
-    blob,
-    defaultChannel,
-    channels,
-    bundles,
-    deprecation,
-    deprecatedChannels,
-    deprecatedBundles,
-  };
+  return packageWith(ofPackage, { channels, bundles });
 }
 
 /** A suggested channel as a blob; what else today's blob has stays. */
@@ -471,15 +461,4 @@ function writtenEntry({
     ...(skips.length === 0 ? {} : { skips }),
     ...(skipRange === '' ? {} : { skipRange }),
   };
-}
-
-function foresightWith(world: World, ofPackage: Package): Foresight {
-  const { scope, source } = world.foresight;
-  const packages = new Map([...source.catalog.packages, [ofPackage.name, ofPackage] as const]);
-  const catalog: Catalog = { ...source.catalog, packages };
-  const changed = { ...source, catalog };
-  return foresightOf(
-    { ...scope, catalogs: scope.catalogs.map((one) => (one === source ? changed : one)) },
-    changed,
-  );
 }

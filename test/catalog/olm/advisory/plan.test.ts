@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { hasChain } from '../../../../catalog/fbc/channel.ts';
 import type { Advisory } from '../../../../catalog/olm/advisory/advisory.ts';
 import { packageAfter } from '../../../../catalog/olm/advisory/package-edit.ts';
 import { type AdvisoryPlan, planOf } from '../../../../catalog/olm/advisory/plan.ts';
-import { hasChain } from '../../../../catalog/olm/advisory/proof.ts';
 import { type PublishedBundle, type World, worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { runs } from '../../../fakes/runs.ts';
