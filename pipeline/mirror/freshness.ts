@@ -8,6 +8,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import {
   type AcceptedStatements,
   acceptedText,
+  type FreshnessStatement,
   InvalidFreshness,
   readAccepted,
   readFreshness,
@@ -112,16 +113,15 @@ async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifySt
   }
 }
 
-/** The index images that a statement says it is about, be it signed or not. */
-export function statedIndexes({ bytes }: FoundStatement): ReadonlySet<string> {
+/** What a statement says, be it signed or not; undefined for one that cannot be read. */
+export function statedBy({ bytes }: FoundStatement): FreshnessStatement | undefined {
   try {
     const bundle: unknown = JSON.parse(bytes.toString());
     const envelope = isObject(bundle) ? bundle['dsseEnvelope'] : undefined;
     const payload = isObject(envelope) ? envelope['payload'] : undefined;
-    const { indexes } = readFreshness(Buffer.from(String(payload), 'base64').toString());
-    return new Set(indexes.keys());
+    return readFreshness(Buffer.from(String(payload), 'base64').toString());
   } catch (error) {
-    if (error instanceof InvalidFreshness || error instanceof SyntaxError) return new Set();
+    if (error instanceof InvalidFreshness || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -59,6 +59,9 @@ export const command: Command = {
     'no-signatures': { description: 'do not copy signatures and other referrers' },
     ...SIGNING_OPTIONS,
     ...CHECKING_OPTIONS,
+    'allow-older': {
+      description: 'load an archive although the mirror has a newer freshness statement',
+    },
     state: {
       value: 'FILE',
       description: 'file to record progress in, to resume after an interruption (default: MAPPING.state)',
@@ -93,7 +96,7 @@ export const command: Command = {
       const wrong = [...mapping.findings, ...read.findings].sort(compareFindings);
       for (const finding of wrong) terminal.err(findingText(finding));
       const carried = way.isLoading
-        ? await carriedStatement(jobs, { from: way.ports.from, invocation, terminal })
+        ? await carriedStatement(jobs, { from: way.ports.from, mirror: client, invocation, terminal })
         : undefined;
       if (carried?.isRefused) return 1;
       const progress = copyProgress(terminal);
@@ -112,7 +115,7 @@ export const command: Command = {
         await way.close();
       });
       const archive = await way.finish();
-      if (report.failed.length === 0) await carried?.put(client);
+      if (report.failed.length === 0) await carried?.put();
       const signed =
         signing &&
         (await signState(
@@ -155,6 +158,8 @@ function signingFor(
     throw usageError(command, '--sign-key and --from-archive cannot be used together');
   if (checksFreshness(invocation) && !isLoading)
     throw usageError(command, '--key needs --from-archive: use mirror verify to check a mirror');
+  if (invocation.flag('allow-older') && !isLoading)
+    throw usageError(command, '--allow-older needs --from-archive');
   return signing && { ...signing, indexes: plannedIndexes(path) };
 }
 

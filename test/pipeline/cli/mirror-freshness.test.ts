@@ -357,8 +357,8 @@ test('across the gap: the archive carries the statement, and what was attacked o
   expect(
     at.mirror.seen.slice(requests).filter(({ method }) => method !== 'GET' && method !== 'HEAD'),
   ).toEqual([]);
-  // Without a key it is loaded unchecked, and verify finds what it is.
-  const unchecked = await at.run('mirror', 'copy', ...one);
+  // Without a key it is loaded unchecked if somebody asks for an older state, and verify finds what it is.
+  const unchecked = await at.run('mirror', 'copy', ...one, '--allow-older');
   expect(unchecked).toMatchObject({
     exit: 0,
     err: expect.stringContaining('one/freshness.json is not checked'),
@@ -366,6 +366,48 @@ test('across the gap: the archive carries the statement, and what was attacked o
   at.clock.day = 2;
   rmSync(join(at.directory, '.local'), { recursive: true });
   expect((await at.verify()).err).toContain('(mirror/mixed)');
+});
+
+test('an archive that is older than the mirror is not loaded unless --allow-older says so', async () => {
+  const at = await scene();
+  await at.sync('--to-archive', 'one');
+  await at.publish();
+  at.clock.day = 1;
+  await at.sync('--to-archive', 'two');
+  const load = (archive: string, ...words: string[]) =>
+    at.run('mirror', 'copy', '--from-archive', archive, ...words);
+  const there = async () => (await statementBeside(at.index(), at.client))?.bytes;
+  const inArchive = (name: string) => readFileSync(join(at.directory, name, 'freshness.json'));
+  // Into an empty mirror, forward, and the same again.
+  for (const name of ['one', 'two', 'two']) {
+    expect(await load(name)).toMatchObject({ exit: 0 });
+    expect(await there()).toEqual(inArchive(name));
+  }
+  const writes = () => at.mirror.seen.filter(({ method }) => method !== 'GET' && method !== 'HEAD').length;
+  const before = writes();
+  for (const words of [[], ['--key', 'admin.pub', '--remember', 'elsewhere.json']]) {
+    const older = await load('one', ...words);
+    expect(older.exit).toBe(1);
+    expect(older.err).toContain(
+      `one/freshness.json: error: the archive is older than the mirror: it has statement ${START / 1000} of 2026-03-01T00:00:00Z, and ${formatReference(statementTag(at.index()))} is statement ${START / 1000 + 86_400} of 2026-03-02T00:00:00Z (mirror/rollback)`,
+    );
+    expect(older.err).toContain('add --allow-older');
+  }
+  expect(writes()).toBe(before);
+  // With a key, one that somebody else signed stops nothing.
+  keyPair(at.directory, 'stranger');
+  const stranger = { kind: 'key', key: readFileSync(join(at.directory, 'stranger.key'), 'utf8') } as const;
+  const { payload } = JSON.parse(inArchive('two').toString()).dsseEnvelope;
+  const { bytes } = await signedStatement(Buffer.from(payload, 'base64'), FRESHNESS_PREDICATE, stranger);
+  await putStatement(at.index(), bytes, at.client);
+  expect((await load('one')).exit).toBe(1);
+  expect((await load('one', '--key', 'admin.pub', '--remember', 'new.json')).exit).toBe(0);
+  await putStatement(at.index(), inArchive('two'), at.client);
+  expect(await load('one', '--allow-older')).toMatchObject({ exit: 0 });
+  expect(await there()).toEqual(inArchive('one'));
+  // What the mirror has is not a statement.
+  await putStatement(at.index(), Buffer.from('junk'), at.client);
+  expect(await load('one')).toMatchObject({ exit: 0 });
 });
 
 test('a statement in an archive is put nowhere but beside index images of the mapping', async () => {
@@ -413,6 +455,7 @@ test('options that do not go together are refused before anything is copied', as
   await refused([...to, '--sign-key', 'admin.pub'], 'the signing key is not a private key');
   writeFileSync(join(at.directory, 'mapping.txt'), '');
   await refused(['mirror', 'copy', 'mapping.txt', '--key', 'admin.pub'], '--key needs --from-archive');
+  await refused(['mirror', 'copy', 'mapping.txt', '--allow-older'], '--allow-older needs --from-archive');
   expect(at.mirror.seen).toEqual([]);
   expect(existsSync(join(at.directory, '.local'))).toBe(false);
 });
