@@ -49,7 +49,7 @@ describe('before the first release', () => {
 test('the commands of the page on Tekton apply each task by itself', () => {
   const page = withInstall(text('docs/tekton.md'), BEFORE);
   const [, commands = ''] = /```\n(for task [\s\S]*?)```/.exec(page) ?? [];
-  const applied = execFileSync('bash', ['-c', commands.replace('oc apply -f -', 'cat; echo ---')], {
+  const applied = execFileSync('sh', ['-c', commands.replace('oc apply -f -', 'cat; echo ---')], {
     encoding: 'utf8',
   });
   const tasks = loadAll(applied).filter((task) => task !== null) as { readonly metadata: object }[];
