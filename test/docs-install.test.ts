@@ -1,7 +1,6 @@
 /** How pages, examples and workflows get Portolan. */
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { load, loadAll } from 'js-yaml';
+import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { INSTALL, withInstall } from '../scripts/install.ts';
 
@@ -44,21 +43,6 @@ describe('before the first release', () => {
     expect(places(BEFORE)).toContain('npm ci && npm run build && npm link');
     expect(places(BEFORE)).not.toMatch(/npm install|npx (?!portolan` outside)|ghcr\.io/);
   });
-});
-
-test('the commands of the page on Tekton apply each task by itself', () => {
-  const page = withInstall(text('docs/tekton.md'), BEFORE);
-  const [, commands = ''] = /```\n(for task [\s\S]*?)```/.exec(page) ?? [];
-  const applied = execFileSync('sh', ['-c', commands.replace('oc apply -f -', 'cat; echo ---')], {
-    encoding: 'utf8',
-  });
-  const tasks = loadAll(applied).filter((task) => task !== null) as { readonly metadata: object }[];
-  expect(tasks.map(({ metadata }) => metadata)).toMatchObject([
-    { name: 'portolan-check' },
-    { name: 'portolan-mirror-sync' },
-    { name: 'portolan-publish' },
-  ]);
-  expect(applied).not.toMatch(/\{(?:image|version)\}/);
 });
 
 describe('after it', () => {

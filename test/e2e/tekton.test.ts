@@ -1,9 +1,10 @@
 // Tekton's tasks as a cluster runs them: the step's script with the step's environment, and what it leaves as results.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { load } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { INSTALL, withInstall } from '../../scripts/install.ts';
 import { folder } from '../fakes/folder.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
@@ -159,4 +160,19 @@ describe('portolan-mirror-sync', () => {
     });
     expect({ exit, log }).toEqual({ exit: 2, log: expect.stringContaining('must be true or false') });
   });
+});
+
+test('the commands of the page, before the first release, apply each task by itself', () => {
+  const page = withInstall(readFileSync('docs/tekton.md', 'utf8'), { ...INSTALL, published: false });
+  const [, commands = ''] = /```\n(for task [\s\S]*?)```/.exec(page) ?? [];
+  const applied = execFileSync('sh', ['-c', commands.replace('oc apply -f -', 'cat; echo ---')], {
+    encoding: 'utf8',
+  });
+  const tasks = loadAll(applied).filter((task) => task !== null) as { readonly metadata: object }[];
+  expect(tasks.map(({ metadata }) => metadata)).toMatchObject([
+    { name: 'portolan-check' },
+    { name: 'portolan-mirror-sync' },
+    { name: 'portolan-publish' },
+  ]);
+  expect(applied).not.toMatch(/\{(?:image|version)\}/);
 });
