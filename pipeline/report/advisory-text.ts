@@ -98,8 +98,17 @@ export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
       const mark = isWithout ? 'NO UPGRADE PATH ' : '';
       return `    ${mark}OLM ${olm}, ${where}: ${shortList(installed)}: ${before} -> ${after}`;
     });
-    return [`${one.catalog}: ${stateText(one)}`, ...(one.plan.kind === 'edit' ? rows : [])];
+    const graphs = newGraphsText(one.plan.newGraphs);
+    const note = graphs === undefined ? [] : [`    ${graphs}`];
+    return [`${one.catalog}: ${stateText(one)}`, ...(one.plan.kind === 'edit' ? [...note, ...rows] : [])];
   });
+}
+
+/** What made the edit of a catalog, where single entries were not enough. */
+function newGraphsText(channels: readonly string[]): string | undefined {
+  if (channels.length === 0) return undefined;
+  const names = `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
+  return `new upgrade graph from suggest-graph for ${names}: no edit of single entries is enough`;
 }
 
 /** What an advisory means for a catalog, in short. */
@@ -137,6 +146,11 @@ export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly Catalo
     '|---|---|---|---|---|---|',
     ...counts,
   ];
+  const graphs = changed.flatMap(({ catalog, plan }) => {
+    const text = newGraphsText(plan.newGraphs.map(escaped));
+    return text === undefined ? [] : `- ${escaped(catalog)}: ${text}`;
+  });
+  const review = 'Test the direct upgrades that no entry had before.';
   const paths = [
     'Upgrade paths that change:',
     '',
@@ -147,6 +161,7 @@ export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly Catalo
   return withinBudget(
     [
       { text: `${first}\n\n> ${escaped(message.replaceAll(/\s+/g, ' '))}` },
+      ...(graphs.length === 0 ? [] : [{ text: `${graphs.join('\n')}\n\n${review}`, cuttable: true }]),
       { text: proof.join('\n'), cuttable: true },
       ...(rows.length === 0 ? [] : [{ text: paths.join('\n'), cuttable: true }]),
     ],

@@ -3,7 +3,7 @@
  * proves what becomes of every installation. The edit that leaves the fewest without an upgrade path is taken,
  * of several such ones the smallest.
  */
-import { headOf } from '../../fbc/channel.ts';
+import { hasChain, headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
@@ -11,8 +11,9 @@ import { compareVersions } from '../../version/version.ts';
 import { compareInstalled } from '../foresight/installation.ts';
 import type { World } from '../foresight/world.ts';
 import { type Advisory, affectedBundles, isAffected } from './advisory.ts';
+import { newGraphs } from './new-graph.ts';
 import { isEmpty, NO_EDIT, type PackageEdit, packageAfter, sizeOf } from './package-edit.ts';
-import { everybody, type Followed, type Proof, prove, targetIn } from './proof.ts';
+import { everybody, type Followed, type Proof, type Proved, prove, targetIn } from './proof.ts';
 import { highest, ranging, skipping, versionsIn, withoutEntries } from './rewrites.ts';
 
 export interface AdvisoryPlan {
@@ -28,24 +29,33 @@ export interface AdvisoryPlan {
   readonly proof: Proof | undefined;
   /** Names of bundles whose installations have no upgrade path after the edit, the lowest version first. */
   readonly without: readonly string[];
+  /** Names of the channels whose edges are those of suggest-graph, because no change of single entries does as much. */
+  readonly newGraphs: readonly string[];
 }
 
 /** Plans what an advisory changes in a catalog. */
 export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
   const ofPackage = world.catalog.packages.get(advisory.package);
-  const nothing = { kind: 'not affected', edit: NO_EDIT, proof: undefined, without: [] } as const;
+  const nothing = {
+    kind: 'not affected',
+    edit: NO_EDIT,
+    proof: undefined,
+    without: [],
+    newGraphs: [],
+  } as const;
   if (!ofPackage) return nothing;
   const who = everybody(world, ofPackage);
   const affected = affectedBundles(advisory, ofPackage);
   const isKnown = who.some(({ installed }) => installed.some((one) => isAffected(advisory, one)));
   if (!isKnown && affected.size === 0) return nothing;
   const scene: Scene = { world, advisory, ofPackage, affected, who };
-  const best = bestOf(scene, candidatesOf(scene));
+  const small = bestOf(scene, candidatesOf(scene));
+  const best = withNewGraphs(scene, small);
   if (!best) return { ...nothing, kind: 'impossible' };
-  const { edit, proof } = best;
+  const { edit, proof, newGraphs: regraphed = [] } = best;
   const stuck = [...proof.lost, ...proof.without].map(({ installed }) => installed).sort(compareInstalled);
   const without = [...new Set(stuck.map(({ name }) => name))];
-  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without };
+  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without, newGraphs: regraphed };
 }
 
 interface Scene {
@@ -60,20 +70,87 @@ interface Scene {
 interface Tried {
   readonly edit: PackageEdit;
   readonly proof: Proof;
+  /** Names of channels with new upgrade graphs. */
+  readonly newGraphs?: readonly string[];
 }
 
-function trial({ world, advisory, ofPackage }: Scene, edit: PackageEdit, who: readonly Followed[]): Tried {
+/**
+ * Where no change of single entries is sound, or one strands those whom a newer version could help: the best edit on
+ * top of new upgrade graphs, if that is better.
+ */
+function withNewGraphs(scene: Scene, small: Tried | undefined): Tried | undefined {
+  const { world, ofPackage, affected, advisory } = scene;
+  const names = brokenChannels(scene, small);
+  if (names.size === 0) return small;
+  const avoid = advisory.action === 'redirect' ? new Set<string>() : affected;
+  const graphs = newGraphs(world, ofPackage, { names, avoid });
+  const tried = graphs.flatMap((regraphed): Tried[] => {
+    const written = [...regraphed.channels].map(([name, { entries }]) => [name, entries] as const);
+    const changed = changedOnly(ofPackage, new Map(written));
+    return candidatesOf({ ...scene, ofPackage: regraphed }).map((edit) => {
+      const channels = changedOnly(ofPackage, new Map([...changed, ...edit.channels]));
+      return { ...trial(scene, { ...edit, channels }), newGraphs: [...changed.keys()] };
+    });
+  });
+  const best = bestTried(scene, tried);
+  return best && (!small || compareTried(scene, best, small) < 0) ? best : small;
+}
+
+/** Names of the channels that may need other edges: none where single entries do all that can be done. */
+function brokenChannels(scene: Scene, small: Tried | undefined): Set<string> {
+  const { ofPackage, affected } = scene;
+  const channels = [...ofPackage.channels.values()];
+  const { lost = [], without = [] } = small?.proof ?? {};
+  const isRefused = ({ channel }: Proved): boolean =>
+    channels.some((one) => (channel === '' || channel === one.name) && !hasChain(one));
+  const helped = [
+    ...lost.filter((one) => isRefused(one) || hasNewer(scene, one)),
+    ...without.filter((one) => hasNewer(scene, one)),
+  ];
+  if (small && helped.length === 0) return new Set();
+  const open = newestChannel(ofPackage);
+  const named = helped.map(({ channel }) => (channel === '' ? open : channel));
+  const isBroken = (channel: Channel): boolean =>
+    !hasChain(channel) || (!small && channel.entries.some(({ name }) => affected.has(name)));
+  const broken = channels.filter((one) => named.includes(one.name) || isBroken(one));
+  return new Set(broken.map(({ name }) => name));
+}
+
+/** Whether the place where an installation gets its upgrades has a newer version that is not withdrawn. */
+function hasNewer({ ofPackage, affected }: Scene, { channel, installed }: Proved): boolean {
+  const { channels, bundles, deprecatedBundles } = ofPackage;
+  const entries = channel === '' ? [...bundles.values()] : (channels.get(channel)?.entries ?? []);
+  return entries.some(({ name }) => {
+    const bundle = bundles.get(name);
+    const isOpen = bundle && !affected.has(name) && !deprecatedBundles.has(name);
+    return isOpen && isBelow(installed, bundle);
+  });
+}
+
+function trial(
+  { world, advisory, ofPackage, who: all }: Scene,
+  edit: PackageEdit,
+  who: readonly Followed[] = all,
+): Tried {
   const after = packageAfter(ofPackage, edit);
   return { edit, proof: prove(world, { before: ofPackage, after, advisory }, who) };
 }
 
 /** The sound one that leaves the fewest without an upgrade path, then the smallest. */
 function bestOf(scene: Scene, edits: readonly PackageEdit[], who = scene.who): Tried | undefined {
-  const tried = edits.map((edit) => trial(scene, edit, who)).filter(({ proof }) => proof.sound);
-  return tried.reduce<Tried | undefined>(
-    (best, one) => (best && compareTried(scene, best, one) <= 0 ? best : one),
-    undefined,
+  return bestTried(
+    scene,
+    edits.map((edit) => trial(scene, edit, who)),
   );
+}
+
+function bestTried(scene: Scene, all: readonly Tried[]): Tried | undefined {
+  return all
+    .filter(({ proof }) => proof.sound)
+    .reduce<Tried | undefined>(
+      (best, one) => (best && compareTried(scene, best, one) <= 0 ? best : one),
+      undefined,
+    );
 }
 
 function compareTried({ ofPackage }: Scene, a: Tried, b: Tried): number {

@@ -21,8 +21,8 @@ export interface GraphPolicy {
   readonly supported: readonly Minor[];
   /** Names of bundles that nobody may install any more. */
   readonly avoid: ReadonlySet<string>;
-  /** `all`: every entry of today stays, even where no upgrade needs it. */
-  readonly keep: 'needed' | 'all';
+  /** `all`: every entry of today stays, even where no upgrade needs it. `offered`: and OLM v0 offers each, where it may. */
+  readonly keep: 'needed' | 'all' | 'offered';
 }
 
 export const AS_TODAY: GraphPolicy = {

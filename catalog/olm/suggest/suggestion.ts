@@ -77,6 +77,11 @@ export function suggestGraph(world: World, ofPackage: Package, policy: GraphPoli
   }
 }
 
+/** The channels that would be suggested, before any trial: whoever takes them must try them with both resolvers. */
+export function untriedChannels(world: World, ofPackage: Package, policy: GraphPolicy): SuggestedChannel[] {
+  return new Draft(world, ofPackage, policy).plans(new Set());
+}
+
 interface Trial {
   readonly suggestion: Suggestion;
   /** Installations that have an upgrade path today and would lose it. */
@@ -267,8 +272,13 @@ class Draft {
       ledDown: headEntry
         ? above.filter((one) => edgeField(headEntry, one) !== undefined).map((one) => one.name)
         : [],
-      required: new Set([...required, ...this.#supported(places), ...atStops(own, stops)]),
-      listed: this.#policy.keep === 'all' ? members.filter((one) => known.has(one)) : [],
+      required: new Set([
+        ...required,
+        ...this.#supported(places),
+        ...atStops(own, stops),
+        ...(this.#policy.keep === 'offered' ? members : []),
+      ]),
+      listed: this.#policy.keep === 'needed' ? [] : members.filter((one) => known.has(one)),
       may: (from, to) => may(from, to) && (!from.version || !to.version || noStop(from.version, to.version)),
       mustNot: (to) => this.#mustNot(to, { places, may, noStop }),
       today: (one) => (this.#policy.stops === 'today' ? entries.get(one) : undefined),

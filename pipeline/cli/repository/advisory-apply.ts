@@ -126,6 +126,7 @@ export function planDocument(id: string, { catalogs, unread }: AdvisoryPlans): o
       ...(one.refused === undefined ? {} : { refused: one.refused }),
       files: [...one.files.keys()],
       withoutUpgradePath: one.plan.without,
+      newGraphs: one.plan.newGraphs,
       counts: proofCounts(one),
       upgradePaths: proofRows(one),
     })),

@@ -203,6 +203,80 @@ test('block-upgrade: the versions stay for those who have them, and nobody is le
   expect(plan.without).toEqual([]);
 });
 
+describe('a channel that opm refuses gets the edges of suggest-graph where single entries do not help', () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
+  const LINE = [
+    'p.v1.3.0, replaces p.v1.2.0, range =1.1.0',
+    'p.v1.2.0, replaces p.v1.1.0',
+    'p.v1.1.0, replaces p.v1.0.0',
+    'p.v1.0.0',
+  ];
+  const redirected = advisory('redirect', '1.1.0', { to: { version: '1.3.0' } });
+  const planFor = async (a: readonly WrittenEntry[], one = redirected): Promise<AdvisoryPlan> =>
+    planOf(await world({ versions: a.map(({ name }) => name.slice(3)).sort(), channels: { a } }), one);
+  const entry = (version: string, replaces?: string): WrittenEntry => ({
+    name: bundleName(version),
+    ...(replaces ? { replaces: bundleName(replaces) } : {}),
+  });
+
+  test('entries that replace each other in a circle', async () => {
+    const circle = [entry('1.3.0', '1.2.0'), entry('1.2.0', '1.1.0'), entry('1.1.0', '1.0.0')];
+    const plan = await planFor([...circle, entry('1.0.0', '1.2.0')]);
+    expect(written(plan)).toEqual(LINE);
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+  });
+
+  test('several heads', async () => {
+    const plan = await planFor([
+      entry('1.3.0', '1.1.0'),
+      entry('1.2.0', '1.0.0'),
+      entry('1.1.0', '1.0.0'),
+      entry('1.0.0'),
+    ]);
+    expect(written(plan)).toEqual(LINE);
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+  });
+
+  test('a head that no entry leads to', async () => {
+    const plan = await planFor([
+      entry('1.3.0'),
+      entry('1.2.0', '1.1.0'),
+      entry('1.1.0', '1.2.0'),
+      entry('1.0.0'),
+    ]);
+    expect(written(plan)).toEqual(LINE);
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+  });
+
+  test('no head at all once the version is gone, which had no edit before', async () => {
+    const own: WrittenEntry = { name: 'p.v1.0.0', skips: ['p.v1.0.0'] };
+    const here = await world({
+      versions: ['1.0.0', '1.1.0'],
+      channels: { a: [entry('1.1.0'), own], b: [entry('1.1.0'), entry('1.0.0', '2.0.0')] },
+    });
+    const plan = planOf(here, advisory('yank', '1.1.0'));
+    expect(written(plan)).toEqual(['p.v1.0.0']);
+    expect(written(plan, 'b')).toEqual(['p.v1.0.0, replaces p.v2.0.0']);
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: ['p.v1.1.0'] });
+  });
+
+  test('a chain keeps its edges: one entry changes', async () => {
+    const plan = await planFor(chain(...versions));
+    expect(written(plan)).toEqual(LINE);
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: [], without: [] });
+    const yanked = await planFor(chain(...versions), advisory('yank', '1.3.0'));
+    expect(yanked).toMatchObject({ kind: 'edit', newGraphs: [], without: ['p.v1.3.0'] });
+  });
+
+  test('the smaller edit is taken where it strands nobody, although opm refuses the channel', async () => {
+    const plan = await planFor(
+      [entry('1.3.0', '1.2.0'), entry('1.2.0', '1.1.0'), entry('1.1.0', '1.0.0'), entry('1.0.0', '1.2.0')],
+      advisory('block-upgrade', '1.1.0'),
+    );
+    expect(plan).toMatchObject({ kind: 'edit', newGraphs: [], without: [] });
+  });
+});
+
 const eitherPackage = fc.oneof(anyPackage, soundPackage);
 const ACTIONS = ['yank', 'deprecate', 'block-upgrade', 'redirect'] as const;
 
@@ -237,6 +311,35 @@ describe('whatever the package', () => {
         expect(plan.proof?.lost).toEqual([]);
       }),
       runs(100),
+    );
+  });
+
+  test('in a chain with an edge too many or too few, every action but deprecate strands nobody', async () => {
+    const broken = fc.tuple(soundPackage, fc.nat(), fc.constantFrom('circle', 'heads', 'unreached'));
+    await fc.assert(
+      fc.asyncProperty(
+        broken,
+        fc.constantFrom('yank', 'block-upgrade', 'redirect'),
+        fc.nat(),
+        async ([ofPackage, at, how], action, pick) => {
+          const entries = ofPackage.channels['a'] ?? [];
+          const [first, last] = [entries[0], entries.at(-1)];
+          if (!first || !last || first === last) return;
+          const other = entries[at % entries.length];
+          const wrong = entries.map((one) => {
+            if (how === 'circle') return one === first ? { ...one, replaces: last.name } : one;
+            const { replaces: _, skips: __, ...bare } = one;
+            return one === (how === 'heads' ? other : last) ? bare : one;
+          });
+          const version = ofPackage.versions[pick % (ofPackage.versions.length - 1)] ?? '';
+          const to = action === 'redirect' ? { to: { version: last.name.slice(3) } } : {};
+          const one = advisory(action, version, to);
+          const plan = planOf(await world({ ...ofPackage, channels: { a: wrong } }), one);
+          expect(['edit', 'applied']).toContain(plan.kind);
+          expect(plan.proof?.lost).toEqual([]);
+        },
+      ),
+      runs(60),
     );
   });
 

@@ -117,6 +117,27 @@ test('the only version: the file goes', async () => {
   expect(existsSync(join(repository.directory, V20))).toBe(false);
 });
 
+test('a channel whose entries go in a circle: the output says where the new edges come from', async () => {
+  repository.git('reset', '--hard', '--quiet', 'main');
+  repository.git('clean', '--quiet', '--force', '-d');
+  const circle = catalog('1.0.0', '1.1.0', '1.2.0').replace(
+    '- name: etcd.v1.0.0\n',
+    '- name: etcd.v1.0.0\n  replaces: etcd.v1.2.0\n',
+  );
+  writeFileSync(join(repository.directory, V19), circle);
+  commitAll();
+  await advisory('new', 'ETCD-5', ...NEW, '--version', '1.1.0');
+  const applied = await advisory('apply', 'ETCD-5');
+  expect(applied.exit, applied.err).toBe(0);
+  const note =
+    'new upgrade graph from suggest-graph for channel stable: no edit of single entries is enough\n';
+  expect(applied.out.split(note)).toHaveLength(2);
+  expect(applied.out).toContain(`v4.19: to apply, 1 file to change\n    ${note}`);
+  expect(read(V19)).toContain(
+    '- name: etcd.v1.0.0\n- name: etcd.v1.2.0\n  replaces: etcd.v1.0.0\n  skips:\n  - etcd.v1.1.0\n',
+  );
+});
+
 test('what cannot be applied says why', async () => {
   expect(await advisory('apply', 'NONE')).toMatchObject({
     exit: 2,
