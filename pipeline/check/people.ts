@@ -133,9 +133,10 @@ export function checkPeople(
   people: People | undefined,
 ): AuthorityDecision | undefined {
   if (!people || !known) return undefined;
-  const findings: readonly Finding[] = results
-    .flatMap((result) => [...result.findings, ...(result.accepted ?? [])])
-    .sort(compareFindings);
+  const accepted = results.flatMap((result) => result.accepted ?? []);
+  const findings: readonly Finding[] = [...results.flatMap((result) => result.findings), ...accepted].sort(
+    compareFindings,
+  );
   const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
   const given = {
     directory: known.directory,
@@ -144,7 +145,8 @@ export function checkPeople(
     pusher: people.pusher,
     head,
     commits: people.commits,
-    prunesRefused: new Set(refused.flatMap(({ package: name }) => (name === undefined ? [] : [name]))),
+    prunesRefused: packagesOf(refused),
+    accepted: packagesOf(accepted),
     holds: people.holds,
     reach: reachOf(fleet),
   };
@@ -153,6 +155,10 @@ export function checkPeople(
   return committed
     ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
     : decision;
+}
+
+function packagesOf(findings: readonly Finding[]): Set<string> {
+  return new Set(findings.flatMap(({ package: name }) => name ?? []));
 }
 
 function reachOf({ report, why }: FleetResult): Reach | undefined {

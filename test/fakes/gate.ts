@@ -170,6 +170,7 @@ async function judge(source: TestRepository, repository: Repository, pull: PullR
     commits: undefined,
     directory: EMPTY_DIRECTORY,
     prunesRefused: new Set(),
+    accepted: new Set(),
     reach: undefined,
     holds: [],
     ...pull.input,

@@ -32,6 +32,8 @@ export interface AuthorityInput {
   readonly directory: Directory;
   /** Packages in which the rule against pruning found something. */
   readonly prunesRefused: ReadonlySet<string>;
+  /** Packages of which an advisory made errors warnings. */
+  readonly accepted: ReadonlySet<string>;
   /** How many clusters the merge reaches; undefined where no fleet is known. */
   readonly reach: Reach | undefined;
   /** Reasons of others not to merge: a draft, a label. */

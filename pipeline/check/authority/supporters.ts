@@ -75,9 +75,13 @@ export function commitDoubt(
   return found === undefined ? undefined : { found, remedy: rewrite };
 }
 
-/** Whether the author is a program's account whose scope covers the whole change of a package. */
+/**
+ * Whether the author is a program's account whose scope covers the whole change of a package. Errors that only an advisory
+ * makes warnings need a person: the check would otherwise stop the program.
+ */
 export function mayAlone(given: AuthorityFacts, change: PackageChange): boolean {
   const { automation } = given;
+  if (given.accepted.has(change.name)) return false;
   if (!automation || !speaksForItself(given) || given.change.packages.size > automation.maxPackages)
     return false;
   const { packages, may, paths } = automation;

@@ -135,6 +135,53 @@ test('an owner who strands versions needs a second person, although an advisory 
   expect(JSON.stringify(report.authority)).toContain('removes versions that the policy keeps');
 });
 
+const PROGRAM = { login: 'release-bot', id: 7, bot: true };
+
+/** What is decided about a program that may prune and opens the edit of a yanked head, with the advisory on the base or beside. */
+async function decidedForProgram(
+  edit: string,
+  { isBeside, approver }: { readonly isBeside: boolean; readonly approver?: string },
+) {
+  const policy =
+    'apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [ada], packages: {etcd: [bob, carol]}}\nautomation:\n' +
+    "- {id: 7, login: release-bot, packages: ['*'], may: [add-entry, edit-graph, prune], maxPackages: 1}\n";
+  const advisory = `${YANK.replace('1.1.0', '1.2.0')}withoutUpgradePath: [etcd.v1.2.0]\n`;
+  repository = makeRepository();
+  const files = { [FILE]: OLD, '.github/portolan.yaml': policy };
+  const base = repository.commit({ ...files, ...(isBeside ? {} : { [ADVISORY]: advisory }) });
+  const written = { [FILE]: edit, ...(isBeside ? { [ADVISORY]: advisory } : {}) };
+  const head = repository.commit(written, { parents: [base], branch: 'head' });
+  const opened = await openRepository(repository.directory);
+  const review = { state: 'approved' as const, commit: head };
+  const reviews = approver === undefined ? [] : [{ ...review, author: { login: approver, id: 1 } }];
+  const people = { author: PROGRAM, pusher: PROGRAM, commits: undefined, reviews, holds: [] };
+  const report = await check(opened, { base, head, today: '2026-11-01', people });
+  await opened.close();
+  expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  return report.authority;
+}
+
+test('a program that may prune does not make the edit of an advisory alone: without the advisory the check stops it', async () => {
+  const edit = catalog(['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
+  const alone = await decidedForProgram(edit, { isBeside: false });
+  expect(alone).toMatchObject({ decision: 'needs' });
+  repository.remove();
+  const approved = await decidedForProgram(edit, { isBeside: false, approver: 'ada' });
+  expect(approved).toMatchObject({ decision: 'allow' });
+  repository.remove();
+  const beside = await decidedForProgram(edit, { isBeside: true });
+  expect(beside?.missing?.flatMap(({ subjects }) => subjects)).toContain('advisory');
+  repository.remove();
+  expect(await decidedForProgram(edit, { isBeside: true, approver: 'bob' })).toMatchObject({
+    decision: 'needs',
+  });
+});
+
+test('a program changes edges alone where no advisory makes an error milder', async () => {
+  const ranged = OLD.replace('replaces: etcd.v1.1.0', 'replaces: etcd.v1.1.0, skipRange: "=1.0.0"');
+  expect(await decidedForProgram(ranged, { isBeside: false })).toMatchObject({ decision: 'allow' });
+});
+
 test('files of advisories are a class of change of their own', async () => {
   const { classifyChange } = await import('../../../pipeline/change/classify.ts');
   const { readPolicy } = await import('../../../pipeline/policy/read-policy.ts');

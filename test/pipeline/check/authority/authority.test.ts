@@ -643,9 +643,10 @@ describe('laws of the table', () => {
         pusher: person,
         approvers: fc.uniqueArray(person, { selector: ({ login }) => login }),
         prunesRefused: fc.subarray(names),
+        accepted: fc.subarray(names),
         reach,
       })
-      .map(({ packages: some, areas, approvers, prunesRefused, ...rest }) => ({
+      .map(({ packages: some, areas, approvers, prunesRefused, accepted, ...rest }) => ({
         ...rest,
         change: changeOf(some, areas),
         head: 'head',
@@ -655,6 +656,7 @@ describe('laws of the table', () => {
         commits: [],
         directory: EMPTY_DIRECTORY,
         prunesRefused: new Set(prunesRefused),
+        accepted: new Set(accepted),
         holds: [],
       }));
   const some = input(fc.uniqueArray(packageChange, { selector: ({ name }) => name, maxLength: 3 }));
