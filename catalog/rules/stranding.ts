@@ -3,10 +3,12 @@
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
-import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
+import { correctionOf, fixFor, scalar } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
+import { AS_TODAY } from '../olm/suggest/policy.ts';
+import { type Installation, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from './message-text.ts';
 import type { Report } from './rule.ts';
@@ -71,16 +73,45 @@ function reportGroup(
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
-    hint: fix?.text ?? helpText(first.path),
+    hint: fix?.text ?? orderHelp(first.path) ?? (wantsFix ? graphHelp(world, group, olm) : undefined) ?? SKIP,
     ...correctionOf(channel, fix),
   });
 }
 
-/** What helps where no small change of the entries does. */
-function helpText({ last }: UpgradePath): string {
+const suggestions = new WeakMap<World, Map<string, Suggestion | undefined>>();
+
+/** The graph of suggest-graph that keeps all entries of a package; it was tried with both resolvers. */
+function suggestionFor(world: World, name: string): Suggestion | undefined {
+  const known = suggestions.get(world) ?? new Map<string, Suggestion | undefined>();
+  suggestions.set(world, known);
+  const ofPackage = world.catalog.packages.get(name);
+  const found = known.has(name)
+    ? known.get(name)
+    : ofPackage && suggestGraph(world, ofPackage, { ...AS_TODAY, keep: 'all' });
+  known.set(name, found);
+  return found;
+}
+
+/** A command whose edges give all of a group an upgrade path; undefined where it knows none. */
+function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string | undefined {
+  const [first] = group;
+  const suggestion = first && suggestionFor(world, first.package);
+  if (!first || !suggestion) return undefined;
+  const has = (all: readonly Installation[], { channel, installed: { name } }: Stranded): boolean =>
+    all.some((one) => one.olm === olm && one.channel === channel && one.installed.name === name);
+  const { today, suggested } = suggestion.stranded;
+  if (!group.every((one) => has(today, one) && !has(suggested, one))) return undefined;
+  return `write the edges that this prints: portolan suggest-graph --package ${scalar(first.package)} --keep all --diff DIR`;
+}
+
+/** What helps where no change of the entries is known. */
+const SKIP = 'skip them in the entry of the next version, and tell users how to upgrade';
+
+/** What helps where OLM v0 finds no order of the entries. */
+function orderHelp({ last }: UpgradePath): string | undefined {
   return last.kind === 'fails' && last.reason.code === 'no-order'
     ? 'an entry below the head replaces one above it: remove that replaces'
-    : 'skip them in the entry of the next version, and tell users how to upgrade';
+    : undefined;
 }
 
 function whyText(group: readonly Stranded[]): string {

@@ -266,12 +266,16 @@ class Draft {
     const noStop = passesNoStop(stops);
     const entries = new Map((today?.entries ?? []).map((entry) => [entry.name, entry]));
     const headEntry = entries.get(head);
-    const known = new Set(places.map((place) => place.name));
+    const ledDown = headEntry
+      ? above.filter((one) => edgeField(headEntry, one) !== undefined).map((one) => one.name)
+      : [];
+    const known = new Set([...places.map((place) => place.name), ...ledDown]);
+    const beyond = members.find((one) => !known.has(one) && !this.#policy.avoid.has(one));
+    if (this.#policy.keep === 'all' && beyond !== undefined)
+      return this.asToday(name, `the entry ${beyond} is newer than the head`);
     const result = suggestedChannel({
       places,
-      ledDown: headEntry
-        ? above.filter((one) => edgeField(headEntry, one) !== undefined).map((one) => one.name)
-        : [],
+      ledDown,
       required: new Set([
         ...required,
         ...this.#supported(places),

@@ -262,3 +262,33 @@ describe('suggestGraph', () => {
     );
   });
 });
+
+describe('keep: all', () => {
+  const ofHead = (head: object): WrittenPackage => ({
+    versions: ['1.0.0', '1.1.0', '2.0.0'],
+    channels: { a: [{ name: 'p.v1.0.0' }, { name: 'p.v2.0.0' }, { name: 'p.v1.1.0', ...head }] },
+  });
+
+  test('keeps an entry that the head leads down', async () => {
+    const led = await suggest(ofHead({ replaces: 'p.v1.0.0', skips: ['p.v2.0.0'] }), { keep: 'all' });
+    expect(led.dropped).toEqual([]);
+    expect(
+      entriesOf(led)
+        .map((entry) => (entry as { name: string }).name)
+        .sort(),
+    ).toEqual(['p.v1.0.0', 'p.v1.1.0', 'p.v2.0.0']);
+  });
+
+  test('removes no entry of any package', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPackage, async (written) => {
+        const { channels } = await suggest(written, { keep: 'all' });
+        for (const { name, entries } of channels)
+          expect(entries.map((one) => one.name).sort()).toEqual(
+            (written.channels[name] ?? []).map((one) => one.name).sort(),
+          );
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
