@@ -70,7 +70,7 @@ export class Placer {
       reference,
       digest,
       destination,
-      names: catalogNames(style, reference, destination, name),
+      names: catalogNames(style, written, destination, name),
       selected,
       platforms,
     };
@@ -151,11 +151,20 @@ function placedIndex(found: Placement, { reference, digest, from }: CatalogReque
   return { ...found, written: reference, source: from, destination: own };
 }
 
-/** The index image by name: one in an OCI layout (`oci://DIRECTORY`) is called like its directory. */
+/**
+ * The index image by name: one in an OCI layout (`oci://DIRECTORY`) is called like its directory.
+ *
+ * @throws InvalidOption for a directory after which no image can be called
+ */
 export function indexText(reference: string): string {
   if (!reference.startsWith('oci://')) return reference;
   const directory = reference.replace(/\/+$/, '');
-  return `${directory.slice(directory.lastIndexOf('/') + 1)}:latest`;
+  const name = directory.slice(directory.lastIndexOf('/') + 1);
+  const text = `${name}:latest`;
+  if (tryParseReference(text)) return text;
+  throw new InvalidOption(
+    `the mirror calls the index image of ${JSON.stringify(reference)} like its directory, but ${JSON.stringify(name)} is not a valid repository name: rename the directory, for example to catalog`,
+  );
 }
 
 /** The index image as a node reads it; one in files as far as it can. */

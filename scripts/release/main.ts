@@ -10,7 +10,6 @@
  * their versions, and signs them.
  */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   mkdirSync,
@@ -38,6 +37,7 @@ import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';
 import { chartArtifact } from './chart-artifact.ts';
+import { checksums } from './checksums.ts';
 import { cliImage } from './cli-image.ts';
 import { tektonBundle } from './tekton-bundle.ts';
 
@@ -104,16 +104,7 @@ async function prepare(): Promise<void> {
   await writeLayout(bundle, join(out, BUNDLE), version);
   await writeLayout(await chartArtifact({ version, image: IMAGE, digest }), join(out, CHART), version);
   const files = readdirSync(out, { withFileTypes: true }).filter((entry) => entry.isFile());
-  const sums = files
-    .map(({ name }) => name)
-    .sort()
-    .map(
-      (name) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(out, name)))
-          .digest('hex')}  ${name}\n`,
-    );
-  writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+  writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
   process.stdout.write(
     `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`, `${BUNDLE}/`, `${CHART}/`].join(', ')}\n`,
   );

@@ -12,6 +12,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { carriedStatement } from './carried-statement.ts';
 import {
   copyLines,
   copyProgress,
@@ -22,7 +23,7 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
-import { CHECKING_OPTIONS, carriedStatement, checksFreshness, plannedIndexes } from './freshness.ts';
+import { CHECKING_OPTIONS, checksFreshness, plannedIndexes } from './freshness.ts';
 import {
   arrivals,
   SIGNING_OPTIONS,

@@ -240,6 +240,26 @@ test('the plan that publish attached is found again by digest, with no rebuild',
   );
 });
 
+test.each(['My Catalog', 'UPPER', 'index'])(
+  'an index image is called like its directory; where it cannot be, the error has the path (%s)',
+  async (name) => {
+    const { mirror, hosts, index, run, directory } = await scene();
+    const words = ['catalog', '--as', index, '--to', `${mirror.host}/m`, '--only', 'foo@stable', ...hosts];
+    expect(await run('plan', ...words, '--build', 'oci:built')).toMatchObject({ exit: 0 });
+    const path = join(directory, name);
+    cpSync(join(directory, 'built'), path, { recursive: true });
+    const catalog = JSON.stringify(`oci://${path}`);
+    writeFileSync(
+      join(directory, 'isc.yaml'),
+      `kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n  - catalog: ${catalog}\n    full: true\n`,
+    );
+    const ran = await run('plan', '--image-set', 'isc.yaml', '--to', `${mirror.host}/m`, ...hosts);
+    const error = `portolan: the mirror calls the index image of ${catalog} like its directory, but ${JSON.stringify(name)} is not`;
+    if (name === 'index') expect(ran).toMatchObject({ exit: 0 });
+    else expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(error) });
+  },
+);
+
 test('a part of a catalog without its image: that nothing copies it is said, and it is not to be deleted', async () => {
   const { run, directory } = await scene();
   const words = ['plan', 'catalog', '--as', 'quay.io/acme/catalog:v1', '--to', 'mirror.example.com/m'];
