@@ -1,14 +1,17 @@
 /** The base image of an index image, read from wherever it is. */
 
+import { nodeConfig } from '../../catalog/mirror/node.ts';
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import { readBase } from '../oci/image/base.ts';
 import { isManifestType } from '../oci/registry/image.ts';
 import { formatLocation, type ImageLocation } from '../oci/registry/image-location.ts';
+import { readThroughMirrors } from '../oci/registry/mirrored.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import { verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
 
@@ -22,6 +25,15 @@ export interface OpenBase {
 
 /** Bytes of a configuration at most. */
 const LARGEST_CONFIG = 4 * 1024 * 1024;
+
+/** Where base images are read under a policy: through `registries.mirrors`, as other images. */
+export function basesUnder({ registries: { mirrors } }: Policy, registry: Registry): Registry {
+  if (mirrors.length === 0) return registry;
+  return readThroughMirrors(registry, {
+    config: nodeConfig({ digest: mirrors, tag: mirrors }),
+    mirrors: registry,
+  });
+}
 
 /**
  * @param client for references

@@ -8,7 +8,7 @@ import { checkContents } from '../oci/image/package-verdicts.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
-import { type OpenBase, openBase } from './base.ts';
+import { basesUnder, type OpenBase, openBase } from './base.ts';
 import type { Ended, PlannedPublish } from './plan.ts';
 import { publishedLayers } from './published-layers.ts';
 
@@ -34,7 +34,8 @@ export async function buildPublish(plan: PlannedPublish, scratch: string): Promi
   const { catalog, store } = request;
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   progress(`checking ${catalog} at ${commit.slice(0, 12)}`);
-  const base = target.base && (await openBase(registry, target.base, signatureDemands(policy)));
+  const bases = basesUnder(policy, registry);
+  const base = target.base && (await openBase(bases, target.base, signatureDemands(policy)));
   progress(
     base ? `building on base image ${base.name}` : 'building without a base image: the image has no server',
   );

@@ -20,7 +20,7 @@ import { parseLocation } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
-import { openBase } from './base.ts';
+import { basesUnder, openBase } from './base.ts';
 import { sendCatalogImages } from './push.ts';
 
 export interface PreviewRequest {
@@ -104,7 +104,8 @@ async function previewOne(
   const changed = await changedPackages(objects, { trees, policy, name });
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
   try {
-    const base = onto === undefined ? undefined : await openBase(registry, parseLocation(onto));
+    const base =
+      onto === undefined ? undefined : await openBase(basesUnder(policy, registry), parseLocation(onto));
     const { built, findings } = await buildCatalogImage(source, base?.image, { ...BUILD_DEFAULTS, scratch });
     if (!built) return { catalog: name, packages: [], changed, findings };
     const layout = join(out, name);

@@ -2,7 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseReference } from '../../../../catalog/reference.ts';
+import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
+import { testClient } from '../../../fakes/host.ts';
+import { sampleImage } from '../../../fakes/image.ts';
+import { registry } from '../../../fakes/registry.ts';
 import { type SampleRepository, sampleRepository } from '../../../fakes/sample.ts';
 import { portolan, runCommand } from '../../../fakes/terminal.ts';
 
@@ -34,6 +39,35 @@ test('publishes every catalog of the policy; status says so', async () => {
   const answer = JSON.stringify(JSON.parse(json));
   expect((await runCommand(['status', '--from', '-'], { input: async () => answer })).out).toBe(ran.out);
 });
+
+test("a base image is read through the policy's mirrors, and is missing without them", async () => {
+  const mirror = await registry();
+  const at = parseReference(`${mirror.host}/copies/base:v1`);
+  const image = sampleImage({ architectures: ['amd64'], layers: ['base'] });
+  await pushImage(testClient([mirror.host]), at, { image });
+  const mirrors = `    mirrors: [{source: base.invalid/org, mirrors: ['${mirror.host}/copies'], mirrorSourcePolicy: NeverContactSource}]`;
+  const publish = async (branch: string, registries: string) => {
+    const policy = `apiVersion: portolan/v1alpha1
+kind: Portolan
+registries:
+    allow: [base.invalid]
+    internal: ['${mirror.host}']
+${registries}
+publish:
+  catalogs:
+    '*': {image: 'quay.invalid/acme/{catalog}:v1', base: 'base.invalid/org/base:v1'}
+`;
+    sample.commit({ '.github/portolan.yaml': policy }, { parents: [sample.base], branch });
+    const words = ['--local', folder(), '--commit', branch, '--insecure', mirror.host];
+    return portolan(folder(), 'publish', '--repo', sample.directory, ...words);
+  };
+  const ran = await publish('mirrored', mirrors);
+  expect(ran.exit, ran.err + ran.out).toBe(0);
+  expect(mirror.seen.some(({ url: path }) => path.startsWith('/v2/copies/base/blobs/'))).toBe(true);
+  const requests = mirror.seen.length;
+  expect((await publish('unmirrored', '')).exit).not.toBe(0);
+  expect(mirror.seen.length).toBe(requests);
+}, 60_000);
 
 test('a commit with errors is merged, not published: status says why, with exit code 1', async () => {
   const directory = folder();
