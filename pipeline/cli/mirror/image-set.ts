@@ -1,5 +1,5 @@
 /** An ImageSetConfiguration as a command line names it: read, and its catalogs opened. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
@@ -29,6 +29,7 @@ export interface OpenImageSet {
   readonly signatures: readonly ReleaseSignature[];
   /** Charts of repositories, for the other side. */
   readonly fetched: ChartsOutcome['fetched'];
+  /** Closes the catalogs, and deletes the fetched charts. */
   close(): Promise<void>;
 }
 
@@ -47,14 +48,16 @@ export async function openImageSet(
   for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));
   if (!imageSet) throw new PipelineError('usage', `Portolan cannot follow the configuration in ${file}`);
   const catalogs: OpenCatalog[] = [];
+  let charts: ChartsOutcome | undefined;
   const close = async (): Promise<void> => {
+    charts?.close();
     for (const one of catalogs) await one.close();
   };
   try {
     for (const { catalog } of imageSet.catalogs) {
       catalogs.push(await openOperand(catalog.replace(/^oci:\/\//, 'oci:'), invocation, terminal));
     }
-    const charts = await chartsOf(imageSet, invocation, terminal);
+    charts = await chartsOf(imageSet, invocation, terminal);
     const release = await releaseOf(imageSet, invocation, terminal);
     const groups = {
       groups: [...(charts?.groups ?? []), ...(release?.groups ?? [])],
@@ -157,7 +160,7 @@ export const RELEASE_OPTIONS: Readonly<Record<string, Option>> = {
 export function writeCharts(folder: string, { fetched }: Pick<ChartsOutcome, 'fetched'>): void {
   if (fetched.length === 0) return;
   mkdirSync(join(folder, CHARTS), { recursive: true });
-  for (const { file, bytes } of fetched) writeFileSync(join(folder, CHARTS, file), bytes);
+  for (const { file, path } of fetched) copyFileSync(path, join(folder, CHARTS, file));
 }
 
 const CHARTS = 'charts';

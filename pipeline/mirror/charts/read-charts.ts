@@ -30,11 +30,14 @@ export interface ChartPorts extends RepositoryPorts {
 export interface FetchedChart {
   /** `NAME-VERSION.tgz`. */
   readonly file: string;
-  readonly bytes: Uint8Array;
+  /** Where it is until the outcome is closed: a repository taken whole has more than memory should hold. */
+  readonly path: string;
 }
 
 export interface ChartsOutcome extends ReadCharts {
   readonly fetched: readonly FetchedChart[];
+  /** Deletes the fetched charts. */
+  readonly close: () => void;
 }
 
 /** The platform that charts are rendered for by default. */
@@ -50,6 +53,7 @@ export async function readCharts(
   const findings: Finding[] = [];
   const fetched: FetchedChart[] = [];
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-charts-'));
+  const close = (): void => rmSync(scratch, { recursive: true, force: true });
   /** Tries something for a selection. */
   const attempt = async <T>(selection: ChartSelection, work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -72,12 +76,19 @@ export async function readCharts(
           : resolve(ports.directory, selection.path ?? '');
         return groupOf(path, selection, { remote, scratch: own, ports });
       });
+      rmSync(join(scratch, String(i)), { recursive: true, force: true });
       groups[i] = read?.group ?? unreadGroup(selection);
       findings.push(...(read?.findings ?? []));
     });
-    return { groups: [...groups.filter((group) => group !== undefined), ...unread], findings, fetched };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    return {
+      groups: [...groups.filter((group) => group !== undefined), ...unread],
+      findings,
+      fetched,
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 
@@ -133,11 +144,11 @@ function failed({ name, path, location }: ChartSelection, error: PipelineError):
 
 async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
   const bytes = await remote.fetch();
-  // The name is the repository's: it stays out of the path.
-  const path = join(folder, 'chart.tgz');
+  // The name is the repository's: it stays out of the path. Beside the folder, which goes when the chart is rendered.
+  const path = `${folder}.tgz`;
   writeFileSync(path, bytes);
   const file = `${remote.name}-${remote.version}.tgz`;
-  if (/^[\w.+-]+$/.test(file) && !file.startsWith('.')) fetched.push({ file, bytes });
+  if (/^[\w.+-]+$/.test(file) && !file.startsWith('.')) fetched.push({ file, path });
   return path;
 }
 

@@ -1,0 +1,64 @@
+/** What stays of the charts of a repository while its images are planned. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { TAR_END, tarHeader, tarPadding } from '../../../../catalog/fbc/cache/tar.ts';
+import { readCharts } from '../../../../pipeline/mirror/charts/read-charts.ts';
+import { testClient } from '../../../fakes/host.ts';
+
+/** Of the noise in each chart: more than one needs to see what stays in memory. */
+const CHARTS = Number(process.env['CHARTS'] ?? 3);
+const BYTES = Number(process.env['CHART_BYTES'] ?? 1000);
+
+function packed(version: string): Uint8Array {
+  const files = { 'Chart.yaml': `apiVersion: v2\nname: a\nversion: ${version}\n`, noise: randomBytes(BYTES) };
+  const parts = Object.entries(files).flatMap(([path, content]) => {
+    const bytes = Buffer.from(content);
+    const header = tarHeader({ name: `a/${path}`, kind: 'file', mode: 0o644, size: bytes.length });
+    return [header, bytes, new Uint8Array(tarPadding(bytes.length))];
+  });
+  return gzipSync(Buffer.concat([...parts, TAR_END]), { level: 1 });
+}
+
+test('the charts of a repository taken whole are on the disk until the outcome is closed, not in memory', async () => {
+  const versions = Array.from({ length: CHARTS }, (_, i) => `1.0.${i}`);
+  const index = `entries:\n  a:\n${versions.map((v) => `  - {version: ${v}, urls: [${v}.tgz]}\n`).join('')}`;
+  const sizes = new Map<string, number>();
+  const location = { file: 'isc.yaml', line: 1, column: 1 };
+  let peak = 0;
+  const outcome = await readCharts(
+    [
+      {
+        name: '',
+        repository: { name: 'r', url: 'https://charts.example.com/', location },
+        location,
+      } as never,
+    ],
+    {
+      download: async (url) => {
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+        if (url.pathname === '/index.yaml') return new TextEncoder().encode(index);
+        const bytes = packed(url.pathname.slice(1, -'.tgz'.length));
+        sizes.set(url.pathname.slice(1), bytes.length);
+        return bytes;
+      },
+      registry: testClient([]),
+      directory: '.',
+      environment: {},
+      unseen: 'warning',
+    },
+  );
+  if (process.env['CHARTS']) console.log(`peak of buffers: ${Math.round(peak / 2 ** 20)} MiB`);
+  const { fetched, findings, close } = outcome;
+  expect(findings).toEqual([]);
+  expect(fetched.map(({ file }) => file).sort()).toEqual(versions.map((v) => `a-${v}.tgz`));
+  for (const { file, path } of fetched)
+    expect(readFileSync(path).length).toBe(sizes.get(file.slice('a-'.length)));
+  // What was unpacked to be rendered is gone.
+  const [{ path = '' } = {}] = fetched;
+  expect(readdirSync(dirname(path))).toHaveLength(versions.length);
+  close();
+  expect(existsSync(dirname(path))).toBe(false);
+});
