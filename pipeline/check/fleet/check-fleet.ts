@@ -77,8 +77,12 @@ async function artifactFiles(text: string, registry: Registry | undefined): Prom
   const manifest = await registry.getManifest(reference);
   if (!manifest) throw new PipelineError('not-found', `${text} not found`);
   const value = parsedJson(new TextDecoder().decode(manifest.bytes));
-  const layers = isObject(value) && Array.isArray(value['layers']) ? value['layers'].flatMap(layerOf) : [];
-  if (layers.length === 0) throw new PipelineError('usage', `${text} has no files`);
+  const listed = isObject(value) && Array.isArray(value['layers']) ? value['layers'] : [];
+  const layers = listed.flatMap(layerOf);
+  if (listed.length === 0) throw new PipelineError('usage', `${text} has no files`);
+  // A fleet without some of its files would be smaller than it is.
+  if (layers.length < listed.length)
+    throw new PipelineError('usage', `${text} has a layer without a valid digest and size`);
   if (layers.reduce((sum, { size }) => sum + size, 0) > MOST)
     throw new PipelineError('too-large', `${text} has more than ${MOST} bytes`);
   const files: FleetFile[] = [];
@@ -93,5 +97,6 @@ async function artifactFiles(text: string, registry: Registry | undefined): Prom
 function layerOf(layer: unknown): { digest: string; size: number }[] {
   if (!isObject(layer)) return [];
   const { digest, size } = layer;
-  return typeof digest === 'string' && typeof size === 'number' ? [{ digest, size }] : [];
+  const isSize = typeof size === 'number' && Number.isSafeInteger(size) && size >= 0;
+  return typeof digest === 'string' && isSize ? [{ digest, size }] : [];
 }
