@@ -290,6 +290,13 @@ function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding
       ...rings.flatMap(({ after }, i) =>
         i === 0 || after !== undefined ? [] : say(['rings', i], 'after is missing', 'after: 72h'),
       ),
+      ...(target.immutableTags === false
+        ? say(
+            ['immutableTags'],
+            'found false beside rings: a registry may delete an image that soaks without a tag',
+            'remove immutableTags',
+          )
+        : []),
       ...(['also', 'slim'] as const)
         .filter((key) => target[key] !== undefined)
         .flatMap((key) =>

@@ -54,6 +54,8 @@ export interface PublishPorts {
   readonly signer?: Signer | undefined;
   /** Whether no service vouches for the publisher, as for a job: it cannot sign without a key. */
   readonly isAnonymous?: boolean | undefined;
+  /** Digests of the images that the rings of a catalog show, wait for or may open next; `keep` deletes none of them. */
+  readonly inRings?: ((catalog: string, target: PublishTarget) => Promise<readonly string[]>) | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
 }

@@ -16,8 +16,10 @@ import { PLAN_TYPE } from './plan-artifact.ts';
 export interface Retention {
   /** How many of the newest immutable tags stay. */
   readonly keep: number;
-  /** Digests that stay as well: what is claimed. */
+  /** Digests that stay as well: what is claimed, and what rings wait for. */
   readonly claimed: readonly string[];
+  /** The tag of the last ring, where a catalog has rings: every image that is newer than its image stays. */
+  readonly lastRing?: string | undefined;
   /** Digest of an image that goes as well, though the published tag names it. */
   readonly last?: string | undefined;
   /** Whether Portolan put an artifact beside an image: it goes with the image. Everybody else's keeps the image. */
@@ -45,20 +47,17 @@ const ABOUT = /^sha256-([0-9a-f]{64})(\.(?:sig|att|sbom))?$/;
 export async function deleteOld(
   registry: Registry,
   published: TagReference,
-  { keep, claimed, isOwn, last }: Retention,
+  { keep, claimed, isOwn, last, lastRing }: Retention,
 ): Promise<string[]> {
   const tags: string[] = [];
   for await (const tag of registry.listTags(published)) tags.push(tag);
   const isVersion = (tag: string): boolean => versionIn(tag, published.tag) !== undefined;
-  const old = new Set(
-    tags
-      .filter(isVersion)
-      .sort((a, b) => compareText(b, a))
-      .slice(keep),
-  );
+  const newestFirst = tags.filter(isVersion).sort((a, b) => compareText(b, a));
+  const old = new Set(newestFirst.slice(keep));
   if (old.size === 0 && last === undefined) return [];
   const images = tags.filter((tag) => !ABOUT.test(tag));
   const named = await namedBy(registry, published, images);
+  if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, named, lastRing)) old.delete(tag);
   if (last !== undefined && named.get(published.tag)?.digest === last) old.add(published.tag);
   const staying = new Set([...claimed, ...signedIn(tags)]);
   for (const [tag, manifest] of named) if (!old.has(tag)) staying.add(manifest.digest);
@@ -84,6 +83,17 @@ export async function deleteOld(
     }
   }
   return [...going.values()].flatMap((one) => one.tags).sort(compareText);
+}
+
+/** Immutable tags that are newer than the last ring's image: their images may reach it yet. All of them where it has none. */
+function onTheirWay(
+  newestFirst: readonly string[],
+  named: ReadonlyMap<string, Manifest>,
+  lastRing: string,
+): readonly string[] {
+  const shown = named.get(lastRing)?.digest;
+  const last = newestFirst.findLastIndex((tag) => named.get(tag)?.digest === shown);
+  return shown === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
 }
 
 async function namedBy(

@@ -11,7 +11,7 @@ export interface OldImages {
   /** Pushes an image under a tag. */
   readonly push: (tag: string, image: ImageContent) => Promise<void>;
   /** Deletes all but so many. @returns the tags that were deleted */
-  readonly keep: (count: number, claimed?: readonly string[]) => Promise<string[]>;
+  readonly keep: (count: number, claimed?: readonly string[], lastRing?: string) => Promise<string[]>;
   readonly tags: () => Promise<string[]>;
   /** Whether the image and all of its platforms are there, or which of them; by digest. */
   readonly there: (image: ImageContent) => Promise<boolean[]>;
@@ -34,7 +34,8 @@ export function oldImages(client: RegistryClient, host: string): OldImages {
   return {
     published,
     push: async (tag, image) => void (await pushImage(client, { ...published, tag }, { image })),
-    keep: (keep, claimed = []) => deleteOld(client, published, { keep, claimed, isOwn: isPublished }),
+    keep: (keep, claimed = [], lastRing) =>
+      deleteOld(client, published, { keep, claimed, isOwn: isPublished, lastRing }),
     tags: async () => {
       const tags: string[] = [];
       for await (const name of client.listTags(published)) tags.push(name);

@@ -8,11 +8,12 @@ import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Fence } from '../../ports.ts';
 import type { AttestOptions } from '../../publish/attest/attest.ts';
 import type { Signer } from '../../publish/attest/signer.ts';
-import { gitFence } from '../../publish/fence-git.ts';
+import { type GitFence, gitFence } from '../../publish/fence-git.ts';
 import { recordFence } from '../../publish/fence-records.ts';
-import type { Published } from '../../publish/plan.ts';
+import type { Published, PublishPorts } from '../../publish/plan.ts';
 import { publish } from '../../publish/publish.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
+import { inRings, recordRings, textRings } from '../../publish/rings/state.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -108,7 +109,7 @@ export const command: Command = {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
-        { repository, registry: client, fence, progress },
+        { repository, registry: client, fence, progress, inRings: fence?.inRings },
         { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
@@ -211,7 +212,7 @@ async function printJson(published: Published, { terminal }: Printing): Promise<
   return published.kind === 'refused' ? 1 : 0;
 }
 
-type OpenFence = Fence & { close(): Promise<void> };
+type OpenFence = Fence & Pick<PublishPorts, 'inRings'> & { close(): Promise<void> };
 
 /**
  * @param repository the directory whose own refs are the default
@@ -222,13 +223,20 @@ function openFence({ text }: Invocation, terminal: Terminal, repository: string)
   const place = text('fence') ?? 'repo';
   if (place === 'none') return undefined;
   const settings = searchPath(terminal);
-  if (place === 'repo') return gitFence({ repository, settings });
+  if (place === 'repo') return withRings(gitFence({ repository, settings }));
   if (isRemote(place)) {
     const header = authorization(terminal.environment['PORTOLAN_GIT_TOKEN']);
-    return gitFence({ repository: place, settings, reach: { header } });
+    return withRings(gitFence({ repository: place, settings, reach: { header } }));
   }
-  const fence = recordFence(directoryRecords(fenceFolder(resolve(terminal.directory, place), place)));
-  return { ...fence, close: async () => undefined };
+  const records = directoryRecords(fenceFolder(resolve(terminal.directory, place), place));
+  const fence = recordFence(records);
+  const ringed = inRings(fence, (catalog, name) => recordRings(records, catalog, name));
+  return { ...fence, inRings: ringed, close: async () => undefined };
+}
+
+/** The same refs hold what is known of rings. */
+function withRings(fence: GitFence): OpenFence {
+  return { ...fence, inRings: inRings(fence, (catalog, name) => textRings(fence, catalog, name)) };
 }
 
 /** Whether a text is meant as an address: `https://…`, `git@host:path`, and what was misspelled of them. */

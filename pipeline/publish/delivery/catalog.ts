@@ -12,6 +12,7 @@ import { fenceName } from '../fence.ts';
 import type { Published } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
+import { inRings, recordRings } from '../rings/state.ts';
 import { whyHeldBack } from './bundles.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import { isOn } from './on-branch.ts';
@@ -191,7 +192,8 @@ async function publishCommit(
       page: true,
       from,
     };
-    const around = { fence, lease, records, signer, isAnonymous };
+    const ringed = inRings(fence, (of, name) => recordRings(records, of, name));
+    const around = { fence, lease, records, signer, isAnonymous, inRings: ringed };
     const published = await publish({ repository, registry, ...around, progress: log }, request);
     if (published.kind === 'published') {
       done.add(commit);

@@ -6,7 +6,7 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { parsedJson } from '../../json.ts';
-import type { Claim, RecordStore } from '../../ports.ts';
+import type { Claim, Fence, RecordStore } from '../../ports.ts';
 import { fenceName } from '../fence.ts';
 import type { PublishTarget } from '../target.ts';
 
@@ -154,6 +154,24 @@ export async function ringsIn(records: RecordStore): Promise<RingState[]> {
     if (stored) found.push(parseRings(new TextDecoder().decode(stored.bytes), key));
   }
   return found.sort((a, b) => (a.catalog < b.catalog ? -1 : 1));
+}
+
+/**
+ * Digests of the images that the rings of a catalog show, wait for or may open next. Claims are read before the record:
+ * what moves on meanwhile is in one of them.
+ *
+ * @returns a function that throws a PipelineError as the ports
+ */
+export function inRings(
+  fence: Pick<Fence, 'read'>,
+  storeOf: (catalog: string, name: string) => RingStore,
+): (catalog: string, target: Pick<PublishTarget, 'to' | 'rings'>) => Promise<readonly string[]> {
+  return async (catalog, target) => {
+    const claims = await Promise.all(target.rings.map(({ name }) => fence.read(fenceName(catalog, name))));
+    const { state } = await storeOf(catalog, ringsName(catalog, target)).read();
+    const images = [...claims, ...state.arrivals, ...state.opened, ...state.approvals];
+    return images.flatMap((image) => (image ? [image.digest] : []));
+  };
 }
 
 export function noRings(catalog: string): RingState {

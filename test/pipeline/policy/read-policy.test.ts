@@ -286,6 +286,10 @@ describe('rings', () => {
       ringed(`[${CANARY}, ${LAST}]`, undefined, ", slim: 'quay.io/sea/slim:{catalog}'"),
       'found slim beside rings',
     ],
+    [
+      ringed(`[${CANARY}, ${LAST}]`, undefined, ', immutableTags: false'),
+      'found false beside rings: a registry may delete an image that soaks without a tag',
+    ],
   ])('%s', (text, expected) => {
     expect(said(text).join('\n')).toContain(expected);
     expect(read(text).policy).toBeUndefined();

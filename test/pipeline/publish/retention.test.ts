@@ -1,12 +1,17 @@
 /** Which old images a registry keeps. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import type { Policy } from '../../../pipeline/policy/policy.ts';
+import { policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { attach, SBOM_TYPE } from '../../../pipeline/publish/attest/artifact.ts';
 import { deleteOld, isPublished } from '../../../pipeline/publish/retention.ts';
+import { targetOf } from '../../../pipeline/publish/target.ts';
 import { testClient } from '../../fakes/host.ts';
 import { imageOf, oldImages, tagOf } from '../../fakes/old-images.ts';
 import { registry } from '../../fakes/registry.ts';
+import { harbourRepository } from '../../fakes/sample.ts';
 
 /** Four images under immutable tags; the tag that moves names the newest. */
 async function four() {
@@ -40,6 +45,17 @@ test('an old image stays that the moving tag, a tag of somebody else, or a claim
   expect(await old.tags()).toHaveLength(6);
   // Without the claim it goes: it was the claim that kept it.
   expect(await old.keep(1)).toEqual([tagOf(3)]);
+});
+
+test('with rings, all stay that are newer than the image of the last ring; all where it has none', async () => {
+  const { old, images } = await four();
+  expect(await old.keep(1, [], 'v4.20-all')).toEqual([]);
+  // An image of an older layout of tags: nobody knows what is newer.
+  await old.push('v4.20-all', imageOf(9));
+  expect(await old.keep(1, [], 'v4.20-all')).toEqual([]);
+  await old.push('v4.20-all', images[1]);
+  expect(await old.keep(1, [], 'v4.20-all')).toEqual([tagOf(1)]);
+  expect(await Promise.all(images.slice(1).map(old.there))).toEqual([1, 2, 3].map(() => [true, true, true]));
 });
 
 test('a platform stays that an image has in common with one that stays', async () => {
@@ -77,20 +93,90 @@ test('nothing is deleted where a tag cannot be read', async () => {
   expect(await Promise.all(images.map(old.there))).toEqual(images.map(() => [true, true, true]));
 });
 
-test('a registry that does not delete is named, and the publish goes on', async () => {
-  const { client, old } = await four();
+/** Deletes old images as a publish does. @returns what it says */
+async function keepNewestOf(
+  registry: object,
+  target: object,
+  around: { readonly ports?: object; readonly policy?: object; readonly commit?: string } = {},
+): Promise<string[]> {
   const { keepNewest } = await import('../../../pipeline/publish/keep.ts');
   const lines: string[] = [];
+  const ports = { registry, progress: (line: string) => lines.push(line), ...around.ports };
+  const request = { catalog: 'v4.20' };
+  const whole = { keep: 2, also: [], attest: [], rings: [], ...target };
+  const commit = around.commit;
+  await keepNewest({ target: whole, ports, request, policy: around.policy, commit } as never, []);
+  return lines;
+}
+
+test('a registry that does not delete is named, and the publish goes on', async () => {
+  const { client, old } = await four();
   const deleteManifest = async (): Promise<never> => {
     throw new PipelineError('denied', 'the registry answered 405');
   };
-  const place = { kind: 'registry', reference: old.published };
-  const planned = {
-    target: { keep: 2, to: place, also: [], attest: [] },
-    ports: { registry: { ...client, deleteManifest }, progress: (line: string) => lines.push(line) },
-  };
-  await keepNewest(planned as never, []);
-  expect(lines).toEqual([
+  const to = { kind: 'registry', reference: old.published };
+  expect(await keepNewestOf({ ...client, deleteManifest }, { to })).toEqual([
     expect.stringMatching(/^cannot delete old images of .*:v4.20: the registry answered 405$/),
+  ]);
+});
+
+test('where nobody knows what rings wait for, their images stay', async () => {
+  const { client, old } = await four();
+  const to = { kind: 'registry', reference: old.published };
+  const last = { ...old.published, tag: tagOf(4) };
+  const rings = [
+    { tag: 'v4.20', place: to },
+    { tag: last.tag, place: { kind: 'registry', reference: last } },
+  ];
+  expect(await keepNewestOf(client, { to, rings })).toEqual([
+    expect.stringMatching(/^old images of .*:v4.20 stay: without a fence, /),
+  ]);
+  const corrupt = async (): Promise<never> => {
+    throw new PipelineError('corrupt', 'rings/v4.20 is not a valid record of rings');
+  };
+  expect(await keepNewestOf(client, { to, rings }, { ports: { inRings: corrupt } })).toEqual([
+    expect.stringMatching(/^cannot delete old images of .* is not a valid record of rings$/),
+  ]);
+  expect(await old.tags()).toHaveLength(5);
+  // Once they are known, the others go.
+  expect(await keepNewestOf(client, { to, rings }, { ports: { inRings: async () => [] } })).toHaveLength(2);
+});
+
+test("a registry's own rules have no limit for rings: they cannot know which image soaks", async () => {
+  const sample = harbourRepository();
+  onTestFinished(() => sample.remove());
+  const repository = await openRepository(sample.directory, { searchPath: process.env['PATH'] });
+  onTestFinished(repository.close);
+  const { policy } = await policyAt(repository.objects, sample.base);
+  const rings = [
+    { tag: '{catalog}-canary', after: 0, unless: [], checks: [], approvals: 1 },
+    { tag: '{catalog}', after: 1, unless: [], checks: [], approvals: 1 },
+  ] as const;
+  const written = async (own: object) => {
+    const catalogs = policy?.publish.catalogs.map((one) => ({ ...one, ...own })) ?? [];
+    const changed = { ...policy, publish: { ...policy?.publish, catalogs } } as unknown as Policy;
+    const asked: unknown[] = [];
+    const keepImages = async (_: unknown, rules: unknown): Promise<boolean> => asked.push(rules) > 0;
+    const listTags = async function* (): AsyncIterable<string> {
+      asked.push('tags');
+      yield* [];
+    };
+    const target = targetOf(changed, 'v4.20', {});
+    const ports = { repository, inRings: async () => [] };
+    const lines = await keepNewestOf({ keepImages, listTags }, target, {
+      ports,
+      policy: changed,
+      commit: sample.base,
+    });
+    return [...asked, ...lines];
+  };
+  expect(await written({ keep: 2 })).toEqual([[{ tag: 'v4.20', keep: 2 }]]);
+  // Portolan itself looks for old images then.
+  expect(await written({ keep: 2, rings })).toEqual([
+    [
+      { tag: 'v4.20-canary', keep: undefined },
+      { tag: 'v4.20', keep: undefined },
+    ],
+    'tags',
   ]);
 });

@@ -30,9 +30,11 @@ const ALL = 'v4.20';
 const HOUR = 3_600_000;
 
 /** A commit whose policy has rings. */
-function withRings(rings: string, parent: string): string {
+function withRings(rings: string, parent: string, ...beside: readonly string[]): string {
   const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
-  const changed = policy.replace(/( +)mirrorTo:/, (line, indent) => `${indent}rings: ${rings}\n${line}`);
+  const changed = policy.replace(/( +)mirrorTo:/, (line, indent) =>
+    [...[`rings: ${rings}`, ...beside].map((key) => `${indent}${key}`), line].join('\n'),
+  );
   return sample.commit({ [POLICY_PATH]: changed }, { parents: [parent], branch: 'ringed' });
 }
 
@@ -309,4 +311,45 @@ test('a clock that runs backwards opens nothing, and stamps nothing with an earl
   of.time = 172;
   await of.look();
   expect(await of.at(ALL)).toBe(newer);
+});
+
+/** The same commit, made in 2001: its immutable tag is sorted before all others. */
+function dated2001(commit: string): string {
+  const text = sample.git('cat-file', 'commit', commit).replace(/^(committer .*>) \d+/m, '$1 1000000000');
+  return sample.feed(`${text}\n`, 'hash-object', '-t', 'commit', '-w', '--stdin');
+}
+
+test('keep deletes no image that a ring shows or waits for, however old its commit says it is; what is behind goes', async () => {
+  const of = await sea();
+  const rings = "[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h}]";
+  const first = withRings(rings, sample.base, 'keep: 2');
+  const second = dated2001(changed(first));
+  const third = changed(second);
+  const fourth = changed(third);
+  const commits = [first, second, third, fourth, changed(fourth)];
+  const stay = async (): Promise<number[]> => {
+    const place = { kind: 'digest', registry: 'registry.example.com', repository: 'sea/catalog' } as const;
+    const known = await claims(of.ports);
+    const digests = commits.map((commit) => known.find((one) => one.commit === commit)?.digest);
+    const found = await Promise.all(
+      digests.map((digest) => digest !== undefined && of.ports.registry.resolve({ ...place, digest })),
+    );
+    return found.flatMap((one, i) => (one ? [i] : []));
+  };
+  for (const [i, commit] of commits.slice(0, 4).entries()) {
+    of.time = i * 10;
+    await of.merge(commit);
+    await of.look();
+  }
+  expect(await stay()).toEqual([0, 1, 2, 3]);
+  const opened: (string | undefined)[] = [];
+  for (const time of [72, 82, 92]) {
+    of.time = time;
+    await of.look();
+    opened.push(await of.at(ALL));
+  }
+  expect(opened).toEqual(commits.slice(0, 3));
+  await of.merge(commits[4] ?? '');
+  // The last ring has the third; the first two are behind it.
+  expect(await stay()).toEqual([2, 3, 4]);
 });
