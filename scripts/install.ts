@@ -173,7 +173,7 @@ export function withInstall(text: string, install: Install): string {
 /** The lines of a job that build Portolan from a commit, or install the package; a dash begins each in GitLab. */
 const FROM_COMMIT =
   /^( *(?:- )?)git init --quiet portolan\n\1git -C portolan fetch .*\n\1git -C portolan checkout .*\n\1\(cd portolan && .*\)$/gm;
-const FROM_NPM = /^( *(?:- )?)npm install .* portolan@\S+$/gm;
+const FROM_NPM = /^( *(?:- )?)npm install .*--prefix portolan portolan@\S+$/gm;
 const PROGRAM_OF_COMMIT = 'portolan/dist/portolan.mjs';
 const PROGRAM_OF_NPM = 'portolan/node_modules/portolan/dist/portolan.mjs';
 const WHY_COMMIT = '# Portolan is built from a commit: nobody can put another program in its place.';

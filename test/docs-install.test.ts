@@ -67,6 +67,12 @@ describe('after it', () => {
     expect(said.match(/npx portolan(?!@7\.8\.9)/g)).toBeNull();
   });
 
+  test('the command of README puts it on the PATH', () => {
+    const readme = withInstall(text('README.md'), AFTER);
+    expect(readme).toContain('```\nnpm install --global portolan@7.8.9\n```');
+    expect(readme).not.toContain('--prefix');
+  });
+
   test.each(FILES)('%s can be taken back', (file) => {
     expect(withInstall(withInstall(text(file), AFTER), INSTALL)).toBe(text(file));
   });
