@@ -3,22 +3,17 @@
 
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { load } from 'js-yaml';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { INSTALL, withInstall } from '../../scripts/install.ts';
 import { folder } from '../fakes/folder.ts';
+import { catalogOf } from '../fakes/gate.ts';
 import { nodeBase } from '../fakes/node-base.ts';
 import { buildProgram, program } from '../fakes/program.ts';
 import { dockerRegistry } from '../fakes/real-registry.ts';
+import { makeRepository } from '../fakes/repository.ts';
 import { freePort, run, start } from '../fakes/tools.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -153,12 +148,24 @@ test(
       '--provenance=false',
     );
     const home = folder();
-    const bare = bareHome(home);
-    const installed = bare('npm', 'install', '--silent', '--prefix', home, '--registry', npm, 'portolan');
-    expect(installed.stderr).toBe('');
-    expect(bare('npx', '--no', 'portolan', 'validate', SAMPLE)).toMatchObject({ status: 0 });
-    const text = bare('npx', '--no', 'portolan', 'list', 'channels', SAMPLE).stdout;
-    expect(text).toContain('lighthouse-operator');
+    const bare = bareHome(home, npm);
+    const { install, npx } = publishedCommands();
+    const installed = bare('sh', '-c', install);
+    expect(installed.status, installed.stderr).toBe(0);
+    expect(bare('portolan', '--version').stdout).toBe(`portolan ${version}\n`);
+    expect(bare('portolan', 'validate', SAMPLE)).toMatchObject({ status: 0 });
+    expect(bare('portolan', 'list', 'channels', SAMPLE).stdout).toContain('lighthouse-operator');
+    // README's first command, in a clone where the second change strands clusters on 1.0.0.
+    const { directory, chain, git, remove } = makeRepository();
+    onTestFinished(remove);
+    const file = 'catalogs/v4.20/etcd/catalog.yaml';
+    const commits = chain({ [file]: catalogOf('etcd', ['1.0.0']) }, { [file]: catalogOf('etcd', ['2.0.0']) });
+    git('reset', '--hard', '--quiet', commits.at(-1) ?? '');
+    expect(bare('sh', '-c', `cd ${directory} && portolan rehearse`).stdout).toContain(
+      'Stranded clusters by month:\n  2023-11: 1 merge; etcd 1.0.0 in v4.20',
+    );
+    // Without an installation.
+    expect(bare('sh', '-c', `${npx} --version`).stdout).toBe(`portolan ${version}\n`);
   },
   TEN_MINUTES,
 );
@@ -218,11 +225,20 @@ function npmLogin(url: string): string[] {
   return [`--${url.replace('http:', '')}/:_authToken=anybody`];
 }
 
-/** Runs programs in a directory where there is nothing but Node, npm and a shell. */
-function bareHome(home: string) {
-  const bin = join(home, 'bin');
-  mkdirSync(bin);
-  const path = [resolve(process.execPath, '..'), '/usr/bin', '/bin'].join(delimiter);
+/** The commands for the `PATH` and for a single run that README shows once the package is published. */
+function publishedCommands(): { readonly install: string; readonly npx: string } {
+  const readme = withInstall(readFileSync('README.md', 'utf8'), { ...INSTALL, published: true });
+  const [, place = ''] = /<!-- install: command-line -->([\s\S]*?)<!-- end of install -->/.exec(readme) ?? [];
+  const [, install = ''] = /```\n(.*)\n```/.exec(place) ?? [];
+  const [npx = ''] = /npx [^`]+/.exec(place) ?? [];
+  return { install, npx };
+}
+
+/** Runs programs in a home where there is nothing but Node, npm, git and a shell; npm asks `registry`. */
+function bareHome(home: string, registry: string) {
+  const prefix = join(home, 'npm');
+  const path = [join(prefix, 'bin'), resolve(process.execPath, '..'), '/usr/bin', '/bin'].join(delimiter);
+  const env = { PATH: path, HOME: home, npm_config_prefix: prefix, npm_config_registry: registry };
   return (program: string, ...words: readonly string[]) =>
-    spawnSync(program, words, { cwd: home, env: { PATH: path, HOME: home }, encoding: 'utf8' });
+    spawnSync(program, words, { cwd: home, env, encoding: 'utf8' });
 }
