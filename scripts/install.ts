@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '67f683340dc97d060aaa825eb62a204390f77721',
+  commit: '7ae2c7dac4bb4f52bffcd06bcca276555cb2d5d6',
 };
 
 const REPOSITORY = 'portolan/portolan';
