@@ -1,14 +1,13 @@
 /** The documentation site as it is built: its links, and what a reader meets in Debian's Chromium. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { violations } from '../fakes/legible.ts';
 import { type ServedSite, serveSite } from '../fakes/served-site.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'portolan-site-'));
 let browser: Browser;
 let site: ServedSite;
@@ -84,11 +83,7 @@ describe.each(SCREENS)('%s', (_, options, paths) => {
       const page = await opened(path, options);
       // Its switch of light and dark has a name once the page runs.
       await page.waitForSelector('.VPSwitchAppearance[title]:not([title=""])', { state: 'attached' });
-      await page.evaluate(AXE);
-      const violations = await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id }) => id))',
-      );
-      expect(violations).toEqual([]);
+      expect(await violations(page)).toEqual([]);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect(width).toBe(options.viewport?.width);
       await page.close();
