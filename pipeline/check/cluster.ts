@@ -44,19 +44,23 @@ export interface SubscriptionSettings {
  * @throws PipelineError `usage` when it is not such a list
  */
 export function readCluster(text: string, path: string): ClusterInstallation[] {
-  const objects = itemsOf(parsed(text, path));
+  const found = installationsOf(itemsOf(parsed(text, path)));
+  if (found.length > 0) return found;
+  throw new PipelineError('usage', `${path} has no Subscription and no ClusterExtension`, {
+    hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json, or oc get clusterextensions -o json',
+  });
+}
+
+/** What the objects of a cluster say: Subscriptions with their ClusterServiceVersions, and ClusterExtensions. */
+export function installationsOf(objects: readonly Json[]): ClusterInstallation[] {
   const versions = new Map(
     objects
       .filter(({ kind }) => kind === 'ClusterServiceVersion')
       .map((csv) => [JSON.stringify([at(csv, 'metadata', 'namespace'), at(csv, 'metadata', 'name')]), csv]),
   );
-  const found = objects.flatMap((object) => {
+  return objects.flatMap((object) => {
     if (object['kind'] === 'Subscription' && isOlms(object)) return [subscription(object, versions)];
     return object['kind'] === 'ClusterExtension' ? [extension(object)] : [];
-  });
-  if (found.length > 0) return found;
-  throw new PipelineError('usage', `${path} has no Subscription and no ClusterExtension`, {
-    hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json, or oc get clusterextensions -o json',
   });
 }
 

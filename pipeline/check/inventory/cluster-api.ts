@@ -1,4 +1,7 @@
-/** A cluster's API, as far as it is read: lists of objects, page by page. It sends nothing but GET. */
+/**
+ * A cluster's API, as far as it is read: lists of objects, page by page. It sends nothing but GET, and follows no
+ * redirect: a token goes to the server of the kubeconfig only.
+ */
 import { Agent, request } from 'node:https';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { PipelineError } from '../../error.ts';
@@ -19,18 +22,25 @@ const PAGE = 500;
 /** Most pages of a list: a million objects. */
 const MOST_PAGES = 2000;
 
-/** Most bytes of an answer. */
+/** Most bytes of all answers of a cluster, which are in memory together. */
 const MOST = 256 * 1024 * 1024;
 
 /** How long a cluster may be silent, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Opens the API of a cluster. */
-export function clusterApi(access: ClusterAccess): ClusterApi {
+/**
+ * Opens the API of a cluster.
+ *
+ * @param most bytes of all its answers
+ */
+export function clusterApi(access: ClusterAccess, most: number = MOST): ClusterApi {
   const { ca, certificate } = access;
   const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }), ...certificate });
+  const budget: Budget = { most, left: most };
   const get = async (path: string): Promise<unknown> => {
-    const { status, body } = await answerTo(access, agent, path);
+    const { status, body } = await answerTo(access, { agent, budget }, path).catch((cause: unknown) => {
+      throw cause instanceof PipelineError ? cause : unusable(access, cause);
+    });
     if (status === 404) return undefined;
     const value = status === 200 ? parsedJson(body) : undefined;
     if (value !== undefined) return value;
@@ -43,6 +53,12 @@ export function clusterApi(access: ClusterAccess): ClusterApi {
     list: (path, selector) => listed(get, path, selector),
     close: () => agent.destroy(),
   };
+}
+
+/** What Node does not even send, such as a token with a line break, or a key that is not PEM. */
+function unusable({ name }: ClusterAccess, cause: unknown): PipelineError {
+  const text = `cannot use the token or the certificate of context ${JSON.stringify(name)}`;
+  return new PipelineError('usage', text, { cause, hint: 'a token has no line break; certificates are PEM' });
 }
 
 /** All pages; where the continue token has expired, the list is read once more from its beginning. */
@@ -69,6 +85,7 @@ async function pagesOf(
   selector: string | undefined,
 ): Promise<readonly unknown[] | undefined> {
   const items: unknown[] = [];
+  const seen = new Set<string>();
   let next = '';
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = new URLSearchParams({ limit: String(PAGE) });
@@ -82,8 +99,16 @@ async function pagesOf(
     const metadata = isObject(value['metadata']) ? value['metadata'] : {};
     next = typeof metadata['continue'] === 'string' ? metadata['continue'] : '';
     if (next === '') return items;
+    if (seen.has(next))
+      throw new PipelineError('bad-answer', `the list ${path} leads back to an earlier page`);
+    seen.add(next);
   }
   throw new PipelineError('too-large', `the list ${path} has more than ${MOST_PAGES} pages`);
+}
+
+function tooLarge(name: string, { most }: Budget): PipelineError {
+  const text = `the answers of cluster ${JSON.stringify(name)} have more than ${most} bytes`;
+  return new PipelineError('too-large', text);
 }
 
 interface ApiAnswer {
@@ -108,7 +133,22 @@ function refusal(
   return new PipelineError('bad-answer', text, { retryable: status >= 500 });
 }
 
-function answerTo({ name, server, token }: ClusterAccess, agent: Agent, path: string): Promise<ApiAnswer> {
+/** How many bytes a cluster may still answer. */
+interface Budget {
+  readonly most: number;
+  left: number;
+}
+
+interface Connection {
+  readonly agent: Agent;
+  readonly budget: Budget;
+}
+
+function answerTo(
+  { name, server, token }: ClusterAccess,
+  { agent, budget }: Connection,
+  path: string,
+): Promise<ApiAnswer> {
   const failed = (why: string, cause?: unknown): PipelineError =>
     new PipelineError('unreachable', `cannot reach cluster ${JSON.stringify(name)}: ${why}`, {
       retryable: true,
@@ -121,11 +161,14 @@ function answerTo({ name, server, token }: ClusterAccess, agent: Agent, path: st
     };
     const sent = request(`${server}${path}`, { agent, headers, timeout: PATIENCE }, (answer) => {
       const parts: Buffer[] = [];
-      let size = 0;
       answer.on('data', (part: Buffer) => {
-        size += part.length;
-        if (size <= MOST) parts.push(part);
-        else sent.destroy(new PipelineError('too-large', `an answer has more than ${MOST} bytes`));
+        budget.left -= part.length;
+        if (budget.left >= 0) {
+          parts.push(part);
+          return;
+        }
+        reject(tooLarge(name, budget));
+        sent.destroy();
       });
       answer.on('end', () =>
         answer.complete

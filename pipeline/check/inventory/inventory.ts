@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
-import { type ClusterInstallation, readCluster } from '../cluster.ts';
+import { type ClusterInstallation, installationsOf } from '../cluster.ts';
 import type { ClusterApi } from './cluster-api.ts';
 
 /** A row of our own JSON. */
@@ -27,35 +27,64 @@ export interface InventoryOptions {
   readonly anonymize: boolean;
 }
 
-/** Everything that is read of a cluster. CSVs have a copy in each namespace that they watch. */
-const PATHS = {
-  version: '/apis/config.openshift.io/v1/clusterversions/version',
-  subscriptions: '/apis/operators.coreos.com/v1alpha1/subscriptions',
-  csvs: '/apis/operators.coreos.com/v1alpha1/clusterserviceversions',
-  extensions: '/apis/olm.operatorframework.io/v1/clusterextensions',
-} as const;
+/** Where the version of the cluster's platform is. */
+const VERSION = '/apis/config.openshift.io/v1/clusterversions/version';
+
+/** A kind of which all objects are read. */
+interface Kind {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly path: string;
+  readonly selector?: string;
+  /** The members that are read, each a text where it is there. */
+  readonly texts: readonly string[];
+}
+
+const SUBSCRIPTIONS: Kind = {
+  kind: 'Subscription',
+  apiVersion: 'operators.coreos.com/v1alpha1',
+  path: '/apis/operators.coreos.com/v1alpha1/subscriptions',
+  texts: ['spec.name', 'spec.channel', 'spec.source', 'spec.installPlanApproval', 'status.installedCSV'],
+};
+
+/** They have a copy in each namespace that they watch. */
+const CSVS: Kind = {
+  kind: 'ClusterServiceVersion',
+  apiVersion: 'operators.coreos.com/v1alpha1',
+  path: '/apis/operators.coreos.com/v1alpha1/clusterserviceversions',
+  selector: '!olm.copiedFrom',
+  texts: ['metadata.namespace', 'spec.version'],
+};
+
+const EXTENSIONS: Kind = {
+  kind: 'ClusterExtension',
+  apiVersion: 'olm.operatorframework.io/v1',
+  path: '/apis/olm.operatorframework.io/v1/clusterextensions',
+  texts: [
+    'spec.source.catalog.packageName',
+    'spec.source.catalog.version',
+    'status.install.bundle.name',
+    'status.install.bundle.version',
+  ],
+};
 
 /**
  * Reads a cluster.
  *
- * @throws PipelineError `not-found` for a cluster without OLM, and what the API throws
+ * @throws PipelineError `not-found` for a cluster without OLM, `bad-answer` for an object that is not of its kind, and
+ *   what the API throws
  */
 export async function inventoryOf(
   api: ClusterApi,
   { name, anonymize }: InventoryOptions,
 ): Promise<InventoryRow[]> {
-  const version = await api.get(PATHS.version);
-  const [subscriptions, extensions] = [await api.list(PATHS.subscriptions), await api.list(PATHS.extensions)];
+  const version = await api.get(VERSION);
+  if (version !== undefined && !isObject(version)) throw badAnswer(`${VERSION} is not an object`);
+  const [subscriptions, extensions] = [await listed(api, SUBSCRIPTIONS), await listed(api, EXTENSIONS)];
   if (!subscriptions && !extensions)
     throw new PipelineError('not-found', `cluster ${JSON.stringify(name)} has no OLM`);
-  const csvs = subscriptions ? await api.list(PATHS.csvs, '!olm.copiedFrom') : [];
-  const objects = [
-    ...kindOf(subscriptions, 'Subscription', 'operators.coreos.com/v1alpha1'),
-    ...kindOf(csvs, 'ClusterServiceVersion', 'operators.coreos.com/v1alpha1'),
-    ...kindOf(extensions, 'ClusterExtension', 'olm.operatorframework.io/v1'),
-  ];
-  const isEmpty = (subscriptions ?? []).length + (extensions ?? []).length === 0;
-  const found = isEmpty ? [] : readCluster(JSON.stringify(objects), name);
+  const csvs = subscriptions ? await listed(api, CSVS) : [];
+  const found = installationsOf([...(subscriptions ?? []), ...(csvs ?? []), ...(extensions ?? [])]);
   const about = {
     cluster: anonymize ? anonymousName(version) : name,
     platform: platformOf(version),
@@ -64,9 +93,45 @@ export async function inventoryOf(
   return found.flatMap((one) => rowOf(one, about));
 }
 
-/** Objects of a list, which need not say their kind. */
-function kindOf(objects: readonly unknown[] | undefined, kind: string, apiVersion: string): object[] {
-  return (objects ?? []).filter(isObject).map((object) => ({ ...object, kind, apiVersion }));
+type Json = Readonly<Record<string, unknown>>;
+
+/** The objects of a kind, which in a list need not say their kind; undefined where the cluster has no such kind. */
+async function listed(api: ClusterApi, of: Kind): Promise<Json[] | undefined> {
+  const items = await api.list(of.path, of.selector);
+  return items?.map((item, i) => {
+    const defect = defectOf(item, of);
+    if (isObject(item) && defect === undefined) return { ...item, kind: of.kind, apiVersion: of.apiVersion };
+    // An object that cannot be understood is not one less that is installed.
+    throw badAnswer(`item ${i + 1} of ${of.path}: ${defect}`);
+  });
+}
+
+function badAnswer(message: string): PipelineError {
+  return new PipelineError('bad-answer', message);
+}
+
+/** What makes an item something else than an object of its kind. */
+function defectOf(item: unknown, { texts, kind }: Kind): string | undefined {
+  if (!isObject(item)) return 'not an object';
+  const metadata = isObject(item['metadata']) ? item['metadata'] : {};
+  if (typeof metadata['name'] !== 'string' || metadata['name'] === '') return 'no metadata.name';
+  const wrong = texts.find((path) => !isTextAt(item, path.split('.')));
+  if (wrong !== undefined) return `${wrong} is not a string`;
+  const source = kind === 'ClusterExtension' ? member(member(item, 'spec'), 'source') : undefined;
+  const channels = member(member(source, 'catalog'), 'channels') ?? [];
+  const areTexts = Array.isArray(channels) && channels.every((channel) => typeof channel === 'string');
+  return areTexts ? undefined : 'spec.source.catalog.channels is not a list of strings';
+}
+
+function member(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
+}
+
+/** Whether the members on a path are objects and the last a text; any may be absent or null. */
+function isTextAt(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (value === undefined || value === null) return true;
+  if (key === undefined) return typeof value === 'string';
+  return isObject(value) && isTextAt(value[key], rest);
 }
 
 function rowOf(

@@ -87,6 +87,8 @@ function refuse(path: string, cluster: Json, user: Json): void {
     throw usage(`${path}: Portolan does not run credential plugins (exec, auth-provider)`, hint);
   if ('username' in user || 'password' in user)
     throw usage(`${path}: Portolan does not send passwords`, hint);
+  if (Object.keys(user).some((key) => /^as(?:-|$)/.test(key)))
+    throw usage(`${path}: Portolan does not impersonate users (as, as-groups)`, hint);
   if (cluster['insecure-skip-tls-verify'] === true)
     throw usage(
       `${path}: Portolan does not skip the verification of certificates`,

@@ -38,7 +38,7 @@ export const command: Command = {
     const path = kubeconfigPath(invocation, terminal);
     const readFile = (name: string): string => textOf(resolve(dirname(path), name));
     const file = { path, bytes: new TextEncoder().encode(textOf(path)), readFile };
-    const contexts = invocation.list('context');
+    const contexts = [...new Set(invocation.list('context'))];
     const anonymize = invocation.flag('anonymize');
     const rows: InventoryRow[] = [];
     for (const context of contexts.length > 0 ? contexts : [undefined]) {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFleet } from '../../../../pipeline/check/fleet/read-fleet.ts';
+import { clusterApi } from '../../../../pipeline/check/inventory/cluster-api.ts';
 import { readSettings } from '../../../../pipeline/settings.ts';
 import { selfSigned } from '../../../fakes/certificate.ts';
 import { folder } from '../../../fakes/folder.ts';
@@ -47,7 +48,7 @@ const PAGE = 2;
 /** An API server with some kinds of objects: it allows what the rules allow, and gives two objects a page. */
 async function cluster(
   objects: Objects,
-  { rules = documentedRules(), expires = 0, page = '' } = {},
+  { rules = documentedRules(), expires = 0, page = '', circle = false, location = '' } = {},
 ): Promise<FakeCluster> {
   const { key, cert } = selfSigned('127.0.0.1');
   const asked: Asked[] = [];
@@ -75,12 +76,16 @@ async function cluster(
     if (url.searchParams.get('limit') !== '500') return [400, { message: 'without a limit' }];
     const from = Number(url.searchParams.get('continue') ?? 0);
     if (from > 0 && left-- > 0) return [410, { message: 'The provided continue parameter is too old' }];
+    if (circle) return [200, { metadata: { continue: '1' }, items: [] }];
     const more = from + PAGE < found.length ? String(from + PAGE) : '';
     return [200, { kind: 'List', metadata: { continue: more }, items: found.slice(from, from + PAGE) }];
   };
   const server = createServer({ key, cert }, (request, response) => {
     const [status, body] = answer(request);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(page || JSON.stringify(body));
+    const to = location === '' ? {} : { location };
+    response
+      .writeHead(location === '' ? status : 302, { 'content-type': 'application/json', ...to })
+      .end(page || JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -271,6 +276,17 @@ describe('portolan inventory', () => {
       { cluster: { 'insecure-skip-tls-verify': true } },
       'does not skip the verification',
     ],
+    ['impersonation', { user: { token: 'secret', as: 'admin' } }, 'does not impersonate'],
+    [
+      'a token with a line break',
+      { user: { token: 'secret\nBearer-2' } },
+      'cannot use the token or the certificate of context "secret-name"',
+    ],
+    [
+      'a key that is not PEM',
+      { user: { 'client-certificate-data': 'eA==', 'client-key-data': 'eA==' } },
+      'cannot use the token or the certificate of context "secret-name"',
+    ],
     ['plain HTTP', { cluster: { server: 'http://127.0.0.1' } }, 'expected https://HOST:PORT'],
     [
       'another authority',
@@ -288,6 +304,92 @@ describe('portolan inventory', () => {
     expect(ran).toMatchObject({ exit: 2, out: '' });
     expect(ran.err).toContain(message);
     expect(ran.err).not.toContain('Bearer');
+  });
+
+  test.each([
+    [
+      'a number among the Subscriptions',
+      [7],
+      'item 1 of /apis/operators.coreos.com/v1alpha1/subscriptions: not an object',
+    ],
+    [
+      'a Subscription without a name',
+      [subscription('', 'a.v1.0.0')],
+      'item 1 of /apis/operators.coreos.com/v1alpha1/subscriptions: no metadata.name',
+    ],
+    [
+      'an installedCSV that is a number',
+      [subscription('a', 'a.v1.0.0'), { ...subscription('b', ''), status: { installedCSV: 7 } }],
+      'item 2 of /apis/operators.coreos.com/v1alpha1/subscriptions: status.installedCSV is not a string',
+    ],
+    [
+      'a status that is a list',
+      [{ ...subscription('b', ''), status: ['a.v1.0.0'] }],
+      'status.installedCSV is not a string',
+    ],
+  ])('%s is an error, and not one operator less', async (_, items, message) => {
+    const far = await cluster({
+      ...OLM_V0,
+      'operators.coreos.com/v1alpha1/subscriptions': items as object[],
+    });
+    expect(await inventory(kubeconfig(far))).toMatchObject({
+      exit: 2,
+      out: '',
+      err: expect.stringContaining(message),
+    });
+  });
+
+  test('channels of a ClusterExtension that are not strings are an error', async () => {
+    const [one] = OLM_V1['olm.operatorframework.io/v1/clusterextensions'];
+    const spec = { source: { catalog: { packageName: 'argocd-operator', channels: [7] } } };
+    const far = await cluster({ 'olm.operatorframework.io/v1/clusterextensions': [{ ...one, spec }] });
+    const { exit, err } = await inventory(kubeconfig(far));
+    expect(exit).toBe(2);
+    expect(err).toContain('spec.source.catalog.channels is not a list of strings');
+  });
+
+  test('a member called items hides no Subscription', async () => {
+    const [one, ...rest] = OLM_V0['operators.coreos.com/v1alpha1/subscriptions'];
+    const items = [{ ...one, items: [] }, ...rest];
+    const far = await cluster({ ...OLM_V0, 'operators.coreos.com/v1alpha1/subscriptions': items });
+    expect(JSON.parse((await inventory(kubeconfig(far))).out).rows).toHaveLength(2);
+  });
+
+  test('all pages of all lists share one limit of bytes', async () => {
+    const { server, cert } = await cluster({ ...OLM_V0 });
+    const access = { name: 'c', server, ca: cert, token: 'secret', certificate: undefined };
+    const path = '/apis/operators.coreos.com/v1alpha1/subscriptions';
+    const read = async (most: number): Promise<unknown> => {
+      const api = clusterApi(access, most);
+      onTestFinished(() => api.close());
+      await api.list(path);
+      return api.list(path);
+    };
+    expect(await read(10_000)).toHaveLength(3);
+    await expect(read(700)).rejects.toThrow('the answers of cluster "c" have more than 700 bytes');
+  });
+
+  test('a list that leads back to a page is an error', async () => {
+    const far = await cluster({ ...OLM_V0 }, { circle: true });
+    const { exit, err } = await inventory(kubeconfig(far));
+    expect(exit).toBe(2);
+    expect(err).toContain('leads back to an earlier page');
+    expect(far.seen.length).toBeLessThan(5);
+  });
+
+  test('a redirect is not followed: nobody else gets the token', async () => {
+    const other = await cluster({ ...OLM_V0 });
+    const far = await cluster({ ...OLM_V0 }, { location: `${other.server}/apis` });
+    const { exit, err } = await inventory(kubeconfig(far));
+    expect(exit).toBe(2);
+    expect(err).toContain('answered 302');
+    expect(other.seen).toEqual([]);
+  });
+
+  test('a context that is named twice is read once', async () => {
+    const far = await cluster({ ...OLM_V0 });
+    const twice = await inventory(kubeconfig(far), '--context', 'secret-name', '--context', 'secret-name');
+    expect(JSON.parse(twice.out).rows).toHaveLength(2);
   });
 
   test('files that the kubeconfig names are beside it; an unknown context is named', async () => {
