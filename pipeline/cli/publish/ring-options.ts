@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
-import { actOnLocalRings, type LocalRingAct } from '../../publish/delivery/local.ts';
-import { type RingMessage, readWork } from '../../publish/delivery/message.ts';
+import { actOnLocalRings } from '../../publish/delivery/local.ts';
+import { type RingMessage, ringMessage } from '../../publish/delivery/message.ts';
 import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
 import { gitFence } from '../../publish/fence-git.ts';
 import { textRings } from '../../publish/rings/state.ts';
@@ -59,23 +59,20 @@ export async function actOnRings(
   const { environment, directory, now, out } = terminal;
   const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER']);
   if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
-  const whole = {
-    catalog: invocation.operands[0] ?? '',
-    ...Object.fromEntries(Object.entries(act).filter(([, value]) => value !== undefined)),
-    ...{ act: act.act, by, why: invocation.needed('reason') },
-  };
   const repository = invocation.text('message');
+  // What the functions would refuse is refused here.
+  const message = ringMessage({
+    ...{ repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' },
+    ...{ catalog: invocation.operands[0], ...act, by, why: invocation.needed('reason') },
+  });
   if (repository !== undefined) {
-    const branch = invocation.text('branch') ?? 'main';
-    const message: RingMessage = { v: 1, kind: 'ring', repository, branch, ...whole };
-    // As it will be read: what the functions would refuse is refused here.
-    await out(`${JSON.stringify(readWork(JSON.stringify(message)))}\n`);
+    await out(`${JSON.stringify(message)}\n`);
     return undefined;
   }
   const client = registryClientFor(invocation, terminal, { named: [] });
   const fence = invocation.text('fence');
   try {
-    if (fence !== undefined) return await actOnRefs(fence, client, { invocation, terminal, whole });
+    if (fence !== undefined) return await actOnRefs(fence, client, { invocation, terminal, message });
     const request = {
       repository: resolve(directory, invocation.text('repo') ?? '.'),
       settings: searchPath(terminal),
@@ -84,7 +81,7 @@ export async function actOnRings(
       now,
       log: (line: string) => terminal.err(`${plain(line)}\n`),
     };
-    return await actOnLocalRings(request, client, whole);
+    return await actOnLocalRings(request, client, message);
   } finally {
     client.close();
   }
@@ -93,14 +90,14 @@ export async function actOnRings(
 interface OnRefs {
   readonly invocation: Invocation;
   readonly terminal: Terminal;
-  readonly whole: LocalRingAct;
+  readonly message: RingMessage;
 }
 
 /** As the Action does, with its records in the refs of a git repository. */
 async function actOnRefs(
   place: string,
   registry: Registry,
-  { invocation, terminal, whole }: OnRefs,
+  { invocation, terminal, message }: OnRefs,
 ): Promise<RingActed> {
   const { directory, environment, now, err } = terminal;
   const settings = searchPath(terminal);
@@ -116,10 +113,9 @@ async function actOnRefs(
     return { repository, tip, close: repository.close };
   };
   try {
-    const of = { v: 1, kind: 'ring', repository: 'local/catalogs', branch: 'revision' } as const;
     const log = (line: string): void => err(`${plain(line)}\n`);
     const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
-    return await handleRing({ ...of, ...whole }, { open, registry, fence, ringStore, now, log });
+    return await handleRing(message, { open, registry, fence, ringStore, now, log });
   } finally {
     await fence.close();
   }

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import { recordsIn } from '../../publish/delivery/local.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
-import { parseRings, type RingState, ringsIn } from '../../publish/rings/state.ts';
+import { parseRings } from '../../publish/rings/read.ts';
+import { type KnownRings, ringsIn } from '../../publish/rings/state.ts';
 import { ringsListText } from '../../publish/rings/text.ts';
 import { ringsPage } from '../../report/page/rings-page.ts';
 import type { Terminal } from '../../terminal.ts';
+import { plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
+import { statusFrom } from './status.ts';
 
 export const command: Command = {
   words: 'rings',
@@ -28,14 +30,17 @@ export const command: Command = {
     'aws lambda invoke --function-name portolan-status /dev/stdout | portolan rings --from -',
   ],
   run: async (invocation, terminal) => {
-    const states = await read(invocation.operands[0], invocation.text('from'), terminal);
+    const { rings: states, unread } = await read(invocation.operands[0], invocation.text('from'), terminal);
     const page = invocation.text('page');
     if (page !== undefined) {
       const path = resolve(terminal.directory, page);
       writeFiles(dirname(path), new Map([[basename(path), ringsPage(states)]]));
     }
     const isJson = invocation.flag('json');
-    await terminal.out(isJson ? `${JSON.stringify(states, null, 2)}\n` : ringsListText(states));
+    if (isJson) await terminal.out(`${JSON.stringify(states, null, 2)}\n`);
+    else if (states.length > 0 || unread.length === 0) await terminal.out(ringsListText(states));
+    for (const error of unread.slice(1)) terminal.err(`portolan: ${plain(error.message)}\n`);
+    if (unread[0]) throw unread[0];
     return 0;
   },
 };
@@ -44,7 +49,7 @@ async function read(
   directory: string | undefined,
   from: string | undefined,
   terminal: Terminal,
-): Promise<readonly RingState[]> {
+): Promise<KnownRings> {
   if (from === undefined) {
     const path = resolve(terminal.directory, directory ?? '.portolan');
     if (existsSync(path)) return ringsIn(directoryRecords(recordsIn(path)));
@@ -52,8 +57,9 @@ async function read(
       hint: 'use the directory of portolan publish --local DIR',
     });
   }
-  // The aws command writes a summary of its own behind the answer.
-  const text = ((await terminal.input()).split('\n')[0] ?? '').replace(/\}\{[^{}]*\}$/, '}');
-  const { rings = [] } = Object(parsedJson(text)) as { readonly rings?: readonly unknown[] };
-  return rings.map((one) => parseRings(JSON.stringify(one), 'standard input'));
+  const { rings = [], unreadRings = [] } = await statusFrom(terminal);
+  return {
+    rings: rings.map((one) => parseRings(JSON.stringify(one), 'standard input')),
+    unread: unreadRings.map((why) => new PipelineError('corrupt', String(why))),
+  };
 }

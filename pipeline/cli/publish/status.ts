@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
 import { recordsIn } from '../../publish/delivery/local.ts';
 import { type DeliveryStatus, isSettled, statusOf, statusText } from '../../publish/delivery/status.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
@@ -48,14 +49,20 @@ async function read(
       hint: 'use the directory of portolan publish --local DIR',
     });
   }
+  return statusFrom(terminal);
+}
+
+/**
+ * The response of the Status function on standard input.
+ *
+ * @throws PipelineError `usage` for anything else
+ */
+export async function statusFrom(terminal: Terminal): Promise<DeliveryStatus> {
   // The aws command writes a summary of its own behind the answer.
   const text = (await terminal.input()).split('\n')[0] ?? '';
-  try {
-    const status = JSON.parse(text.replace(/\}\{[^{}]*\}$/, '}')) as DeliveryStatus;
-    if (Array.isArray(status.published) && Array.isArray(status.last)) return status;
-  } catch {
-    // Said below.
-  }
+  const status = Object(parsedJson(text.replace(/\}\{[^{}]*\}$/, '}'))) as DeliveryStatus;
+  const { published, last, rings = [], unreadRings = [] } = status;
+  if ([published, last, rings, unreadRings].every(Array.isArray)) return status;
   throw new PipelineError('usage', 'standard input is not a status', {
     hint: 'pipe the response of the Status function',
   });

@@ -76,9 +76,6 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   return { ...(await statusOf(records)), failures: queue.aside.map(({ error }) => error) };
 }
 
-/** What is done to the rings of a catalog, as a message has it. */
-export type LocalRingAct = Omit<RingMessage, 'v' | 'kind' | 'repository' | 'branch'>;
-
 /**
  * Holds, releases or promotes images in the rings of a local delivery.
  *
@@ -87,10 +84,10 @@ export type LocalRingAct = Omit<RingMessage, 'v' | 'kind' | 'repository' | 'bran
 export async function actOnLocalRings(
   request: LocalRequest,
   client: Registry,
-  act: LocalRingAct,
+  message: RingMessage,
 ): Promise<RingActed> {
   const { ports } = await openLocal(request, client);
-  return handleRing({ v: 1, kind: 'ring', repository: REPOSITORY, branch: BRANCH, ...act }, ports);
+  return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, ports);
 }
 
 async function openLocal(request: LocalRequest, client: Registry) {

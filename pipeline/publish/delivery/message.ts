@@ -241,6 +241,16 @@ function fieldsOf(body: string): Fields & { readonly repository: string } {
   return { ...value, repository };
 }
 
+/**
+ * A message about rings, as whoever handles it reads it.
+ *
+ * @throws PipelineError `usage` as {@link readWork}
+ */
+export function ringMessage(written: Fields): RingMessage {
+  const { repository, ...value } = fieldsOf(JSON.stringify({ v: 1, ...written }));
+  return readRing(value, repository);
+}
+
 function readGate({ number, event }: Fields, repository: string): GateMessage {
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) {
     throw unreadable(`its number is ${JSON.stringify(number)}`);

@@ -5,6 +5,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { RecordStore } from '../../ports.ts';
 import { fenceName } from '../fence.ts';
 import { changeRings, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
+import { timeOf } from '../rings/read.ts';
 import {
   type Act,
   type RingImage,
@@ -55,7 +56,7 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: source, branch } };
     const name = ringsName(catalog, target);
     const store = ports.records ? recordRings(ports.records, catalog, name) : ports.ringStore(catalog, name);
-    const act: Act = { at: ports.now().toISOString(), by: message.by, why: message.why };
+    const act: Act = { at: timeOf(ports.now()), by: message.by, why: message.why };
     const { commit, bundle } = message;
     const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
     if (what !== 'promote') {

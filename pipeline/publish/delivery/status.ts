@@ -11,25 +11,32 @@ export interface DeliveryStatus {
   readonly last: readonly Outcome[];
   /** Absent where no catalog has rings. */
   readonly rings?: readonly RingState[];
+  /** Why the rings of further catalogs cannot be read; absent where all can. */
+  readonly unreadRings?: readonly string[];
 }
 
 export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
-  const [published, last, rings] = await Promise.all([
+  const [published, last, { rings, unread }] = await Promise.all([
     publishedIn(records),
     lastOutcomes(records),
     ringsIn(records),
   ]);
-  return rings.length === 0 ? { published, last } : { published, last, rings };
+  return {
+    ...{ published, last },
+    ...(rings.length === 0 ? {} : { rings }),
+    ...(unread.length === 0 ? {} : { unreadRings: unread.map(({ message }) => message) }),
+  };
 }
 
-/** Whether the latest commit of every catalog is published. */
-export function isSettled({ last }: DeliveryStatus): boolean {
-  return last.every(({ state }) => state === 'published' || state === 'retired');
+/** Whether the latest commit of every catalog is published, and all rings can be read. */
+export function isSettled({ last, unreadRings = [] }: DeliveryStatus): boolean {
+  return unreadRings.length === 0 && last.every(({ state }) => state === 'published' || state === 'retired');
 }
 
 /** The status for people. */
-export function statusText({ published, last }: DeliveryStatus): string {
-  if (published.length === 0 && last.length === 0) return 'nothing has been published yet\n';
+export function statusText({ published, last, unreadRings = [] }: DeliveryStatus): string {
+  if (published.length === 0 && last.length === 0 && unreadRings.length === 0)
+    return 'nothing has been published yet\n';
   const lines = published.flatMap(({ catalog, image, commit, digest, epoch, retired }) => [
     `${plain(catalog)}  ${plain(image)}${retired === undefined ? '' : `  (${RETIRED[retired]})`}`,
     `  digest  ${digest}`,
@@ -40,7 +47,8 @@ export function statusText({ published, last }: DeliveryStatus): string {
   ]);
   const known = new Set(published.map(({ catalog }) => catalog));
   const unpublished = last.filter(({ catalog }) => !known.has(catalog));
-  return `${[...lines, ...unpublished.flatMap((one) => [plain(one.catalog), lineOf(one)])].join('\n')}\n`;
+  const others = unpublished.flatMap((one) => [plain(one.catalog), lineOf(one)]);
+  return `${[...lines, ...others, ...unreadRings.map(plain)].join('\n')}\n`;
 }
 
 const RETIRED: Readonly<Record<Retirement, string>> = {

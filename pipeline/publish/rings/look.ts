@@ -7,6 +7,7 @@
  */
 import type { StandingClaim } from '../../ports.ts';
 import type { RingPlace } from '../target.ts';
+import { timeOf } from './read.ts';
 import {
   type Arrival,
   type Hold,
@@ -46,7 +47,7 @@ const LEAST_PART = 60_000;
 /** @returns what is to be kept; equal to `before`, but for the clock, where nothing has changed */
 export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
   const { rings, now } = look;
-  const stamp = new Date(Math.max(now.getTime(), Date.parse(before.clock))).toISOString();
+  const stamp = [timeOf(now), before.clock].sort().at(-1) ?? '';
   const arrivals = arrivalsNow(before, look, stamp);
   let state: RingState = { ...before, clock: stamp, rings: ringsNow(look), arrivals, waits: [] };
   const waits: Wait[] = [];

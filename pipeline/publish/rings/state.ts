@@ -2,13 +2,12 @@
  * What is known of the rings of a catalog: when an image reached each of them, which rings were opened, by whom and why,
  * and what is held. It is one record, written over the version that was read: a hold comes before an opening, or after it.
  */
-import { isObject } from '../../../catalog/go/shape.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import type { Claim, Fence, RecordStore } from '../../ports.ts';
 import { fenceName } from '../fence.ts';
 import type { PublishTarget } from '../target.ts';
+import { parseRings } from './read.ts';
 
 /** An image of a catalog. */
 export type RingImage = Pick<Claim, 'epoch' | 'commit' | 'digest'>;
@@ -121,7 +120,10 @@ export function recordRings(records: RecordStore, catalog: string, name: string)
     read: async () => {
       const stored = await records.get(key);
       if (!stored) return { state: noRings(catalog), version: undefined };
-      return { state: parseRings(new TextDecoder().decode(stored.bytes), key), version: stored.version };
+      return {
+        state: parseRings(new TextDecoder().decode(stored.bytes), key, catalog),
+        version: stored.version,
+      };
     },
     replace: (state, version) => records.replace(key, new TextEncoder().encode(ringsText(state)), version),
   };
@@ -140,20 +142,34 @@ export function textRings(
     read: async () => {
       const kept = await texts.readText(name);
       if (!kept) return { state: noRings(catalog), version: undefined };
-      return { state: parseRings(kept.text, `rings ${name}`), version: kept.version };
+      return { state: parseRings(kept.text, `refs/portolan-rings/${name}`, catalog), version: kept.version };
     },
     replace: (state, version) => texts.replaceText(name, ringsText(state), version),
   };
 }
 
-/** The rings of every catalog that has any, by the names of catalogs. */
-export async function ringsIn(records: RecordStore): Promise<RingState[]> {
-  const found: RingState[] = [];
+/** What is known of the rings of all catalogs. */
+export interface KnownRings {
+  /** By the names of catalogs; those whose record can be read. */
+  readonly rings: readonly RingState[];
+  /** Why the other records cannot be read. */
+  readonly unread: readonly PipelineError[];
+}
+
+/** The rings of every catalog that has any. */
+export async function ringsIn(records: RecordStore): Promise<KnownRings> {
+  const rings: RingState[] = [];
+  const unread: PipelineError[] = [];
   for (const key of await records.list(RINGS)) {
     const stored = await records.get(key);
-    if (stored) found.push(parseRings(new TextDecoder().decode(stored.bytes), key));
+    try {
+      if (stored) rings.push(parseRings(new TextDecoder().decode(stored.bytes), key));
+    } catch (error) {
+      if (!(error instanceof PipelineError && error.code === 'corrupt')) throw error;
+      unread.push(error);
+    }
   }
-  return found.sort((a, b) => (a.catalog < b.catalog ? -1 : 1));
+  return { rings: rings.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
 }
 
 /**
@@ -182,48 +198,6 @@ export function noRings(catalog: string): RingState {
 /** Rings as they are kept. */
 export function ringsText(state: RingState): string {
   return `${JSON.stringify({ ...state, events: state.events.slice(-MOST_EVENTS) })}\n`;
-}
-
-const LISTS = ['rings', 'arrivals', 'opened', 'holds', 'approvals', 'waits', 'events'] as const;
-
-/**
- * Reads rings as they are kept.
- *
- * @param where for the message
- * @throws PipelineError `corrupt`
- */
-export function parseRings(text: string, where: string): RingState {
-  const value = parsedJson(text);
-  const isWhole =
-    isObject(value) &&
-    value['v'] === 1 &&
-    typeof value['catalog'] === 'string' &&
-    isTime(value['clock']) &&
-    LISTS.every((key) => Array.isArray(value[key]) && (value[key] as unknown[]).every(isObject));
-  const state = value as unknown as RingState;
-  if (isWhole && [...state.arrivals, ...state.opened].every(isStamped)) return state;
-  throw new PipelineError(
-    'corrupt',
-    `${where} is not a valid record of rings: ${JSON.stringify(text.slice(0, 80))}`,
-    {
-      hint: 'no ring opens while it cannot be read: restore an earlier version of the record, or delete it (docs/rings.md)',
-    },
-  );
-}
-
-function isStamped({ ring, at, epoch, commit, digest }: Arrival | Opening): boolean {
-  const isImage =
-    typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(epoch);
-  return (
-    typeof ring === 'string' &&
-    isTime(at) &&
-    isImage &&
-    /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(String(commit))
-  );
-}
-
-function isTime(value: unknown): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
 }
 
 export function isSameImage(one: RingImage, other: RingImage): boolean {

@@ -1,7 +1,9 @@
 /** Release rings on the command line, over a directory in place of a cloud. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import { readWork } from '../../../../pipeline/publish/delivery/message.ts';
+import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { harbourRepository, type SampleRepository } from '../../../fakes/sample.ts';
 import { type Ran, runCommand } from '../../../fakes/terminal.ts';
@@ -20,7 +22,7 @@ beforeAll(() => {
 afterAll(() => sample.remove());
 
 /** A directory with one publish, and the command line an hour later for each command. */
-async function published(): Promise<(...words: readonly string[]) => Promise<Ran>> {
+async function published(): Promise<{ (...words: readonly string[]): Promise<Ran>; directory: string }> {
   const directory = folder();
   let hour = 0;
   const run = (...words: readonly string[]): Promise<Ran> =>
@@ -31,7 +33,7 @@ async function published(): Promise<(...words: readonly string[]) => Promise<Ran
     });
   const ran = await run('publish', '--repo', sample.directory, '--commit', 'main', '--local', '.portolan');
   expect(ran.exit, ran.err).toBe(0);
-  return run;
+  return Object.assign(run, { directory });
 }
 
 const MAIN = (): string => sample.git('rev-parse', 'main').trim();
@@ -111,6 +113,34 @@ test('what cannot be done says why: no such ring, no such image, no rings', asyn
     `no ring has an image of ${other}`,
   );
   expect((await run('hold', 'other', ...why)).err).toContain('no image is configured for the catalog other');
+});
+
+test('a record that cannot be read is named, beside what is published', async () => {
+  const run = await published();
+  const records = directoryRecords(join(run.directory, '.portolan/records'));
+  const [key = ''] = await records.list('rings/');
+  await records.put(key, new TextEncoder().encode('{"v":1}'));
+  const why = `cannot read the rings in ${key}: catalog: missing, expected text`;
+  expect(await run('rings')).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(why) });
+  const held = await run('hold', 'v4.20', ...REPO(), '--reason', 'x');
+  expect(held).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
+  const status = await run('status');
+  expect(status.exit).toBe(1);
+  expect(status.out).toContain('registry.example.com/sea/catalog:v4.20-canary\n');
+  expect(status.out).toContain(why);
+});
+
+test.each(['', 'no', '{"published":[],"last":[],"rings":{}}'])('%j is not a status', async (input) => {
+  const ran = await runCommand(['rings', '--from', '-'], { directory: folder(), input: async () => input });
+  expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is not a status') });
+});
+
+test('what the functions would refuse is refused in a directory as well', async () => {
+  const run = await published();
+  const hold = (...words: readonly string[]) => run('hold', 'v4.20', ...REPO(), ...words);
+  const short = await hold('--commit', MAIN().slice(0, 12), '--reason', 'x');
+  expect(short).toMatchObject({ exit: 2, err: expect.stringContaining('expected a commit ID') });
+  expect((await hold('--reason', ' ')).err).toContain('its why is " ", expected 1 to 500 characters');
 });
 
 test('the message for the queue of the functions is one that they read', async () => {

@@ -92,7 +92,7 @@ async function sea(): Promise<Sea> {
       return claimed.find((one) => one.digest === digest)?.commit;
     },
     rings: async () => {
-      const [state] = await ringsIn(world.records);
+      const [state] = (await ringsIn(world.records)).rings;
       if (!state) throw new Error('no rings');
       return state;
     },
@@ -311,6 +311,27 @@ test('a clock that runs backwards opens nothing, and stamps nothing with an earl
   of.time = 172;
   await of.look();
   expect(await of.at(ALL)).toBe(newer);
+});
+
+test('over a record that cannot be read no ring opens, and nothing is written; a machine whose clock is not set opens none', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  await of.look();
+  of.time = 80;
+  const [key = ''] = await of.ports.records.list('rings/');
+  const whole = new TextDecoder().decode((await of.ports.records.get(key))?.bytes);
+  await of.ports.records.put(key, new TextEncoder().encode(whole.replace('"holds":[]', '"holds":[null]')));
+  const spoiled = await of.ports.records.get(key);
+  await expect(of.look()).rejects.toThrow(
+    `cannot read the rings in ${key}: holds[0]: found null, expected an object`,
+  );
+  expect(await of.at(ALL)).toBeUndefined();
+  expect(await of.ports.records.get(key)).toEqual(spoiled);
+  await of.ports.records.put(key, new TextEncoder().encode(whole));
+  await expect(of.look({ now: () => new Date(0) })).rejects.toThrow('the clock of this machine is wrong');
+  expect(await of.at(ALL)).toBeUndefined();
+  await of.look();
+  expect(await of.at(ALL)).toBe(ringed);
 });
 
 /** The same commit, made in 2001: its immutable tag is sorted before all others. */

@@ -1,0 +1,172 @@
+/**
+ * The record of rings as it is stored. Whoever can write where it is stored can write anything, and older or newer
+ * versions of Portolan may have: no ring opens over a record with one field that is not as it must be.
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { PipelineError } from '../../error.ts';
+import { parsedJson } from '../../json.ts';
+import { plain } from '../../text.ts';
+import type { RingState } from './state.ts';
+
+interface ValueShape {
+  readonly kind: 'value';
+  readonly expected: string;
+  readonly fits: (value: unknown) => boolean;
+}
+
+type Shape =
+  | ValueShape
+  | { readonly kind: 'list'; readonly of: Shape }
+  | { readonly kind: 'object'; readonly fields: Fields; readonly optional: Fields };
+
+type Fields = Readonly<Record<string, Shape>>;
+
+function textLike(expected: string, pattern: RegExp): ValueShape {
+  return { kind: 'value', expected, fits: (value) => typeof value === 'string' && pattern.test(value) };
+}
+
+function objectOf(fields: Fields, optional: Fields = {}): Shape {
+  return { kind: 'object', fields, optional };
+}
+
+function listOf(fields: Fields, optional?: Fields): Shape {
+  return { kind: 'list', of: objectOf(fields, optional) };
+}
+
+/** Before there were rings, and when there are none any more: a clock that says so is not set. */
+const [EARLIEST, LATEST] = [Date.UTC(2025, 0), Date.UTC(3000, 0)] as const;
+
+function timeUntil(latest: number): ValueShape {
+  return {
+    kind: 'value',
+    expected: `a time from 2025 ${latest === LATEST ? 'to 2999' : 'on'} such as "2027-01-31T12:00:00.000Z"`,
+    fits: (value) => isTime(value) && Date.parse(value) >= EARLIEST && Date.parse(value) < latest,
+  };
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && isDate(value);
+}
+
+function isDate(text: string): boolean {
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text;
+}
+
+const TEXT = textLike('text', /./su);
+const TAG = textLike('a tag', /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/);
+const COMMIT = textLike('a commit ID', /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+const DIGEST = textLike('a digest such as sha256:…', /^sha256:[0-9a-f]{64}$/);
+const TIME = timeUntil(LATEST);
+const EPOCH: Shape = {
+  kind: 'value',
+  expected: 'a number from 0 on',
+  fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+};
+const EARLY: Shape = { kind: 'value', expected: 'true', fits: (value) => value === true };
+const EVENT = textLike('what happened', /^(?:opened|opened early|approved|held|released)$/);
+const IMAGE = { epoch: EPOCH, commit: COMMIT, digest: DIGEST };
+const ACT = { at: TIME, by: TEXT, why: TEXT };
+const TEXTS: Shape = { kind: 'list', of: TEXT };
+
+const RECORD = objectOf({
+  catalog: TEXT,
+  clock: {
+    kind: 'value',
+    expected: TIME.expected,
+    // Nobody has looked yet.
+    fits: (value) => value === new Date(0).toISOString() || TIME.fits(value),
+  },
+  rings: listOf({ ring: TEXT, tag: TAG }, { image: objectOf(IMAGE) }),
+  arrivals: listOf({ ring: TEXT, at: TIME, ...IMAGE }),
+  opened: listOf({ ring: TEXT, ...ACT, ...IMAGE }, { early: EARLY }),
+  holds: listOf(ACT, { commit: COMMIT, bundle: TEXT }),
+  approvals: listOf({ ring: TEXT, ...ACT, ...IMAGE }),
+  // What opens later than anybody lives is written, too.
+  waits: listOf({ ring: TEXT, ...IMAGE, at: TIME, opens: timeUntil(Infinity), why: TEXTS, packages: TEXTS }),
+  events: listOf({ what: EVENT, ...ACT }, { ring: TEXT, commit: COMMIT, bundle: TEXT }),
+});
+
+/**
+ * Reads the record of a catalog's rings.
+ *
+ * @param where which record it is, for the message
+ * @param catalog whose it must be; any catalog's when undefined
+ * @throws PipelineError `corrupt` that names the first field that is not as it must be
+ */
+export function parseRings(text: string, where: string, catalog?: string): RingState {
+  const value = parsedJson(text);
+  if (value === undefined) throw unreadable(where, `found ${shown(text)}, expected JSON`);
+  const version = isObject(value) ? value['v'] : undefined;
+  if (Number.isSafeInteger(version) && Number(version) > 1) {
+    throw new PipelineError(
+      'corrupt',
+      `cannot read the rings in ${where}: found version ${String(version)}, expected version 1`,
+      { hint: 'a newer Portolan wrote it: run that version; no ring opens until then' },
+    );
+  }
+  const defect =
+    version === 1 || !isObject(value) ? defectOf(value, RECORD, '') : `v: ${misfit(version, '1')}`;
+  if (defect !== undefined) throw unreadable(where, defect);
+  const state = value as RingState;
+  if (catalog === undefined || state.catalog === catalog) return state;
+  throw unreadable(where, `catalog: ${misfit(state.catalog, shown(catalog))}`);
+}
+
+/** The first thing in a value that is not as its shape says. */
+function defectOf(value: unknown, shape: Shape, path: string): string | undefined {
+  const wrong = (expected: string): string => `${path === '' ? '' : `${path}: `}${misfit(value, expected)}`;
+  switch (shape.kind) {
+    case 'value':
+      return shape.fits(value) ? undefined : wrong(shape.expected);
+    case 'list':
+      if (!Array.isArray(value)) return wrong('a list');
+      return first(value.entries(), ([i, one]) => defectOf(one, shape.of, `${path}[${i}]`));
+    case 'object': {
+      if (!isObject(value)) return wrong('an object');
+      const under = (name: string): string => (path === '' ? name : `${path}.${name}`);
+      const optional = Object.entries(shape.optional).filter(([name]) => value[name] !== undefined);
+      return first([...Object.entries(shape.fields), ...optional], ([name, inner]) =>
+        defectOf(value[name], inner, under(name)),
+      );
+    }
+  }
+}
+
+function misfit(found: unknown, expected: string): string {
+  return `${found === undefined ? 'missing' : `found ${shown(found)}`}, expected ${expected}`;
+}
+
+function first<T>(all: Iterable<T>, defect: (one: T) => string | undefined): string | undefined {
+  for (const one of all) {
+    const found = defect(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Characters of a value that are shown. */
+const SHOWN = 80;
+
+function shown(value: unknown): string {
+  const text = plain(JSON.stringify(value));
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+function unreadable(where: string, why: string): PipelineError {
+  return new PipelineError('corrupt', `cannot read the rings in ${where}: ${why}`, {
+    hint: 'restore an earlier version of the record (docs/rings.md#when-the-record-cannot-be-read); no ring opens until then',
+  });
+}
+
+/**
+ * The time on the clock of this machine, for a record.
+ *
+ * @throws PipelineError `usage` where the clock is not set: it would say that every image has soaked, or that none has
+ */
+export function timeOf(now: Date): string {
+  if (now.getTime() >= EARLIEST && now.getTime() < LATEST) return now.toISOString();
+  throw new PipelineError('usage', `the clock of this machine is wrong: ${now.toUTCString()}`, {
+    hint: 'set the clock; no ring opens until then',
+  });
+}
