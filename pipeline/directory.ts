@@ -2,7 +2,7 @@
  * A directory of the local file system as the source of a catalog.
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
 import { piecesOf } from './file-pieces.ts';
@@ -33,7 +33,9 @@ function walk(root: string): SourceFile[] {
 function list(folder: string): Dirent[] {
   try {
     if (!lstatSync(folder).isDirectory() && !statSync(folder).isDirectory()) {
-      throw new PipelineError('not-found', `${folder} is not a directory`);
+      throw new PipelineError('not-found', `${folder} is not a directory`, {
+        hint: `use the directory that contains it: ${dirname(folder)}`,
+      });
     }
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

@@ -174,6 +174,12 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   // What is said of catalogs is compared with what was said before, hints included: only of files it is added.
   const fix = rule.inspect && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...details });
+    const named = details.package === '' ? ofNoPackage(details) : details;
+    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...named });
   };
+}
+
+/** What lies outside of packages has an empty name of one. */
+function ofNoPackage({ package: _, ...rest }: Details): Details {
+  return rest;
 }

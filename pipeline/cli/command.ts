@@ -108,13 +108,18 @@ function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>
 }
 
 /** What is wrong with options that cannot be read, with the option that was probably meant. */
-function misread({ options }: Command, error: unknown): string {
+function misread(command: Command, error: unknown): string {
   const [first = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
   const what = first.charAt(0).toLowerCase() + first.slice(1);
-  const [, typed] = /^unknown option '--([^']*)'$/.exec(what) ?? [];
-  const near = typed === undefined ? undefined : nearest(typed, Object.keys(options));
+  const [, typed] = /^unknown option '--?([^']*)'$/.exec(what) ?? [];
+  const options = acceptedOptions(command);
+  const isOfJson = FORMAT_OPTIONS.has(typed ?? '') && options['json'] !== undefined;
+  const near = isOfJson ? 'json' : typed === undefined ? undefined : nearest(typed, Object.keys(options));
   return near === undefined ? what : `${what}: did you mean --${near}?`;
 }
+
+/** What other commands and programs call the option for JSON. */
+const FORMAT_OPTIONS: ReadonlySet<string> = new Set(['format', 'output', 'o']);
 
 /** An option whose help lists its words takes no others. @throws PipelineError `usage` */
 function checkWords(command: Command, values: Readonly<Record<string, unknown>>): void {

@@ -107,7 +107,9 @@ async function locate(directory: string, settings: GitSettings): Promise<Place> 
   ]);
   const [format = '', objects = '', shallow = '', ...rest] = output.toString('utf8').split('\n');
   if (code !== 0) {
-    throw new PipelineError('not-found', `${directory} is not in a git repository`);
+    throw new PipelineError('not-found', `${directory} is not in a git repository`, {
+      hint: 'run the command in a clone of your catalog repository',
+    });
   }
   if (rest.join('') !== '' || !objects.startsWith('/') || !existsSync(objects)) {
     throw new PipelineError('git', `cannot find the git object store of ${directory}`);
@@ -178,7 +180,10 @@ async function resolveRevisions(
     const id = /^([0-9a-f]{40,64}) commit$/.exec(lines[i] ?? '')?.[1];
     if (id === undefined) {
       throw new PipelineError('not-found', `${JSON.stringify(revision)} is not a commit in this clone`, {
-        hint: 'use an existing branch, tag or commit; run git fetch to update the clone',
+        hint:
+          revision === 'HEAD'
+            ? 'the branch has no commits yet: commit your catalogs first'
+            : 'use an existing branch, tag or commit; run git fetch to update the clone',
       });
     }
     return id;

@@ -61,7 +61,7 @@ export function rehearsalSummary({ merges, unchecked }: Rehearsal): string[] {
   const hasCatalog = merges.length === 0 || merges.some(({ packages }) => packages.length > 0);
   const rest = denied.length - NAMED;
   return [
-    `past merges: ${merges.length === 0 ? 'none was checked' : first}`,
+    `past merges: ${merges.length > 0 ? first : `none was checked${unchecked.length > 0 ? '' : ', because the branch has only one commit'}`}`,
     ...(hasCatalog ? [] : ['  none of them changes a package, so no catalog was checked']),
     ...denied.slice(0, NAMED).map((merge) => `  ${mergeText(merge)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),

@@ -15,7 +15,7 @@ import { auditText } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount } from '../../text.ts';
+import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
@@ -102,6 +102,9 @@ export const command: Command = {
     if (format === 'html') await terminal.out(auditPage({ ...audited, report }));
     else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(auditText(report, { all: flag('all') }));
+    for (const { name, packages, bundles } of report.catalogs) {
+      if (packages + bundles === 0) terminal.err(`${plain(name)} contains no packages: check the path\n`);
+    }
     return exitOf(report);
   },
 };

@@ -108,14 +108,18 @@ function priorityOf(text: string): [string, number] {
 }
 
 function warnOfErrors(
-  catalogs: readonly { readonly prefix: string; readonly unread: readonly { severity: string }[] }[],
+  catalogs: readonly {
+    readonly name: string;
+    readonly prefix: string;
+    readonly unread: readonly { severity: string }[];
+  }[],
   terminal: Terminal,
 ): void {
-  for (const { prefix, unread } of catalogs) {
+  for (const { name, prefix, unread } of catalogs) {
     const errors = unread.filter(({ severity }) => severity === 'error').length;
     if (errors > 0) {
       terminal.err(
-        `${prefix}: skipped ${amount(errors, 'unreadable part')} (run portolan validate for details)\n`,
+        `${prefix.replace(/\/$/, '') || name}: skipped ${amount(errors, 'unreadable part')} (run portolan validate for details)\n`,
       );
     }
   }

@@ -65,6 +65,8 @@ export const command: Command = {
     for (const finding of findings) await terminal.out(findingText(finding));
     const seen = `${amount(packages, 'package')}, ${amount(bundles, 'bundle')}`;
     terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
+    if (packages + bundles + findings.length === 0)
+      terminal.err(`  ${plain(root)} contains no packages: check the path\n`);
     const one = at ? undefined : platformFolders(path).at(-1);
     if (one !== undefined) {
       terminal.err(

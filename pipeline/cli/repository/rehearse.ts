@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { parseIdentity } from '../../policy/identity.ts';
@@ -59,6 +60,7 @@ export const command: Command = {
           tell(() => `${done} of ${merges} merges checked, ${stopped} would have been stopped`),
       });
       clear();
+      if (rehearsal.to === '') throw noMerges(head, repository);
       const page = resolve(terminal.directory, invocation.text('page') ?? PAGE);
       const source = { source: policy.path, text: Buffer.from(policy.bytes).toString('utf8') };
       write(page, rehearsalPage({ rehearsal, name: basename(directory), policy: source }));
@@ -72,6 +74,14 @@ export const command: Command = {
     }
   },
 };
+
+function noMerges(head: string, { shallow }: Repository): PipelineError {
+  return new PipelineError('not-found', `${head} has no merges to check`, {
+    hint: shallow
+      ? 'the clone is shallow: run git fetch --unshallow'
+      : 'the branch has only one commit; portolan audit DIR checks a catalog without its history',
+  });
+}
 
 /** The policy to rehearse, with words for where it comes from in place of its path. */
 async function policyOf(

@@ -6,8 +6,8 @@ import { PipelineError } from '../../error.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
-import { parseIdentity } from '../../policy/identity.ts';
-import { POLICY_PATH } from '../../policy/read-policy.ts';
+import { formatIdentity, parseIdentity } from '../../policy/identity.ts';
+import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { OWNERS_PATH } from '../../policy/setup/people.ts';
 import { bringing, type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
@@ -21,6 +21,9 @@ import { askAll } from './setup-questions.ts';
 
 /** What is left to do when the files are written. */
 const NEXT = 'next: commit these files, and make the status portolan required on your branch';
+
+const NO_CATALOGS =
+  'none found, so the policy uses the default layout, catalogs/CATALOG/PACKAGE/; if they are elsewhere, write layout: {catalog: [PATTERN]}';
 
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
@@ -86,24 +89,17 @@ export const command: Command = {
         if (invocation.flag('dry-run')) await terminal.out(`--- ${path}\n${text}`);
         else write(join(directory, path), text);
       }
+      const policy = await policyIn(repository, { directory, made, commit: request.commit });
       const there = [...files.keys()].filter((path) => !fresh.some(([one]) => one === path));
       const lines = [
-        `catalogs: ${found.patterns.map((one) => (typeof one === 'string' ? one : one.path)).join(', ') || 'none found; the policy uses the default layout'}`,
+        `catalogs: ${found.patterns.map((one) => (typeof one === 'string' ? one : one.path)).join(', ') || NO_CATALOGS}`,
         ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
-        ...[...kept, ...there].map((path) => `kept ${path}`),
+        ...[...kept, ...there].map((path) => `kept ${path}, which already exists`),
         ...missingLines(made),
         ...ownersLines(made),
-        ...(made.admins.length === 0 && !kept.includes(POLICY_PATH)
-          ? ['add admins to the policy: without them, nobody can approve a new package']
-          : []),
-        ...(made.admins.length === 1 && parseIdentity(made.admins[0] ?? '')?.kind === 'account'
-          ? [
-              `${made.admins[0]} is the only admin, and may change the gate alone; once you add a second admin to owners.admins, such changes need both`,
-            ]
-          : []),
+        ...adminLines(policy, admins),
       ];
       await terminal.out(linesText(lines));
-      const policy = await policyIn(repository, { directory, made, commit: request.commit });
       if (policy && last > 0) {
         const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
         await terminal.out(linesText(proof));
@@ -128,6 +124,34 @@ async function policyIn(
   const [id = ''] = await find([commit]);
   const entry = await entryAt(objects, id, POLICY_PATH);
   return entry && { path: POLICY_PATH, bytes: (await objects.read(entry.id)).bytes };
+}
+
+/** Who the admins of a policy are, and whether those that were asked for are among them; nothing if it cannot be read. */
+function adminLines(file: RehearsalRequest['policy'] | undefined, asked: readonly string[]): string[] {
+  const { policy } = readPolicy(file?.bytes);
+  if (!policy) return [];
+  const admins = policy.owners.admins.map(formatIdentity);
+  const absent = asked.filter((login) => !admins.includes(parseIdentityText(login)));
+  return [
+    ...(absent.length > 0
+      ? [
+          `not in ${POLICY_PATH}: ${absent.join(', ')}; setup changes no existing file, so add them to owners.admins`,
+        ]
+      : []),
+    ...(admins.length === 0 && absent.length === 0
+      ? ['add admins to the policy: without them, nobody can approve a new package']
+      : []),
+    ...(policy.owners.admins.length === 1 && policy.owners.admins[0]?.kind === 'account'
+      ? [
+          `${admins[0]} is the only admin, and may change the gate alone; once you add a second admin to owners.admins, such changes need both`,
+        ]
+      : []),
+  ];
+}
+
+function parseIdentityText(text: string): string {
+  const identity = parseIdentity(text);
+  return identity ? formatIdentity(identity) : text;
 }
 
 /** What the last merges would have met under a policy, in lines. */
@@ -193,7 +217,7 @@ function ownersLines(made: Setup): string[] {
     ...(packages === 0
       ? []
       : [
-          `owners: found for ${owned} of ${packages} packages${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
+          `owners: found for ${owned} of ${amount(packages, 'package')}${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
         ]),
     ...openLines(made),
     ...(certified.size === 0
@@ -235,7 +259,7 @@ function openLines({ owners: { unowned, certified }, decidedOwners, unordered }:
     ...(left <= 0 || decidedOwners > 0
       ? []
       : [
-          `no owner found for ${unowned.slice(0, NAMED).join(', ')}${more}: an admin must approve their changes; to name owners, write owners: {packages: {${first}: [LOGIN]}}`,
+          `no owner found for ${unowned.slice(0, NAMED).join(', ')}${more}: an admin must approve their changes; to name owners, write into the policy: owners: {packages: {${first}: [LOGIN]}}`,
         ]),
     ...(unordered.length === 0
       ? []

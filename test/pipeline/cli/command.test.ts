@@ -39,6 +39,10 @@ test('the option that was probably meant is named', async () => {
     exit: 2,
     err: "portolan: unknown option '--haed': did you mean --head?\n  usage: portolan check [OPTION…] (portolan check --help)\n",
   });
+  for (const option of ['--format', '--output', '-o'])
+    expect((await runCommand(['status', option, 'json'])).err).toContain(
+      `'${option}': did you mean --json?\n`,
+    );
   expect((await runCommand(['check', '--zzzzzz'])).err).toContain("portolan: unknown option '--zzzzzz'\n");
 });
 

@@ -147,10 +147,20 @@ describe('revisions', () => {
     await expect(repository.resolve(['main\nmain'])).rejects.toMatchObject({ code: 'not-found' });
   });
 
+  test('a branch without commits is said to be that', async () => {
+    const repository = await open(make().directory);
+    await expect(repository.resolve(['HEAD'])).rejects.toMatchObject({
+      hint: 'the branch has no commits yet: commit your catalogs first',
+    });
+  });
+
   test('a directory that is no repository, and git that is not there, are clear errors', async () => {
     const source = make();
     rmSync(join(source.directory, '.git'), { recursive: true });
-    await expect(open(source.directory)).rejects.toMatchObject({ code: 'not-found' });
+    await expect(open(source.directory)).rejects.toMatchObject({
+      code: 'not-found',
+      hint: expect.stringContaining('in a clone of your catalog repository'),
+    });
     await expect(open(join(source.directory, 'nowhere'))).rejects.toMatchObject({ code: 'not-found' });
     await expect(openRepository(source.directory, { searchPath: '/nowhere' })).rejects.toMatchObject({
       code: 'git',

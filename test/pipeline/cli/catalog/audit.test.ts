@@ -20,6 +20,16 @@ const TRAP: WrittenPackage = {
 
 const ONE: WrittenPackage = { versions: ['1.0.0'], channels: { stable: [{ name: 'q.v1.0.0' }] } };
 
+test('what belongs to no package is said to be of the catalog', async () => {
+  const directory = folder();
+  mkdirSync(join(directory, 'empty'));
+  writeFileSync(join(directory, 'template.yaml'), 'schema: olm.semver\n');
+  const { out } = await runCommand(['audit', '.'], { directory });
+  expect(out).toContain('WARNING the catalog: fbc/unknown-schema\n');
+  const { exit, err } = await runCommand(['audit', 'empty'], { directory });
+  expect([exit, err]).toEqual([0, 'empty contains no packages: check the path\n']);
+});
+
 function repository(catalogs: Readonly<Record<string, Readonly<Record<string, WrittenPackage>>>>): string {
   const directory = folder();
   for (const [name, packages] of Object.entries(catalogs)) {

@@ -57,6 +57,17 @@ describe('portolan next', () => {
     expect(exit).toBe(1);
   });
 
+  test('names the catalog of which parts cannot be read, also as .', async () => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    writeFileSync(join(directory, 'v4.20/notes.yaml'), 'a: 1\n');
+    const words = ['next', '--package', 'p', '--version', '1.0.0'];
+    const skipped = 'skipped 1 unreadable part (run portolan validate for details)\n';
+    expect((await runCommand([...words, 'v4.20'], { directory })).err).toBe(`v4.20: ${skipped}`);
+    expect((await runCommand([...words, '.'], { directory: join(directory, 'v4.20') })).err).toBe(
+      `v4.20: ${skipped}`,
+    );
+  });
+
   test('says which entry keeps a version from going on', async () => {
     const directory = catalogs({ 'v4.20': { p: TRAP } });
     const ran = await runCommand(

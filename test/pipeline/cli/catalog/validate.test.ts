@@ -19,8 +19,10 @@ test('what is no catalog, or several of them, is said to be that', async () => {
   write('one.json', '{}');
   expect(await run('one.json')).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('is not a directory'),
+    err: expect.stringContaining(`is not a directory\n  use the directory that contains it: ${directory}\n`),
   });
+  write('none/.indexignore', '');
+  expect((await run('none')).err).toContain('0 bundles\n  none contains no packages: check the path\n');
   for (const version of ['v4.19', 'v4.20'])
     write(`catalogs/${version}/etcd/catalog.yaml`, catalogOf('etcd', ['1.0.0', '1.1.0']));
   const several =

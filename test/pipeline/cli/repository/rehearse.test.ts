@@ -43,3 +43,19 @@ test.each([
   const { exit, err } = await runCommand(['rehearse', '--repo', repo, ...more], { directory });
   expect([exit, err]).toEqual([2, expect.stringContaining(message)]);
 });
+
+test('without merges, says how to get them, and writes no page', async () => {
+  const repository = sampleRepository();
+  onTestFinished(repository.remove);
+  const directory = folder();
+  const words = ['rehearse', '--head', repository.base, '--repo'];
+  const first = await runCommand([...words, repository.directory], { directory });
+  expect([first.exit, first.out]).toEqual([2, '']);
+  expect(first.err).toContain('has no merges to check\n  the branch has only one commit');
+  repository.git('branch', 'tip', repository.stranding);
+  const shallow = join(directory, 'shallow');
+  repository.git('clone', '--quiet', '--depth=1', '--branch=tip', `file://${repository.directory}`, shallow);
+  const cut = await runCommand(['rehearse', '--repo', shallow], { directory });
+  expect([cut.exit, cut.err]).toEqual([2, expect.stringContaining('run git fetch --unshallow')]);
+  expect(existsSync(join(directory, 'portolan-rehearsal.html'))).toBe(false);
+});

@@ -11,12 +11,13 @@ test('one admin can keep working with what it writes, and hears what a second on
   const repository = sampleRepository({ '.github/portolan.yaml': null });
   onTestFinished(repository.remove);
   const commit = repository.git('rev-parse', 'HEAD');
-  const { out } = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice');
+  const words = ['setup', '--commit', commit, '--admin'];
+  const two = await portolan(repository.directory, ...words, 'alice,bob', '--dry-run');
+  expect(two.out).not.toContain('only admin');
+  const { out } = await portolan(repository.directory, ...words, 'alice');
   expect(out).toContain(
     'alice is the only admin, and may change the gate alone; once you add a second admin',
   );
-  const two = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice,bob');
-  expect(two.out).not.toContain('only admin');
   const policy = ['--policy', '.github/portolan.yaml', '--author', 'alice'];
   for (const path of ['docs/index.md', '.github/workflows/portolan.yml', '.github/dependabot.yml']) {
     const head = repository.commit({ [path]: 'x' }, { parents: [commit] });
@@ -59,6 +60,9 @@ test('writes a policy that holds, and workflows that name one action by its comm
   const again = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'mallory');
   expect([again.exit, again.out]).toEqual([0, expect.stringContaining('kept .github/portolan.yaml')]);
   expect(written('.github/portolan.yaml')).not.toContain('mallory');
+  expect(again.out).toContain('not in .github/portolan.yaml: mallory; setup changes no existing file');
+  const same = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice');
+  expect(same.out).not.toContain('not in .github');
 });
 
 /** A repository of which the last merges changed docs, changed the gate together with docs, and stranded clusters. */
@@ -190,7 +194,7 @@ describe('what the files do not say', () => {
     expect(none.policy?.graph.catalogOrder).toEqual([]);
     for (const { out } of [empty, none]) {
       expect(out).toContain(
-        'no owner found for etcd: an admin must approve their changes; to name owners, write owners:',
+        'no owner found for etcd: an admin must approve their changes; to name owners, write into the policy: owners:',
       );
       expect(out).toContain('catalogs without an order: dev, live;');
       expect(out).toContain('add admins to the policy');
