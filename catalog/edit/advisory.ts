@@ -47,7 +47,7 @@ function changeOf({ format }: FileText, edit: PackageEdit): PieceChange {
       case 'olm.channel': {
         const entries = edit.channels.get(blob.name);
         if (!entries) return piece;
-        return entries.length === 0 ? undefined : withItems(piece, format, 'entries', entryChange(entries));
+        return entries.length === 0 ? undefined : withItems(piece, format, ['entries'], entryChange(entries));
       }
       case 'olm.bundle':
         return edit.bundles.has(blob.name) ? undefined : piece;
@@ -60,7 +60,7 @@ function changeOf({ format }: FileText, edit: PackageEdit): PieceChange {
 }
 
 /** Writes the members of an entry that differ; those that nobody knows stay. */
-function entryChange(entries: readonly Entry[]): ItemChange {
+export function entryChange(entries: readonly Entry[]): ItemChange {
   const after = new Map(entries.map((entry) => [entry.name, entry]));
   return (item) => {
     if (!isObject(item)) return item;
@@ -81,23 +81,22 @@ function entryChange(entries: readonly Entry[]): ItemChange {
   };
 }
 
+/** Whether a deprecation is of what an edit removes. */
+export function isGoneReference({ bundles, channels }: PackageEdit, item: unknown): boolean {
+  const reference = isObject(item) ? item['reference'] : undefined;
+  if (!isObject(reference)) return false;
+  const name = String(reference['name']);
+  return reference['schema'] === 'olm.bundle'
+    ? bundles.has(name)
+    : reference['schema'] === 'olm.channel' && channels.get(name)?.length === 0;
+}
+
 /** Deprecations of what is no longer there would make the catalog invalid. */
-function withoutReferences(
-  piece: PieceText,
-  format: FileFormat,
-  { bundles, channels }: PackageEdit,
-): PieceText | undefined {
-  const isGone = (item: Json): boolean => {
-    const reference = isObject(item) ? item['reference'] : undefined;
-    if (!isObject(reference)) return false;
-    const name = String(reference['name']);
-    return reference['schema'] === 'olm.bundle'
-      ? bundles.has(name)
-      : reference['schema'] === 'olm.channel' && channels.get(name)?.length === 0;
-  };
+function withoutReferences(piece: PieceText, format: FileFormat, edit: PackageEdit): PieceText | undefined {
+  const isGone = (item: unknown): boolean => isGoneReference(edit, item);
   const list = piece.blob?.value['entries'];
-  if (Array.isArray(list) && list.length > 0 && list.every((item) => isGone(item as Json))) return undefined;
-  return withItems(piece, format, 'entries', (item) => (isGone(item) ? undefined : item));
+  if (Array.isArray(list) && list.length > 0 && list.every(isGone)) return undefined;
+  return withItems(piece, format, ['entries'], (item) => (isGone(item) ? undefined : item));
 }
 
 function withDefaultChannel(piece: PieceText, format: FileFormat, channel: string | undefined): PieceText {

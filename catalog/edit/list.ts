@@ -1,4 +1,5 @@
 /** Adds an item to a list in the text of a document; the rest of the text stays unchanged. */
+import { isObject } from '../go/shape.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import { readTree } from '../yaml/parser.ts';
 import type { Json } from '../yaml/scalar.ts';
@@ -40,14 +41,8 @@ function rewritten(
  * A document's text with one more item at the end of the list at a path; the rest stays unchanged.
  * Undefined when there is no such list, or it does not stand over several lines.
  */
-export function insertedAt(text: string, path: readonly (string | number)[], item: Json): string | undefined {
-  const { root } = readTree(text, { depth: DEPTH });
-  const beside: number[] = [];
-  let list: YamlNode | undefined = root;
-  for (const step of path) {
-    beside.push(...startsIn(list));
-    list = childAt(list, step);
-  }
+export function insertedAt(text: string, path: Path, item: Json): string | undefined {
+  const { node: list, beside } = nodeAt(text, path);
   if (list?.kind !== 'sequence' || list.items.length === 0 || text.charAt(list.start) !== '-')
     return undefined;
   const margin = marginOf(text, list.start);
@@ -61,22 +56,36 @@ export function insertedAt(text: string, path: readonly (string | number)[], ite
 /** What becomes of an item of a list: another one, nothing, or the same. */
 export type ItemChange = (item: Json, index: number) => Json | undefined;
 
+type Path = readonly (string | number)[];
+
 /**
- * A document in which items of a list of its root are changed or left out; the rest stays unchanged. A list that does
- * not stand over several lines makes the whole document be written anew.
+ * A document in which items of a list are changed or left out; the rest stays unchanged. A list that does not stand over
+ * several lines makes the whole document be written anew.
  *
- * @param key the key of the list
+ * @param path leads to the list
  */
-export function withItems(piece: PieceText, format: FileFormat, key: string, change: ItemChange): PieceText {
-  const value = { ...piece.blob?.value } as Record<string, Json>;
-  const list = value[key];
+export function withItems(piece: PieceText, format: FileFormat, path: Path, change: ItemChange): PieceText {
+  const value = { ...piece.blob?.value } as Json;
+  const list = path.reduce<unknown>(memberOf, value);
   if (!Array.isArray(list)) return piece;
-  const items = list.map(change);
+  const items = (list as Json[]).map(change);
   if (items.every((item, i) => item === list[i])) return piece;
-  const text = format === 'yaml' ? itemsChanged(piece.text, key, { list, items }) : undefined;
+  const text = format === 'yaml' ? itemsChanged(piece.text, path, { list, items }) : undefined;
   if (text !== undefined) return pieceOf(text);
   const kept = items.filter((item) => item !== undefined);
-  return pieceOf(documentText(piece.text, format, { ...value, [key]: kept }));
+  return pieceOf(documentText(piece.text, format, withValueAt(value, path, kept)));
+}
+
+function memberOf(value: unknown, step: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(step)];
+  return isObject(value) ? value[step] : undefined;
+}
+
+function withValueAt(value: unknown, [step, ...rest]: Path, inside: Json): Json {
+  if (step === undefined) return inside;
+  const below = withValueAt(memberOf(value, step), rest, inside);
+  if (Array.isArray(value)) return (value as Json[]).map((item, i) => (i === step ? below : item));
+  return { ...(value as Record<string, Json>), [step]: below };
 }
 
 /** A document with another value, in the format and with the indentation of its text. */
@@ -89,18 +98,17 @@ export function documentText(text: string, format: FileFormat, value: Json): str
 
 function itemsChanged(
   text: string,
-  key: string,
+  path: Path,
   { list, items }: { readonly list: readonly Json[]; readonly items: readonly (Json | undefined)[] },
 ): string | undefined {
-  const { root } = readTree(text, { depth: DEPTH });
-  const node = childAt(root, key);
+  const { node, beside } = nodeAt(text, path);
   if (node?.kind !== 'sequence' || node.items.length !== list.length) return undefined;
   if (text.charAt(node.start) !== '-' || items.every((item) => item === undefined)) return undefined;
   const margin = marginOf(text, node.start);
   const starts = node.items.map(({ start }) => text.lastIndexOf('\n', start - 1) + 1);
   const dashes = starts.every((start) => text.startsWith(`${margin}- `, start));
   if (margin === undefined || !dashes || new Set(starts).size < starts.length) return undefined;
-  const stop = endOf(node, startsIn(root), text);
+  const stop = endOf(node, beside, text);
   let changed = '';
   let from = 0;
   for (const [i, item] of items.entries()) {
@@ -111,6 +119,18 @@ function itemsChanged(
     from = next === undefined ? stop : beforeComments(text, next);
   }
   return changed + text.slice(from);
+}
+
+/** What stands at a path, and where everything begins that stands beside it or what it is in. */
+function nodeAt(text: string, path: Path): { node: YamlNode | undefined; beside: number[] } {
+  const { root } = readTree(text, { depth: DEPTH });
+  const beside: number[] = [];
+  let node: YamlNode | undefined = root;
+  for (const step of path) {
+    beside.push(...startsIn(node));
+    node = childAt(node, step);
+  }
+  return { node, beside };
 }
 
 function itemText(item: Json, margin: string): string {

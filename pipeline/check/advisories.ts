@@ -58,32 +58,52 @@ export interface AdvisoryPlans {
  * @throws PipelineError `not-found` when the clone lacks objects, `usage` for a ledger that cannot be read
  */
 export async function plansOf(repository: Repository, request: AdvisoryRequest): Promise<AdvisoryPlans> {
-  const { commit, policy, advisory, tree = commit } = request;
-  const units = await catalogUnits(repository.objects, tree, policy.layout);
-  const own = [...units.values()].filter(
-    (unit) =>
-      concernsCatalog(advisory, unit.catalog) && (unit.package ?? advisory.package) === advisory.package,
-  );
-  const names = [...new Set(own.map(({ catalog }) => catalog))].sort(compareText);
-  const past = await pastOfUnits(repository, request, own);
-  const files = filesOf(repository.objects, {
-    tree,
-    units: new Map(own.map((unit) => [unit.path, unit])),
-  });
+  const { advisory } = request;
+  const { units, names, textsOf } = await concernedCatalogs(repository, request);
+  const past = await pastOfUnits(repository, request, units);
   const catalogs: CatalogPlan[] = [];
   for (const catalog of names) {
     const published = past.published.get(catalog)?.get(advisory.package) ?? [];
+    catalogs.push(await planCatalog({ request, catalog, published, ...(await textsOf(catalog)) }));
+  }
+  return { catalogs, unread: past.unread };
+}
+
+export interface ConcernedCatalogs {
+  readonly units: readonly CatalogUnit[];
+  readonly names: readonly string[];
+  /** The texts of a catalog's files, without the packages that are made from bundle directories. */
+  readonly textsOf: (catalog: string) => Promise<CatalogTexts>;
+}
+
+export interface CatalogTexts {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Whether the catalog has no files of its own. */
+  readonly isMade: boolean;
+}
+
+/** The catalogs that an advisory is about, as far as they have a place for its package. */
+export async function concernedCatalogs(
+  { objects }: Pick<Repository, 'objects'>,
+  { commit, policy, advisory, tree = commit }: AdvisoryRequest,
+): Promise<ConcernedCatalogs> {
+  const all = await catalogUnits(objects, tree, policy.layout);
+  const units = [...all.values()].filter(
+    (unit) =>
+      concernsCatalog(advisory, unit.catalog) && (unit.package ?? advisory.package) === advisory.package,
+  );
+  const files = filesOf(objects, { tree, units: new Map(units.map((unit) => [unit.path, unit])) });
+  const textsOf = async (catalog: string): Promise<CatalogTexts> => {
     const listed = await files(catalog);
-    const isMade = listed.some(({ made }) => made !== undefined);
     const texts = new Map<string, string>();
     for (const { path, id, made } of listed) {
       if (made) continue;
-      const { bytes } = await repository.objects.read(id, policy.limits.fileBytes);
+      const { bytes } = await objects.read(id, policy.limits.fileBytes);
       texts.set(path, bytes.toString('utf8'));
     }
-    catalogs.push(await planCatalog({ request, catalog, published, isMade }, texts));
-  }
-  return { catalogs, unread: past.unread };
+    return { texts, isMade: listed.some(({ made }) => made !== undefined) };
+  };
+  return { units, names: [...new Set(units.map(({ catalog }) => catalog))].sort(compareText), textsOf };
 }
 
 async function pastOfUnits(
@@ -98,16 +118,14 @@ async function pastOfUnits(
   return pastOf(repository, { base: commit, policy, touched, historyOf });
 }
 
-interface Scene {
+interface Scene extends CatalogTexts {
   readonly request: AdvisoryRequest;
   readonly catalog: string;
   readonly published: readonly PublishedBundle[];
-  /** Whether the catalog has no files of its own. */
-  readonly isMade: boolean;
 }
 
-async function planCatalog(scene: Scene, texts: ReadonlyMap<string, string>): Promise<CatalogPlan> {
-  const { request, catalog, isMade } = scene;
+async function planCatalog(scene: Scene): Promise<CatalogPlan> {
+  const { request, catalog, isMade, texts } = scene;
   const { advisory } = request;
   const nothing = { catalog, files: new Map<string, string>(), refused: undefined };
   const before = await stateOf(scene, texts);
@@ -138,7 +156,7 @@ interface State {
 }
 
 async function stateOf(
-  { request, catalog, published }: Scene,
+  { request, catalog, published }: Omit<Scene, 'texts' | 'isMade'>,
   texts: ReadonlyMap<string, string>,
 ): Promise<State> {
   const { policy, advisory, today } = request;

@@ -74,7 +74,7 @@ async function driftIn(scene: CheckScene, tree: string, names: readonly string[]
 }
 
 /** What `ci.yaml` says of the templates of a package. */
-interface Mapped {
+export interface Mapped {
   readonly name: string;
   readonly folder: string;
   readonly mappings: readonly Mapping[];
@@ -87,8 +87,9 @@ interface Mapping {
   readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
 }
 
-async function mappingOf(
-  { objects, policy }: CheckScene,
+/** What the package's `ci.yaml` says of the templates of a package; undefined where it says nothing. */
+export async function mappingOf(
+  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
   name: string,
 ): Promise<Mapped | undefined> {
@@ -166,7 +167,7 @@ async function templateFindings(
 ): Promise<Finding[]> {
   const found = new Map<string, Finding>();
   for (const { template, type, catalogs } of placed.mappings.filter((one) => one.type === BASIC_SCHEMA)) {
-    const path = `${placed.folder}/catalog-templates/${template}`;
+    const path = templatePath(placed, template);
     const wanted = await templateAt(scene, placed.tree, path);
     if (!wanted) continue;
     for (const unit of units.filter(({ catalog }) => catalogs.some(({ name }) => name === catalog))) {
@@ -187,6 +188,11 @@ async function templateFindings(
     }
   }
   return [...found.values()];
+}
+
+/** Where a template of a mapping is. */
+export function templatePath({ folder }: Mapped, template: string): string {
+  return `${folder}/catalog-templates/${template}`;
 }
 
 async function templateAt({ objects }: CheckScene, tree: string, path: string): Promise<Blobs | undefined> {
@@ -218,7 +224,7 @@ interface Difference {
 }
 
 /** The first thing in which a catalog is not what its template says. */
-function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
+export function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
   const [want, have] = [wanted, is].map(({ packages }) => packages[0]?.defaultChannel);
   if (want !== undefined && have !== undefined && want !== have)
     return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };

@@ -1,5 +1,6 @@
 /** An advisory as a pull request: the edit of every catalog on the branch's newest commit, with the proof in its text. */
 import { type AdvisoryPlans, plansOf } from '../check/advisories.ts';
+import { type TemplatePlan, templatePlans } from '../check/advisory-templates.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { openHistory } from '../forge/history.ts';
@@ -32,6 +33,7 @@ export interface AdvisoryProposalRequest {
 
 export interface ProposedAdvisory {
   readonly plans: AdvisoryPlans;
+  readonly templates: readonly TemplatePlan[];
   /** The pull request; one that stands is left as it is when a catalog cannot be edited. */
   readonly proposed: Proposed;
 }
@@ -46,6 +48,7 @@ export async function proposeAdvisory(
   request: AdvisoryProposalRequest,
 ): Promise<ProposedAdvisory> {
   let plans: AdvisoryPlans = { catalogs: [], unread: [] };
+  let templates: readonly TemplatePlan[] = [];
   const proposed = await propose(ports, {
     subject: `advisory/${request.id}`,
     base: request.base,
@@ -53,6 +56,7 @@ export async function proposeAdvisory(
     make: async (tip) => {
       const made = await madeAt(ports, request, tip);
       plans = made.plans;
+      templates = made.templates;
       const { catalogs } = plans;
       if (catalogs.some(({ refused, unaccepted }) => refused !== undefined || unaccepted.length > 0)) {
         return 'as it stands';
@@ -62,20 +66,27 @@ export async function proposeAdvisory(
       const files = new Map<string, Content>(
         edits.map(([path, text]) => [path, text === undefined ? undefined : Buffer.from(text)]),
       );
+      for (const { path, text } of templates) if (text !== undefined) files.set(path, Buffer.from(text));
       if (request.file) files.set(advisoryPath(request.id), request.file);
       const { advisory } = made;
       const title = `Advisory ${request.id}: ${advisory.action} ${advisory.package} ${advisory.versions.join(', ')}`;
-      return { title, body: advisoryBody(advisory, catalogs), files };
+      return { title, body: advisoryBody(advisory, catalogs, templates), files };
     },
   });
-  return { plans, proposed };
+  return { plans, templates, proposed };
+}
+
+interface Made {
+  readonly advisory: StoredAdvisory;
+  readonly plans: AdvisoryPlans;
+  readonly templates: readonly TemplatePlan[];
 }
 
 async function madeAt(
   { github, name, repository }: AdvisoryPorts,
   { id, file, today }: AdvisoryProposalRequest,
   tip: string,
-): Promise<{ readonly advisory: StoredAdvisory; readonly plans: AdvisoryPlans }> {
+): Promise<Made> {
   await repository.bringHistory([tip]);
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);
@@ -88,7 +99,9 @@ async function madeAt(
   if (!advisory) throw new PipelineError('usage', `cannot read ${path}: ${findings[0]?.message ?? ''}`);
   const forge = gitHubForge({ github, repository: name });
   const { of: historyOf } = openHistory({ forge, git: repository }, tip);
-  return { advisory, plans: await plansOf(repository, { commit: tip, policy, advisory, today, historyOf }) };
+  const asked = { commit: tip, policy, advisory, today, historyOf };
+  const plans = await plansOf(repository, asked);
+  return { advisory, plans, templates: await templatePlans(repository, asked, plans.catalogs) };
 }
 
 const MOST_BYTES = 256 * 1024;

@@ -5,6 +5,7 @@ import type { Proved } from '../../catalog/olm/advisory/proof.ts';
 import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
 import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { CatalogPlan } from '../check/advisories.ts';
+import type { TemplatePlan } from '../check/advisory-templates.ts';
 import type { StoredAdvisory } from '../policy/advisories.ts';
 import { shortList } from '../text.ts';
 import { withinBudget } from './budget.ts';
@@ -104,6 +105,13 @@ export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
   });
 }
 
+/** One line for each template that Portolan edits with the catalogs that are rendered from it. */
+export function templateLines(templates: readonly TemplatePlan[]): string[] {
+  return templates
+    .filter(({ text }) => text !== undefined)
+    .map(({ path, catalogs }) => `${path}: to apply, the template of ${catalogs.join(', ')}`);
+}
+
 /** What made the edit of a catalog, where single entries were not enough. */
 function newGraphsText(channels: readonly string[]): string | undefined {
   if (channels.length === 0) return undefined;
@@ -121,7 +129,11 @@ export function stateText({ plan: { kind, without }, files, refused }: CatalogPl
 }
 
 /** The text of a pull request that applies an advisory: what it does, and the proof by both resolvers. */
-export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly CatalogPlan[]): string {
+export function advisoryBody(
+  advisory: StoredAdvisory,
+  catalogs: readonly CatalogPlan[],
+  templates: readonly TemplatePlan[],
+): string {
   const { id, action, message, package: name, versions, reason } = advisory;
   const why = reason.id === undefined ? reason.kind : `${reason.kind}, ${reason.id}`;
   const first = `This applies the advisory ${code(id)}: ${action} ${escaped(name)} ${versions.map(code).join(', ')} (${escaped(why)}).`;
@@ -138,6 +150,9 @@ export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly Catalo
       const mark = isWithout ? '**no upgrade path**: ' : '';
       return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;
     }),
+  );
+  const byHand = templates.flatMap(({ path, finding }) =>
+    finding ? `- ${code(path)}: ${escaped(finding.message)}. Fix: ${code(finding.hint ?? '')}` : [],
   );
   const proof = [
     'Portolan simulated both resolvers for every channel and every version that clusters may have:',
@@ -161,6 +176,9 @@ export function advisoryBody(advisory: StoredAdvisory, catalogs: readonly Catalo
   return withinBudget(
     [
       { text: `${first}\n\n> ${escaped(message.replaceAll(/\s+/g, ' '))}` },
+      ...(byHand.length === 0
+        ? []
+        : [{ text: `**Templates to change before you merge:**\n\n${byHand.join('\n')}` }]),
       ...(graphs.length === 0 ? [] : [{ text: `${graphs.join('\n')}\n\n${review}`, cuttable: true }]),
       { text: proof.join('\n'), cuttable: true },
       ...(rows.length === 0 ? [] : [{ text: paths.join('\n'), cuttable: true }]),

@@ -73,3 +73,16 @@ test('an edit that leaves somebody without an upgrade path is not proposed until
   expect(plans.catalogs.map(({ unaccepted }) => unaccepted)).toEqual([['harbour-operator.v1.3.0']]);
   expect(forge.pulls.size).toBe(0);
 });
+
+test('the text of the pull request names a template that is to be changed by hand', async () => {
+  const catalog = sample.git('show', 'main:catalogs/v4.20/harbour-operator/catalog.yaml');
+  const [, image = ''] = /^ *image: (.*harbour.*)$/m.exec(catalog) ?? [];
+  expect(image).not.toBe('');
+  const text = `schema: olm.semver\ngenerateMinorChannels: true\nstable:\n  bundles:\n  - image: ${image}\n`;
+  sample.commit({ 'template.yaml': text }, { parents: ['main'], branch: 'main' });
+  const { templates } = await proposed(advisory('1.3.0', 'withoutUpgradePath: [harbour-operator.v1.3.0]\n'));
+  expect(templates.map(({ path }) => path)).toEqual(['template.yaml']);
+  const [pull] = forge.pulls.values();
+  expect(pull?.body).toContain('**Templates to change before you merge:**\n\n- `template.yaml`: ');
+  expect(pull?.body).toContain('portolan opm alpha convert-template basic');
+});

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type AdvisoryPlans, type CatalogPlan, plansOf } from '../../check/advisories.ts';
+import { type TemplatePlan, templatePlans } from '../../check/advisory-templates.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { runGit } from '../../git/process.ts';
@@ -9,9 +10,9 @@ import { entryAt } from '../../git/tree.ts';
 import { proposeAdvisory } from '../../github/advisory-proposal.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { advisoryPath } from '../../policy/advisories.ts';
-import { advisoryLines, proofCounts, proofRows } from '../../report/advisory-text.ts';
+import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { linesText, plain } from '../../text.ts';
+import { findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
@@ -37,7 +38,11 @@ export const command: Command = {
     'Finds the smallest edit of each catalog that does what advisories/ID.yaml asks, and writes it to the work tree. Portolan',
     'simulates OLM v0 and OLM v1 for every version that clusters may have, before and after. It refuses an edit that leaves',
     'an installation without an upgrade path, unless the advisory names the bundle in withoutUpgradePath. Applying an',
-    'advisory again changes nothing. The exit code is 1 if a catalog cannot be edited.',
+    'advisory again changes nothing.',
+    '',
+    'If a catalog is rendered from a basic template of the repository, Portolan edits the template, too. Any other template',
+    'is reported: change it as well, or the next rendering undoes the edit. The exit code is 1 if a catalog cannot be edited,',
+    'or if you must change a template.',
     '',
     'With --repo OWNER/NAME, Portolan opens a pull request with the edits and the proof, or updates the one that is open. If',
     'advisories/ID.yaml is in the current directory, it becomes part of the pull request; else the branch must have it.',
@@ -66,17 +71,23 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   const opened = openOnGitHub(place, terminal);
   try {
     const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
-    const { plans, proposed } = await proposeAdvisory(opened, { id, file, base, today: dayOf(terminal) });
+    const { plans, templates, proposed } = await proposeAdvisory(opened, {
+      id,
+      file,
+      base,
+      today: dayOf(terminal),
+    });
     const { kind, number, url, branch } = proposed;
     if (invocation.flag('json')) {
-      const document = { ...planDocument(id, plans), pullRequest: proposed };
+      const document = { ...planDocument(id, plans, templates), pullRequest: proposed };
       await terminal.out(`${JSON.stringify(document, null, 2)}\n`);
     } else {
-      await terminal.out(linesText(advisoryLines(plans.catalogs)));
+      await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
       if (number !== undefined) await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);
     }
     if (kind === 'taken') terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
-    return kind === 'taken' || isRefused(plans, terminal) ? 1 : 0;
+    const isIncomplete = hasFindings(templates, terminal);
+    return kind === 'taken' || isRefused(plans, terminal) || isIncomplete ? 1 : 0;
   } finally {
     await opened.repository.close();
   }
@@ -85,18 +96,29 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
 async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   const { advisory } = await advisoryNamed(id, clone, terminal);
-  const plans = await plansOf(clone.repository, { ...clone, advisory, today: dayOf(terminal) });
+  const asked = { ...clone, advisory, today: dayOf(terminal) };
+  const plans = await plansOf(clone.repository, asked);
   const refused = isRefused(plans, terminal);
-  const files = new Map(plans.catalogs.flatMap((one) => [...one.files]));
+  const templates = refused ? [] : await templatePlans(clone.repository, asked, plans.catalogs);
+  const isIncomplete = hasFindings(templates, terminal);
+  const edits = templates.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const]));
+  const files = new Map([...plans.catalogs.flatMap((one) => [...one.files]), ...edits]);
   const isDry = invocation.flag('dry-run');
   if (!refused && !isDry) await writeEdits(clone, files);
-  if (invocation.flag('json')) await terminal.out(`${JSON.stringify(planDocument(id, plans), null, 2)}\n`);
+  if (invocation.flag('json'))
+    await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
   else {
-    await terminal.out(linesText(advisoryLines(plans.catalogs)));
+    await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
     if (isDry) await terminal.out(await diffText(clone, files));
     else if (!refused) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
   }
-  return refused ? 1 : 0;
+  return refused || isIncomplete ? 1 : 0;
+}
+
+/** Whether a template must be changed by hand; says which. */
+function hasFindings(templates: readonly TemplatePlan[], { err }: Terminal): boolean {
+  for (const { finding } of templates) if (finding) err(findingText(finding));
+  return templates.some(({ finding }) => finding);
 }
 
 /** Whether some catalog cannot be edited; says why, and what could not be looked at. */
@@ -115,7 +137,11 @@ function isRefused({ catalogs, unread }: AdvisoryPlans, { err }: Terminal): bool
 }
 
 /** A plan as JSON. */
-export function planDocument(id: string, { catalogs, unread }: AdvisoryPlans): object {
+export function planDocument(
+  id: string,
+  { catalogs, unread }: AdvisoryPlans,
+  templates: readonly TemplatePlan[],
+): object {
   return {
     apiVersion: 'portolan/v1alpha1',
     kind: 'AdvisoryPlan',
@@ -129,6 +155,12 @@ export function planDocument(id: string, { catalogs, unread }: AdvisoryPlans): o
       newGraphs: one.plan.newGraphs,
       counts: proofCounts(one),
       upgradePaths: proofRows(one),
+    })),
+    templates: templates.map(({ path, schema, catalogs: of, finding }) => ({
+      path,
+      schema,
+      catalogs: of,
+      ...(finding ? { refused: finding.message, hint: finding.hint } : {}),
     })),
     unread,
   };

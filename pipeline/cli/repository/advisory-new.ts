@@ -3,9 +3,10 @@ import { basename, dirname, join } from 'node:path';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { plansOf } from '../../check/advisories.ts';
+import { templatePlans } from '../../check/advisory-templates.ts';
 import { PipelineError } from '../../error.ts';
 import { advisoryPath, readAdvisory } from '../../policy/advisories.ts';
-import { advisoryLines } from '../../report/advisory-text.ts';
+import { advisoryLines, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
@@ -68,12 +69,16 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   const { advisory, findings } = readAdvisory(path, Buffer.from(emitYaml(written)));
   for (const finding of findings) terminal.err(findingText(finding));
   if (!advisory) throw usageError(command, 'the advisory would be invalid');
-  const plans = await plansOf(clone.repository, { ...clone, advisory, today: dayOf(terminal) });
+  const asked = { ...clone, advisory, today: dayOf(terminal) };
+  const plans = await plansOf(clone.repository, asked);
+  const templates = await templatePlans(clone.repository, asked, plans.catalogs);
   const without = [...new Set(plans.catalogs.flatMap(({ plan }) => plan.without))];
   const text = emitYaml({ ...written, ...(without.length > 0 ? { withoutUpgradePath: without } : {}) });
   writeFiles(dirname(place), new Map([[basename(place), text]]));
-  if (invocation.flag('json')) await terminal.out(`${JSON.stringify(planDocument(id, plans), null, 2)}\n`);
-  else await terminal.out(linesText([...advisoryLines(plans.catalogs), path]));
+  if (invocation.flag('json'))
+    await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
+  else await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates), path]));
+  for (const { finding } of templates) if (finding) terminal.err(findingText(finding));
   if (plans.catalogs.every(({ plan }) => plan.kind === 'not affected')) {
     terminal.err('warning: no catalog has, or had, these versions\n');
   }

@@ -23,9 +23,9 @@ function planned(newGraphs: readonly string[]): CatalogPlan {
 }
 
 test('a pull request says which channels have a new upgrade graph, and only those', () => {
-  const body = advisoryBody(ADVISORY, [planned(['alpha', '<b>'])]);
+  const body = advisoryBody(ADVISORY, [planned(['alpha', '<b>'])], []);
   expect(body).toContain(
     '- v4.20: new upgrade graph from suggest-graph for channels alpha, &lt;b&gt;: no edit of single entries is enough\n\nTest the direct upgrades that no entry had before.',
   );
-  expect(advisoryBody(ADVISORY, [planned([])])).not.toContain('suggest-graph');
+  expect(advisoryBody(ADVISORY, [planned([])], [])).not.toContain('suggest-graph');
 });
