@@ -1,9 +1,14 @@
 /** What a process of the Kubernetes host does, by the role that it is started with. */
+import { text } from 'node:stream/consumers';
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
-import { messageOf } from '../../pipeline/publish/delivery/message.ts';
+import { messageOf, readRing } from '../../pipeline/publish/delivery/message.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
+import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
 import { statusOf, statusText } from '../../pipeline/publish/delivery/status.ts';
+import { ringsIn } from '../../pipeline/publish/rings/state.ts';
+import { ringsListText } from '../../pipeline/publish/rings/text.ts';
+import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
 import { type AnswerRoom, ask } from '../publish-request.ts';
 import { receive } from '../receive.ts';
@@ -48,6 +53,17 @@ export const TASKS: Readonly<Record<string, (host: Host, print: (line: string) =
         `${statusText(await statusOf(records))}queued: ${work}, reports: ${reports}, put aside: ${aside}`,
       );
       return 0;
+    },
+    rings: async ({ records }, print) => {
+      const { rings, unread } = await ringsIn(records);
+      print(`${ringsListText(rings)}${linesText(unread.map(({ message }) => message))}`.trimEnd());
+      return unread.length > 0 ? 1 : 0;
+    },
+    ring: async ({ ports }, print) => {
+      const { state, missing } = await handleRing(readRing(await text(process.stdin)), ports);
+      print(ringsListText([state]).trimEnd());
+      if (missing > 0) print(`approved: the ring opens after ${amount(missing, 'more approval')}`);
+      return missing > 0 ? 1 : 0;
     },
     redrive: async ({ queues }, print) => {
       print(`${await queues.redrive()} messages are back in their queues`);

@@ -57,11 +57,14 @@ function catalogOf(n: number): string {
   return `v4.${20 + n}`;
 }
 
-async function site(many: number): Promise<Site> {
+/** @param more keys of the policy beside the image */
+async function site(many: number, more = ''): Promise<Site> {
   const registry = await dockerRegistry();
   const server = await postgres();
   const files = sampleFiles();
-  const policy = String(files['.github/portolan.yaml']).replace('registry.example.com', registry.host);
+  const policy = String(files['.github/portolan.yaml'])
+    .replace('registry.example.com', registry.host)
+    .replace(/( +)mirrorTo:/, (line, indent) => `${indent}${more}\n${line}`);
   const path = (n: number): string => `catalogs/${catalogOf(n)}/harbour-operator/catalog.yaml`;
   const harbour = String(files[path(0)]);
   const changed = (n: number): string => harbour.replace('runs harbours', `runs ${n} harbours`);
@@ -276,6 +279,53 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     const tag = { registry: registry.host, repository: 'sea/catalog', tag: catalogOf(0) };
     while (!(await registry.client.resolve({ kind: 'tag', ...tag }).catch(() => undefined))) await pause(200);
     expect(await new Promise((done) => start(started[2]).once('close', done))).toBe(0);
+  });
+
+  test('with rings, a merge moves the first tag; a reconcile after the soak moves the next one, unless it is held', async () => {
+    const here = await site(1, "rings: [{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h}]");
+    const { host, registry, records, commits, merge, server } = here;
+    const database = openDatabase({ url: server.url, connections: 1, log: () => undefined });
+    onTestFinished(() => database.close());
+    const [receiver] = [await host.start('receive'), await host.start('work')];
+    const at = async (tag: string): Promise<string | undefined> => {
+      const name = { kind: 'tag', registry: registry.host, repository: 'sea/catalog', tag } as const;
+      return (await registry.client.resolve(name))?.digest;
+    };
+    /** The run of the reconciler so many hours later: what it finds was written that much earlier. */
+    const reconcile = async (hours: number): Promise<void> => {
+      for (const key of await records.list('rings/')) {
+        const { bytes } = (await records.get(key)) ?? {};
+        const earlier = (time: string) => new Date(Date.parse(time) - hours * 3_600_000).toISOString();
+        const text = new TextDecoder().decode(bytes).replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, earlier);
+        await records.put(key, new TextEncoder().encode(text));
+      }
+      // Messages that are done are known for five minutes.
+      await database.query("delete from portolan_queue.job where state = 'completed'");
+      expect((await host.run('reconcile')).exit).toBe(0);
+      await drained(here);
+    };
+    const act = (act: string, tag?: string) => {
+      const of = { v: 1, kind: 'ring', repository: 'sea/catalogs', branch: 'main', catalog: 'v4.20' };
+      return host.run('ring', JSON.stringify({ ...of, act, tag, by: 'anna', why: 'loses data' }));
+    };
+    const commit = commits[0] ?? '';
+    merge(commit);
+    expect(await host.push(receiver, pushPayload(commit, 'main'))).toBe(202);
+    await drained(here);
+    await reconcile(0);
+    const [held, free] = [await at('v4.20-canary'), await at('v4.21-canary')];
+    expect([held, await at('v4.20')]).toEqual([expect.stringMatching(/^sha256:/), undefined]);
+    const { exit, out } = await act('hold');
+    expect(exit, out).toBe(0);
+    expect(out).toContain('soaks for another 72 h of 72 h');
+    expect(out).toContain('held  by anna since');
+    await reconcile(72);
+    expect([await at('v4.20'), await at('v4.21')]).toEqual([undefined, free]);
+    expect((await act('promote', 'v4.20')).out).toContain('is held by anna since');
+    expect((await act('release')).exit).toBe(0);
+    expect((await act('promote', 'v4.20')).exit).toBe(0);
+    expect(await at('v4.20')).toBe(held);
+    expect((await host.run('rings')).out).toContain(`  v4.20  ${commit.slice(0, 12)} ${held}`);
   });
 
   test('a worker that is told to stop finishes what it does, and answers probes until then', async () => {

@@ -39,8 +39,8 @@ export interface KubernetesHost {
   readonly environment: Readonly<Record<string, string>>;
   /** Starts a process that goes on. @returns once it is ready */
   start(role: 'receive' | 'work'): Promise<Pod>;
-  /** Runs a process to its end. */
-  run(role: string): Promise<{ readonly exit: number | null; readonly out: string }>;
+  /** Runs a process to its end, with a text on its standard input. */
+  run(role: string, input?: string): Promise<{ readonly exit: number | null; readonly out: string }>;
   /** Sends a push to a process, signed. @returns the status; undefined when nobody answers */
   push(pod: Pick<Pod, 'url'>, payload: string): Promise<number | undefined>;
 }
@@ -78,7 +78,7 @@ export function kubernetesHost({
   const begin = (role: string, ports: Readonly<Record<string, string>> = {}) => {
     const child = spawn(process.execPath, [resolve('dist/kubernetes.mjs'), role], {
       env: { ...environment, ...ports },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     const lines: string[] = [];
     for (const stream of [child.stdout, child.stderr])
@@ -115,8 +115,9 @@ export function kubernetesHost({
         await new Promise((done) => setTimeout(done, 100));
       }
     },
-    run: async (role) => {
+    run: async (role, input = '') => {
       const { child, lines } = begin(role);
+      child.stdin.end(input);
       return { exit: await endOf(child), out: lines.join('\n') };
     },
     push: async ({ url }, payload) => {

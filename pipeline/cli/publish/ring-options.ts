@@ -4,7 +4,7 @@ import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { actOnLocalRings } from '../../publish/delivery/local.ts';
-import { type RingMessage, ringMessage } from '../../publish/delivery/message.ts';
+import { type RingMessage, readRing } from '../../publish/delivery/message.ts';
 import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
 import { gitFence } from '../../publish/fence-git.ts';
 import { textRings } from '../../publish/rings/state.ts';
@@ -61,10 +61,9 @@ export async function actOnRings(
   if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
   const repository = invocation.text('message');
   // What the functions would refuse is refused here.
-  const message = ringMessage({
-    ...{ repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' },
-    ...{ catalog: invocation.operands[0], ...act, by, why: invocation.needed('reason') },
-  });
+  const whole = { catalog: invocation.operands[0], ...act, by, why: invocation.needed('reason') };
+  const from = { repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' };
+  const message = readRing(JSON.stringify({ v: 1, kind: 'ring', ...from, ...whole }));
   if (repository !== undefined) {
     await out(`${JSON.stringify(message)}\n`);
     return undefined;

@@ -223,7 +223,7 @@ export function readWork(body: string): Work {
   const value = fieldsOf(body);
   const { kind, repository } = value;
   if (kind === 'gate') return readGate(value, repository);
-  if (kind === 'ring') return readRing(value, repository);
+  if (kind === 'ring') return ringOf(value, repository);
   if (kind === 'rings') return { v: 1, kind, repository, branch: branchIn(value), catalog: catalogIn(value) };
   if (kind === 'push' || kind === 'bundles' || kind === 'catalog' || kind === 'retire')
     return readMove(value, { kind, repository });
@@ -242,13 +242,14 @@ function fieldsOf(body: string): Fields & { readonly repository: string } {
 }
 
 /**
- * A message about rings, as whoever handles it reads it.
+ * Reads the body of a message about rings.
  *
  * @throws PipelineError `usage` as {@link readWork}
  */
-export function ringMessage(written: Fields): RingMessage {
-  const { repository, ...value } = fieldsOf(JSON.stringify({ v: 1, ...written }));
-  return readRing(value, repository);
+export function readRing(body: string): RingMessage {
+  const { kind, repository, ...value } = fieldsOf(body);
+  if (kind !== 'ring') throw unreadable(`its kind is ${JSON.stringify(kind)}, expected ring`);
+  return ringOf(value, repository);
 }
 
 function readGate({ number, event }: Fields, repository: string): GateMessage {
@@ -258,7 +259,7 @@ function readGate({ number, event }: Fields, repository: string): GateMessage {
   return { v: 1, kind: 'gate', repository, number, event: String(event) };
 }
 
-function readRing(value: Fields, repository: string): RingMessage {
+function ringOf(value: Fields, repository: string): RingMessage {
   const { act, by, why, commit, bundle, tag } = value;
   if (act !== 'hold' && act !== 'release' && act !== 'promote')
     throw unreadable(`its act is ${JSON.stringify(act)}, expected hold, release or promote`);
