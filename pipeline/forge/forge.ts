@@ -18,10 +18,10 @@ export interface RepositoryName {
 export interface PullRequest {
   readonly number: number;
   readonly author: Person;
-  /** Ids of commits; the base's is the tip of its branch when the forge last looked. */
-  readonly base: { readonly branch: string; readonly commit: string };
+  readonly base: { readonly branch: string };
   readonly head: {
     readonly branch: string;
+    /** Its id. */
     readonly commit: string;
     /** Undefined where the fork is gone. */
     readonly repository: RepositoryName | undefined;

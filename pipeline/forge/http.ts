@@ -1,6 +1,7 @@
 /** A forge's API over HTTP: JSON both ways, errors without a token in them. */
 import { type ErrorCode, PipelineError } from '../error.ts';
 import { parsedJson } from '../json.ts';
+import { list, type Reader } from './reply.ts';
 
 export interface ForgeApi {
   /** What people call the forge. */
@@ -13,23 +14,36 @@ export interface ForgeApi {
   readonly pageSize: 'limit' | 'per_page';
 }
 
+/** All functions throw PipelineError: `denied`, `not-found`, `conflict`, `usage`, `rate-limited`, `bad-answer`, `unreachable`. */
 export interface ForgeClient {
   /**
-   * The data of an answer; undefined for an empty one. Redirects are not followed: the token would go along.
+   * Reads. Redirects are not followed: the token would go along.
    *
    * @param path with its parameters encoded
-   * @throws PipelineError `denied`, `not-found`, `conflict`, `usage`, `rate-limited`, `bad-answer` (retryable for 5xx), `unreachable`
    */
-  ask<T>(method: string, path: string, body?: object): Promise<T>;
-  /** As `ask` to read, undefined for what does not exist or may not be seen. */
-  find<T>(path: string): Promise<T | undefined>;
+  get<T>(path: string, read: Reader<T>): Promise<T>;
+  /** As `get`, undefined for what does not exist or may not be seen. */
+  find<T>(path: string, read: Reader<T>): Promise<T | undefined>;
   /**
-   * All pages of a list, or its first entries.
+   * All pages of a list, or its first entries. A list without an end is a `bad-answer`.
    *
+   * @param read reads one entry
    * @param most entries at most
-   * @throws PipelineError `bad-answer` for one without an end
    */
-  pages<T>(path: string, most?: number): Promise<T[]>;
+  pages<T>(path: string, read: Reader<T>, most?: number): Promise<T[]>;
+  /** Writes; the reply is not read. */
+  send(method: string, path: string, body?: object): Promise<void>;
+}
+
+/** What does not exist, or may not be seen, is undefined. */
+export async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'denied'))
+      return undefined;
+    throw error;
+  }
 }
 
 /** How long one answer may take, in ms. */
@@ -51,52 +65,45 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 export function openForgeClient(api: ForgeApi): ForgeClient {
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const response = await send(api, { method, path, body });
-    const text = await response.text();
-    if (response.ok) return (text === '' ? undefined : parsedJson(text)) as T;
-    throw errorOf(api, `${method} ${path.replace(/\?.*$/s, '')}`, response.status, text);
-  };
-  const find = async <T>(path: string): Promise<T | undefined> => {
-    try {
-      return await ask<T>('GET', path);
-    } catch (error) {
-      if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'denied'))
-        return undefined;
-      throw error;
-    }
+  const get = async <T>(path: string, read: Reader<T>, field = ''): Promise<T> => {
+    const asked = { method: 'GET', path };
+    const value = parsedJson(await send(api, asked));
+    return read(value, { forge: api.name, request: nameOf(asked), field });
   };
   return {
-    ask,
-    find,
-    pages: async <T>(path: string, most = Number.POSITIVE_INFINITY) => {
+    get: (path, read) => get(path, read),
+    find: (path, read) => readable(get(path, read)),
+    pages: async <T>(path: string, read: Reader<T>, most = Number.POSITIVE_INFINITY) => {
       const all: T[] = [];
       for (let page = 1; page <= MOST_PAGES; page++) {
         const mark = path.includes('?') ? '&' : '?';
-        const some = await ask<T[]>('GET', `${path}${mark}${api.pageSize}=${PAGE}&page=${page}`);
+        const some = await get(`${path}${mark}${api.pageSize}=${PAGE}&page=${page}`, list(read));
         // A page may be shorter than asked for and not the last one.
-        if (!Array.isArray(some))
-          throw new PipelineError('bad-answer', `${api.name} did not answer a list of ${path}`, {
-            retryable: true,
-          });
         if (some.length === 0) return all;
         all.push(...some);
         if (all.length >= most) return all.slice(0, most);
       }
       throw new PipelineError('bad-answer', `${api.name} lists more than ${MOST_PAGES} pages of ${path}`);
     },
+    send: async (method, path, body) => void (await send(api, { method, path, body })),
   };
 }
 
-async function send(
-  { name, url, headers }: ForgeApi,
-  {
-    method,
-    path,
-    body,
-  }: { readonly method: string; readonly path: string; readonly body: object | undefined },
-): Promise<Response> {
-  const asked = {
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object | undefined;
+}
+
+/** A request without its parameters, for messages. */
+function nameOf({ method, path }: Asked): string {
+  return `${method} ${path.replace(/\?.*$/s, '')}`;
+}
+
+/** The text of a reply. */
+async function send({ name, url, headers }: ForgeApi, asked: Asked): Promise<string> {
+  const { method, path, body } = asked;
+  const request = {
     method,
     headers: {
       accept: 'application/json',
@@ -108,17 +115,26 @@ async function send(
     signal: AbortSignal.timeout(TIMEOUT),
     ...(body ? { body: JSON.stringify(body) } : {}),
   };
-  try {
-    return await fetch(`${url}${path}`, asked);
-  } catch (cause) {
-    throw new PipelineError('unreachable', `${name} did not answer ${method} ${path.replace(/\?.*$/s, '')}`, {
-      retryable: true,
-      cause,
-    });
-  }
+  const what = nameOf(asked);
+  const { status, text } = await answerOf(`${url}${path}`, request).catch((cause: unknown) => {
+    throw new PipelineError('unreachable', `${name} did not answer ${what}`, { retryable: true, cause });
+  });
+  if (status >= 200 && status < 300) return text;
+  throw errorOf(name, what, { status, text });
 }
 
-function errorOf({ name }: ForgeApi, what: string, status: number, text: string): PipelineError {
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A connection may also end in the middle of the text. */
+async function answerOf(url: string, request: RequestInit): Promise<Answer> {
+  const response = await fetch(url, request);
+  return { status: response.status, text: await response.text() };
+}
+
+function errorOf(name: string, what: string, { status, text }: Answer): PipelineError {
   const said = text.replaceAll(/\s+/g, ' ').slice(0, 300);
   // What moved is not where it was: names that were given up are redirected.
   const code = status >= 300 && status < 400 ? 'not-found' : (CODES[status] ?? 'bad-answer');

@@ -22,7 +22,7 @@ export async function readPullRequest(
   return {
     number: data.number,
     author: personOf(data.user),
-    base: { branch: data.base.ref, commit: data.base.sha },
+    base: { branch: data.base.ref },
     head: {
       branch: data.head.ref,
       commit: data.head.sha,

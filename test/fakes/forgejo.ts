@@ -1,7 +1,8 @@
 /** A catalog repository on a fake Forgejo: the people and pull requests of `hub.ts` by Gitea's API, as a real Gitea answered. */
 import { createServer, type IncomingMessage } from 'node:http';
-import { listen, reply } from './host.ts';
+import { type Bend, listen, reply } from './host.ts';
 import type { Hub } from './hub.ts';
+import { remembering } from './repository.ts';
 
 export const FORGEJO_TOKEN = 'only-a-test';
 /** The account that the token is of. */
@@ -28,6 +29,8 @@ export interface FakeForgejo {
   readonly comments: { id: number; number: number; user: Account; body: string }[];
   /** Reviews of the token's account. */
   readonly reviews: FakeReview[];
+  /** Members of teams, as `organization/team`; the token's account owns the organizations. */
+  readonly teams: Map<string, readonly Account[]>;
   /** What was asked, as `GET /path`. */
   readonly asked: string[];
 }
@@ -35,15 +38,23 @@ export interface FakeForgejo {
 /** Answers, or the number of an error. */
 type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
 
-export async function fakeForgejo(hub: Hub): Promise<FakeForgejo> {
+/** @param bend changes what is answered */
+export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): Promise<FakeForgejo> {
   const { forge, repository } = hub;
-  const fake: Omit<FakeForgejo, 'api'> = { statuses: [], comments: [], reviews: [], asked: [] };
+  // All that is asked of it is of commits by their ids.
+  const git = remembering(repository.git);
+  const fake: Omit<FakeForgejo, 'api'> = {
+    statuses: [],
+    comments: [],
+    reviews: [],
+    teams: new Map(),
+    asked: [],
+  };
   const accountOf = (login: string | undefined): Account | null =>
     forge.accounts.find((one) => one.login.toLowerCase() === login?.toLowerCase()) ?? null;
   const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
   const commitsOf = (...words: readonly string[]) =>
-    repository
-      .git('log', '--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%cs%x00%P%x00%B%x01', ...words)
+    git('log', '--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%cs%x00%P%x00%B%x01', ...words)
       .split('\u0001')
       .map((text) => text.trim().split('\0'))
       .filter(([sha]) => sha !== '')
@@ -96,12 +107,27 @@ export async function fakeForgejo(hub: Hub): Promise<FakeForgejo> {
         user: SELF,
         state: 'COMMENT',
         dismissed: false,
-        submitted_at: '2026-01-02',
+        submitted_at: '2026-01-02T00:00:00Z',
       })),
   ];
   const routes: readonly (readonly [string, Route])[] = [
     ['GET /user', () => SELF],
     ['GET /users/([^/]+)', ([login]) => accountOf(login) ?? 404],
+    [
+      'GET /orgs/([^/]+)/teams',
+      ([organization], query) => {
+        const names = [...fake.teams.keys()].map((name) => name.split('/'));
+        const teams = names.map(([of, name], i) => ({ of, id: i + 1, name }));
+        return paged(
+          teams.filter(({ of }) => of === organization),
+          query,
+        );
+      },
+    ],
+    [
+      'GET /teams/(\\d+)/members',
+      ([id], query) => paged([...fake.teams.values()][Number(id) - 1] ?? [], query),
+    ],
     [
       'GET REPO/pulls/(\\d+)',
       ([number]) => {
@@ -211,7 +237,7 @@ export async function fakeForgejo(hub: Hub): Promise<FakeForgejo> {
     const said = isIn ? (answer ? answer() : 404) : 401;
     if (typeof said === 'number') reply(response, said, '{"message": "no"}');
     else if (said === undefined) reply(response, 204);
-    else reply(response, 200, JSON.stringify(said));
+    else reply(response, 200, JSON.stringify(bend(what, said)) ?? '');
   });
   return { ...fake, api: `http://${await listen(server)}/api/v1` };
 }

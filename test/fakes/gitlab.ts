@@ -1,8 +1,9 @@
 /** A catalog repository on a fake GitLab: the people and pull requests of `hub.ts` by the API that GitLab documents (doc/api). */
 import { createServer, type IncomingMessage } from 'node:http';
 import { TOKEN } from './github/forge.ts';
-import { listen, reply } from './host.ts';
+import { type Bend, listen, reply } from './host.ts';
 import type { Hub } from './hub.ts';
+import { remembering } from './repository.ts';
 
 /** Of the API and of the repository over HTTP. */
 export const GITLAB_TOKEN: string = TOKEN;
@@ -27,16 +28,18 @@ export interface FakeGitLab {
 /** Answers, or the number of an error. */
 type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
 
-export async function fakeGitLab(hub: Hub): Promise<FakeGitLab> {
+/** @param bend changes what is answered */
+export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Promise<FakeGitLab> {
   const { forge, repository } = hub;
+  // All that is asked of it is of commits by their ids.
+  const git = remembering(repository.git);
   const fake: Omit<FakeGitLab, 'api'> = { statuses: [], notes: [], groups: new Map() };
   const accounts = (): Account[] => forge.accounts.map(({ id, login }) => ({ id, username: login }));
   const accountOf = (login: string | undefined): Account | null =>
     accounts().find(({ username }) => username.toLowerCase() === login?.toLowerCase()) ?? null;
   const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
   const commitsOf = (...words: readonly string[]) =>
-    repository
-      .git('log', '--format=%H%x00%an%x00%cn%x00%cI%x00%P%x00%B%x01', ...words)
+    git('log', '--format=%H%x00%an%x00%cn%x00%cI%x00%P%x00%B%x01', ...words)
       .split('\u0001')
       .map((text) => text.trim().split('\0'))
       .filter(([id]) => id !== '')
@@ -50,9 +53,7 @@ export async function fakeGitLab(hub: Hub): Promise<FakeGitLab> {
   /** The first head is version 0; each commit on top is another. */
   const versionsOf = (number: string | undefined): string[] => {
     const pull = pullOf(number);
-    return pull
-      ? repository.git('rev-list', '--reverse', `${pull.base}..${pull.head}`).trim().split('\n')
-      : [];
+    return pull ? git('rev-list', '--reverse', `${pull.base}..${pull.head}`).trim().split('\n') : [];
   };
   const at = (minute: number, second = 0): string =>
     new Date(Date.UTC(2026, 0, 1, 0, minute, second)).toISOString();
@@ -172,7 +173,10 @@ export async function fakeGitLab(hub: Hub): Promise<FakeGitLab> {
     const isIn = request.headers['private-token'] === GITLAB_TOKEN;
     const said = isIn ? (answer ? answer() : 404) : 401;
     if (typeof said === 'number') reply(response, said, JSON.stringify({ message: MESSAGES[said] ?? 'no' }));
-    else reply(response, 200, JSON.stringify(Array.isArray(said) ? paged(said, searchParams) : said));
+    else {
+      const page = Array.isArray(said) ? paged(said, searchParams) : said;
+      reply(response, 200, JSON.stringify(bend(what, page)) ?? '');
+    }
   });
   return { ...fake, api: `http://${await listen(server)}/api/v4` };
 }

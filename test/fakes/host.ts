@@ -29,6 +29,9 @@ export interface Host {
 /** Answers one request; what it leaves open stays open. */
 export type Respond = (request: Asked, response: ServerResponse) => void;
 
+/** What a fake answers to a request, `GET /path`, in place of the value that it would answer. */
+export type Bend = (what: string, value: unknown) => unknown;
+
 /** Starts a host that goes away with the test. */
 export async function startHost(respond: Respond, tls?: Certificate): Promise<Host> {
   const asked: Asked[] = [];

@@ -127,3 +127,14 @@ function put(files: Map<string, TreeFile>, path: string, written: Written, store
   else if ('id' in written) files.set(path, { mode: written.mode, id: written.id });
   else files.set(path, { mode: written.mode, id: store.blob(written.text) });
 }
+
+/** Runs git once for the same words. */
+export function remembering(git: TestRepository['git']): TestRepository['git'] {
+  const known = new Map<string, string>();
+  return (...words) => {
+    const key = words.join('\0');
+    const text = known.get(key) ?? git(...words);
+    known.set(key, text);
+    return text;
+  };
+}

@@ -7,16 +7,8 @@ import { COMMENT_BYTES, code, escaped, markdownReport } from '../../report/markd
 import { plain, shortened } from '../../text.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient } from '../http.ts';
-import {
-  type Account,
-  type CommitData,
-  commitsOf,
-  directoryOf,
-  personOf,
-  pusherOf,
-  type ReviewData,
-  reviewsOf,
-} from './people.ts';
+import { commitId, flag, list, nullable, object, optional, text, time, whole } from '../reply.ts';
+import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
 
 export const FORGEJO = 'Forgejo or Gitea';
 
@@ -49,30 +41,29 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     repository,
     lacks: LACKS,
     readPull: (number) => readPull(client, at, number),
-    readReviews: async (number) => reviewsOf(await client.pages<ReviewData>(`${at}/pulls/${number}/reviews`)),
-    readCommits: async (number) =>
-      commitsOf(await client.pages<CommitData>(`${at}/pulls/${number}/commits?files=false`)),
+    readReviews: async (number) => reviewsOf(client, `${at}/pulls/${number}/reviews`),
+    readCommits: async (number) => commitsOf(client, `${at}/pulls/${number}`),
     readPusher: (pull) => pusherOf(client, pull),
     readDirectory: (identities) => directoryOf(client, identities),
     // The policy names the app that makes a check, and these forges have no apps.
     readChecks: async (_, required) =>
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${FORGEJO}` })),
-    readTip: async (branch) => {
-      const path = branch.split('/').map(encodeURIComponent).join('/');
-      return (await client.ask<{ commit: { id: string } }>('GET', `${at}/branches/${path}`)).commit.id;
+    readTip: async (name) => {
+      const path = name.split('/').map(encodeURIComponent).join('/');
+      return (await client.get(`${at}/branches/${path}`, branch)).commit.id;
     },
-    readPathChanges: async (commit, path, most) => {
+    readPathChanges: async (tip, path, most) => {
       const less = 'stat=false&verification=false&files=false';
-      const asked = `${at}/commits?sha=${commit}&path=${encodeURIComponent(path)}&${less}`;
-      const listed = await client.pages<CommitData>(asked, most);
+      const asked = `${at}/commits?sha=${tip}&path=${encodeURIComponent(path)}&${less}`;
+      const listed = await client.pages(asked, change, most);
       return listed.map(({ sha, commit: { committer } }) => ({
         commit: sha,
-        date: (committer?.date ?? '').slice(0, 10),
+        date: committer.date.slice(0, 10),
       }));
     },
-    postStatus: ({ commit, report }) =>
+    postStatus: ({ commit: head, report }) =>
       postStatus(client, at, {
-        commit,
+        commit: head,
         context: STATUS_CONTEXT,
         state: stateOf(report),
         description: plain(headlineOf(report)),
@@ -94,39 +85,44 @@ export async function reportStatus(
 async function postStatus(
   client: ForgeClient,
   at: string,
-  { commit, context, state, description, url }: Omit<CommitStatus, 'repository'>,
+  { commit: head, context, state, description, url }: Omit<CommitStatus, 'repository'>,
 ): Promise<void> {
   const said = { state, context, description: shortened(description, DESCRIPTION) };
-  await client.ask('POST', `${at}/statuses/${commit}`, { ...said, ...(url ? { target_url: url } : {}) });
+  await client.send('POST', `${at}/statuses/${head}`, { ...said, ...(url ? { target_url: url } : {}) });
 }
 
-interface PullData {
-  readonly number: number;
-  readonly user: Account | null;
-  readonly state: string;
-  readonly draft?: boolean;
-  readonly labels: readonly { readonly name: string }[] | null;
-  readonly base: { readonly ref: string; readonly sha: string };
-  readonly head: {
-    readonly ref: string;
-    readonly sha: string;
-    readonly repo: { readonly name: string; readonly owner: Account } | null;
-  };
-}
+const branch = object({ commit: object({ id: commitId }) });
+
+const change = object({ sha: commitId, commit: object({ committer: object({ date: time }) }) });
+
+const pullRequest = object({
+  number: whole,
+  user: account,
+  state: text,
+  draft: flag,
+  labels: optional(list(object({ name: text }))),
+  base: object({ ref: text }),
+  head: object({
+    ref: text,
+    sha: commitId,
+    /** Null where the fork is gone. */
+    repo: nullable(object({ name: text, owner: account })),
+  }),
+});
 
 async function readPull(client: ForgeClient, at: string, number: number): Promise<PullRequest> {
-  const data = await client.ask<PullData>('GET', `${at}/pulls/${number}`);
+  const data = await client.get(`${at}/pulls/${number}`, pullRequest);
   const { base, head } = data;
   return {
     number: data.number,
-    author: personOf(data.user),
-    base: { branch: base.ref, commit: base.sha },
+    author: data.user,
+    base: { branch: base.ref },
     head: {
       branch: head.ref,
       commit: head.sha,
       repository: head.repo ? { owner: head.repo.owner.login, repo: head.repo.name } : undefined,
     },
-    draft: data.draft ?? false,
+    draft: data.draft,
     open: data.state === 'open',
     labels: (data.labels ?? []).map(({ name }) => name),
     commits: undefined,
@@ -134,25 +130,22 @@ async function readPull(client: ForgeClient, at: string, number: number): Promis
 }
 
 async function ownId(client: ForgeClient): Promise<number> {
-  return (await client.ask<Account>('GET', '/user')).id;
+  return (await client.get('/user', account)).id;
 }
 
-interface CommentData {
-  readonly id: number;
-  readonly body: string;
-  readonly user: Account | null;
-}
+/** A comment, or the text of a review. */
+const comment = object({ id: whole, body: text, user: nullable(account) });
 
 async function postComment(client: ForgeClient, at: string, { number, report }: Reported): Promise<boolean> {
   if ((await readPull(client, at, number)).head.commit !== report.head) return false;
   const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`;
   // This list has no pages.
-  const comments = await client.ask<CommentData[]>('GET', `${at}/issues/${number}/comments`);
+  const comments = await client.get(`${at}/issues/${number}/comments`, list(comment));
   const self = await ownId(client);
-  const own = comments.find(({ user, body: text }) => user?.id === self && text.startsWith(COMMENT_MARK));
+  const own = comments.find((one) => one.user?.id === self && one.body.startsWith(COMMENT_MARK));
   if (own?.body === body) return true;
-  if (own) await client.ask('PATCH', `${at}/issues/comments/${own.id}`, { body });
-  else await client.ask('POST', `${at}/issues/${number}/comments`, { body });
+  if (own) await client.send('PATCH', `${at}/issues/comments/${own.id}`, { body });
+  else await client.send('POST', `${at}/issues/${number}/comments`, { body });
   return true;
 }
 
@@ -161,7 +154,7 @@ async function postFindings(client: ForgeClient, at: string, { number, report }:
   const comments = commentsOf(report);
   const digest = createHash('sha256').update(JSON.stringify(comments)).digest('hex').slice(0, 32);
   const mark = `${REVIEW_MARK}${digest} -->`;
-  const reviews = await client.pages<ReviewData>(`${at}/pulls/${number}/reviews`);
+  const reviews = await client.pages(`${at}/pulls/${number}/reviews`, comment);
   const marked = reviews.filter(({ body }) => body.startsWith(REVIEW_MARK));
   const self = marked.length > 0 ? await ownId(client) : undefined;
   const own = marked.filter(({ user }) => user?.id === self);
@@ -170,14 +163,14 @@ async function postFindings(client: ForgeClient, at: string, { number, report }:
     if (id !== current?.id) await removeReview(client, `${at}/pulls/${number}/reviews/${id}`);
   if (current || comments.length === 0) return;
   const body = `${mark}\nPortolan found ${comments.length === 1 ? 'a problem' : `${comments.length} problems`} at these lines:`;
-  const review = { event: 'COMMENT', commit_id: report.head, body, comments };
-  await client.ask('POST', `${at}/pulls/${number}/reviews`, review);
+  const written = { event: 'COMMENT', commit_id: report.head, body, comments };
+  await client.send('POST', `${at}/pulls/${number}/reviews`, written);
 }
 
 /** Another run may have removed it. */
 async function removeReview(client: ForgeClient, path: string): Promise<void> {
   try {
-    await client.ask('DELETE', path);
+    await client.send('DELETE', path);
   } catch (error) {
     if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
   }

@@ -7,30 +7,37 @@ import { parseTrailers, signerOf } from '../../git/commit.ts';
 import { parsedJson } from '../../json.ts';
 import type { Directory, Identity, Person } from '../../policy/identity.ts';
 import type { PullRequest } from '../forge.ts';
-import type { ForgeClient } from '../http.ts';
+import { type ForgeClient, readable } from '../http.ts';
+import {
+  commitId,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  type Read,
+  type Reader,
+  text,
+  time,
+  whole,
+} from '../reply.ts';
 
-/** An account as the API has it. Nothing says whether it is a program's. */
-export interface Account {
+/** An account. Nothing says whether it is a program's. */
+interface Account extends Person {
   readonly id: number;
-  readonly login: string;
 }
 
-/** Stands for an account that was deleted. */
-const GHOST: Person = { login: 'ghost', id: -1 };
+export const account: Reader<Account> = object({ id: whole, login: text });
 
-export function personOf(account: Account | null | undefined): Person {
-  return account ? { login: account.login, id: account.id } : GHOST;
-}
-
-export interface ReviewData {
-  readonly id: number;
-  readonly user: Account | null;
-  readonly state: string;
-  readonly body: string;
-  readonly commit_id: string;
-  readonly dismissed: boolean;
-  readonly submitted_at: string;
-}
+const givenReview = object({
+  id: whole,
+  user: account,
+  state: text,
+  /** Empty where it is of no commit. */
+  commit_id: text,
+  dismissed: flag,
+  submitted_at: time,
+});
 
 const STATES: Readonly<Record<string, GivenReview['state']>> = {
   APPROVED: 'approved',
@@ -38,51 +45,55 @@ const STATES: Readonly<Record<string, GivenReview['state']>> = {
   COMMENT: 'commented',
 };
 
-/** Reviews in the order in which they were submitted; drafts and requests for reviews are none. */
-export function reviewsOf(listed: readonly ReviewData[]): GivenReview[] {
+/** Undefined for drafts and for requests, which may be to a team. */
+const review: Reader<Read<typeof givenReview> | undefined> = (value, place) =>
+  Object.hasOwn(STATES, object({ state: text })(value, place).state) ? givenReview(value, place) : undefined;
+
+/** Reviews in the order in which they were submitted. */
+export async function reviewsOf(client: ForgeClient, path: string): Promise<GivenReview[]> {
+  const listed = await client.pages(path, review);
   return listed
-    .filter(({ state }) => state in STATES)
-    .sort((a, b) => a.submitted_at.localeCompare(b.submitted_at) || a.id - b.id)
+    .filter((one) => one !== undefined)
+    .sort((a, b) => Date.parse(a.submitted_at) - Date.parse(b.submitted_at) || a.id - b.id)
     .map(({ user, state, dismissed, commit_id: commit }) => ({
-      author: personOf(user),
+      author: user,
       state: dismissed ? 'dismissed' : (STATES[state] ?? 'commented'),
       commit: commit === '' ? undefined : commit,
     }));
 }
 
-interface Signature {
-  readonly name: string;
-  readonly email: string;
-}
+const signature = object({ name: text, email: text });
+type Signature = Read<typeof signature>;
 
-export interface CommitData {
-  readonly sha: string;
-  readonly commit: {
-    readonly author: Signature | null;
-    readonly committer: (Signature & { readonly date: string }) | null;
-    readonly message: string;
-    readonly verification?: { readonly verified: boolean } | null;
-  };
-  readonly author: Account | null;
-  readonly committer: Account | null;
-  readonly parents: readonly unknown[] | null;
-}
+const commit = object({
+  sha: commitId,
+  commit: object({
+    author: nullable(signature),
+    committer: nullable(signature),
+    message: text,
+    verification: optional(object({ verified: flag })),
+  }),
+  author: nullable(account),
+  committer: nullable(account),
+  parents: list(object({ sha: commitId })),
+});
 
-export function commitsOf(listed: readonly CommitData[]): CommitFacts[] {
+/** The commits of a pull request. @param at its path */
+export async function commitsOf(client: ForgeClient, at: string): Promise<CommitFacts[]> {
+  const listed = await client.pages(`${at}/commits?files=false`, commit);
   const accounts = new Map<string, Person>();
-  const known = (signature: Signature | null, account: Account | null): CommitPerson => {
-    const { name = '', email = '' } = signature ?? {};
-    const person = account ? personOf(account) : undefined;
-    if (person && email !== '') accounts.set(email.toLowerCase(), person);
-    return { name, email, account: person };
+  const known = (signed: Signature | null, holder: Person | null): CommitPerson => {
+    const { name = '', email = '' } = signed ?? {};
+    if (holder && email !== '') accounts.set(email.toLowerCase(), holder);
+    return { name, email, account: holder ?? undefined };
   };
-  const facts = listed.map(({ sha, parents, commit, author, committer }) => ({
+  const facts = listed.map(({ sha, parents, commit: written, author, committer }) => ({
     id: sha,
-    parents: parents?.length ?? 0,
-    author: known(commit.author, author),
-    committer: known(commit.committer, committer),
-    trailers: parseTrailers(commit.message),
-    verified: commit.verification?.verified ?? false,
+    parents: parents.length,
+    author: known(written.author, author),
+    committer: known(written.committer, committer),
+    trailers: parseTrailers(written.message),
+    verified: written.verification?.verified ?? false,
   }));
   return facts.map(({ trailers, ...fact }) => ({
     ...fact,
@@ -94,24 +105,25 @@ export function commitsOf(listed: readonly CommitData[]): CommitFacts[] {
   }));
 }
 
-interface Activity {
-  readonly op_type: string;
-  readonly ref_name: string;
-  readonly act_user: Account | null;
+const activity = object({
+  op_type: text,
+  ref_name: text,
+  act_user: nullable(account),
   /** JSON, or nothing. */
-  readonly content: string;
-}
+  content: text,
+});
 
 /** Who pushed the head, by the activities of the head's repository: people may hide theirs. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const { owner, repo } = head.repository;
-  const feed = await client.find<Activity[]>(`/repos/${owner}/${repo}/activities/feeds?limit=50`);
+  const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/activities/feeds?limit=50`;
+  const feed = await client.find(path, list(activity));
   const push = feed?.find(
     ({ op_type: kind, ref_name: ref, content }) =>
       kind === 'commit_repo' && ref === `refs/heads/${head.branch}` && headIn(content) === head.commit,
   );
-  return push?.act_user ? personOf(push.act_user) : undefined;
+  return push?.act_user ?? undefined;
 }
 
 function headIn(content: string): unknown {
@@ -132,29 +144,31 @@ export async function directoryOf(client: ForgeClient, identities: readonly Iden
     if (id !== undefined) accounts.set(login, id);
   }
   const members = new Map<string, readonly Person[]>();
-  for (const team of [...new Set(teams)].slice(0, MOST_NAMES)) {
-    const people = await membersOf(client, team);
-    if (people) members.set(team, people);
+  for (const name of [...new Set(teams)].slice(0, MOST_NAMES)) {
+    const people = await membersOf(client, name);
+    if (people) members.set(name, people);
   }
   return { accounts, teams: members };
 }
 
-/** The number of an account, null for a login that nobody has, undefined when it cannot be told. */
+/** The number of an account, null for a login that nobody has, undefined when it may not be seen. */
 async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
   try {
-    return (await client.ask<Account>('GET', `/users/${encodeURIComponent(login)}`)).id;
+    return (await client.get(`/users/${encodeURIComponent(login)}`, account)).id;
   } catch (error) {
-    if (error instanceof PipelineError) return error.code === 'not-found' ? null : undefined;
+    if (!(error instanceof PipelineError)) throw error;
+    if (error.code === 'not-found') return null;
+    if (error.code === 'denied') return undefined;
     throw error;
   }
 }
 
-/** Members of a team; undefined where the account is not in the organization, which may then not see them. */
-async function membersOf(client: ForgeClient, name: string): Promise<readonly Person[] | undefined> {
-  const [organization = '', team = ''] = name.split('/');
-  const asked = `/orgs/${organization}/teams/search?limit=50&q=${encodeURIComponent(team)}`;
-  const found = await client.find<{ data: readonly { id: number; name: string }[] }>(asked);
-  const one = found?.data.find((other) => other.name.toLowerCase() === team);
-  if (!one) return undefined;
-  return (await client.pages<Account>(`/teams/${one.id}/members`)).map(personOf);
+const team = object({ id: whole, name: text });
+
+/** Members of a team; undefined where the account may not see them: it is not in the team, and does not own the organization. */
+async function membersOf(client: ForgeClient, named: string): Promise<readonly Person[] | undefined> {
+  const [organization = '', name = ''] = named.split('/');
+  const teams = await readable(client.pages(`/orgs/${encodeURIComponent(organization)}/teams`, team));
+  const one = teams?.find((other) => other.name.toLowerCase() === name);
+  return one && readable(client.pages(`/teams/${one.id}/members`, account));
 }

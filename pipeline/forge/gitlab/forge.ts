@@ -6,15 +6,8 @@ import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
 import { plain, shortened } from '../../text.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient } from '../http.ts';
-import {
-  type Account,
-  type CommitData,
-  commitsOf,
-  directoryOf,
-  personOf,
-  pusherOf,
-  reviewsOf,
-} from './people.ts';
+import { commitId, flag, list, nullable, object, type Read, text, time, whole } from '../reply.ts';
+import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
 
 export const GITLAB = 'GitLab';
 
@@ -52,28 +45,27 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     lacks: LACKS,
     readPull: (number) => readPull(client, merge(number), repository),
     readReviews: (number) => reviewsOf(client, merge(number)),
-    readCommits: async (number) =>
-      commitsOf(client, await client.pages<CommitData>(`${merge(number)}/commits`)),
+    readCommits: (number) => commitsOf(client, merge(number)),
     readPusher: (pull) => pusherOf(client, pull),
     readDirectory: (identities) => directoryOf(client, identities),
     // The policy names the app that makes a check, and GitLab has no apps.
     readChecks: async (_, required) =>
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${GITLAB}` })),
-    readTip: async (branch) => {
-      const path = `${at}/repository/branches/${encodeURIComponent(branch)}`;
-      return (await client.ask<{ commit: { id: string } }>('GET', path)).commit.id;
+    readTip: async (name) => {
+      const path = `${at}/repository/branches/${encodeURIComponent(name)}`;
+      return (await client.get(path, branch)).commit.id;
     },
-    readPathChanges: async (commit, path, most) => {
-      const asked = `${at}/repository/commits?ref_name=${commit}&path=${encodeURIComponent(path)}`;
-      const listed = await client.pages<CommitData>(asked, most);
+    readPathChanges: async (tip, path, most) => {
+      const asked = `${at}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
+      const listed = await client.pages(asked, change, most);
       return listed.map(({ id, committed_date: date }) => ({ commit: id, date: dayOf(date) }));
     },
-    postStatus: async ({ commit, report }) => {
+    postStatus: async ({ commit: head, report }) => {
       const number = report.request?.number;
       // Without a branch GitLab takes one that has the commit, which no branch here has if it comes from a fork.
-      const branch = number === undefined ? undefined : (await readData(client, merge(number))).source_branch;
+      const source = number === undefined ? undefined : (await readData(client, merge(number))).source_branch;
       const said = { context: STATUS_NAME, state: stateOf(report), description: plain(headlineOf(report)) };
-      await postStatus(client, at, { commit, ...said }, branch);
+      await postStatus(client, at, { commit: head, ...said }, source);
     },
     // The note has them; at their lines they are in the Code Quality report of a job (docs/gitlab.md).
     postFindings: async () => undefined,
@@ -100,17 +92,17 @@ const STATES: Readonly<Record<string, string>> = { success: 'success', pending: 
 async function postStatus(
   client: ForgeClient,
   at: string,
-  { commit, context, state, description, url }: Omit<CommitStatus, 'repository'>,
-  branch?: string,
+  { commit: head, context, state, description, url }: Omit<CommitStatus, 'repository'>,
+  ref?: string,
 ): Promise<void> {
   const said = {
     state: STATES[state] ?? 'failed',
     name: context,
     description: shortened(description, DESCRIPTION),
   };
-  const more = { ...(url ? { target_url: url } : {}), ...(branch === undefined ? {} : { ref: branch }) };
+  const more = { ...(url ? { target_url: url } : {}), ...(ref === undefined ? {} : { ref }) };
   try {
-    await client.ask('POST', `${at}/statuses/${commit}`, { ...said, ...more });
+    await client.send('POST', `${at}/statuses/${head}`, { ...said, ...more });
   } catch (error) {
     // GitLab takes no second "pending" after the first.
     const isRepeated = error instanceof PipelineError && error.message.includes('Cannot transition status');
@@ -118,33 +110,37 @@ async function postStatus(
   }
 }
 
-interface MergeData {
-  readonly iid: number;
-  readonly author: Account | null;
-  readonly state: string;
-  readonly draft?: boolean;
-  readonly labels: readonly string[];
-  readonly sha: string;
-  readonly target_branch: string;
-  readonly source_branch: string;
-  readonly project_id: number;
-  /** Null where the fork is gone. */
-  readonly source_project_id: number | null;
-  readonly diff_refs?: { readonly start_sha: string } | null;
-}
+const branch = object({ commit: object({ id: commitId }) });
 
-function readData(client: ForgeClient, at: string): Promise<MergeData> {
-  return client.ask<MergeData>('GET', at);
+const change = object({ id: commitId, committed_date: time });
+
+const mergeRequest = object({
+  iid: whole,
+  author: account,
+  state: text,
+  draft: flag,
+  labels: list(text),
+  sha: commitId,
+  target_branch: text,
+  source_branch: text,
+  project_id: whole,
+  /** Null where the fork is gone. */
+  source_project_id: nullable(whole),
+});
+type MergeRequest = Read<typeof mergeRequest>;
+
+function readData(client: ForgeClient, at: string): Promise<MergeRequest> {
+  return client.get(at, mergeRequest);
 }
 
 async function readPull(client: ForgeClient, at: string, own: RepositoryName): Promise<PullRequest> {
   const data = await readData(client, at);
   return {
     number: data.iid,
-    author: personOf(data.author),
-    base: { branch: data.target_branch, commit: data.diff_refs?.start_sha ?? data.sha },
+    author: data.author,
+    base: { branch: data.target_branch },
     head: { branch: data.source_branch, commit: data.sha, repository: await sourceOf(client, data, own) },
-    draft: data.draft ?? false,
+    draft: data.draft,
     open: data.state === 'opened',
     labels: data.labels,
     commits: undefined,
@@ -153,34 +149,30 @@ async function readPull(client: ForgeClient, at: string, own: RepositoryName): P
 
 async function sourceOf(
   client: ForgeClient,
-  { source_project_id: source, project_id: target }: MergeData,
+  { source_project_id: source, project_id: target }: MergeRequest,
   own: RepositoryName,
 ): Promise<RepositoryName | undefined> {
   if (source === target) return own;
   if (source === null) return undefined;
-  const found = await client.find<{ path_with_namespace: string }>(`/projects/${source}`);
+  const found = await client.find(`/projects/${source}`, object({ path_with_namespace: text }));
   return found && projectName(found.path_with_namespace);
 }
 
-interface NoteData {
-  readonly id: number;
-  readonly body: string;
-  readonly author: Account | null;
-}
+const note = object({ id: whole, body: text, author: nullable(account) });
 
 async function postNote(client: ForgeClient, at: string, { report }: Reported): Promise<boolean> {
   if ((await readData(client, at)).sha !== report.head) return false;
   const body = withoutCommands(`${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`);
-  const notes = await client.pages<NoteData>(`${at}/notes`);
-  const self = (await client.ask<Account>('GET', '/user')).id;
-  const own = notes.find(({ author, body: text }) => author?.id === self && text.startsWith(COMMENT_MARK));
+  const notes = await client.pages(`${at}/notes`, note);
+  const self = (await client.get('/user', account)).id;
+  const own = notes.find((one) => one.author?.id === self && one.body.startsWith(COMMENT_MARK));
   if (own?.body === body) return true;
-  if (own) await client.ask('PUT', `${at}/notes/${own.id}`, { body });
-  else await client.ask('POST', `${at}/notes`, { body });
+  if (own) await client.send('PUT', `${at}/notes/${own.id}`, { body });
+  else await client.send('POST', `${at}/notes`, { body });
   return true;
 }
 
 /** GitLab does what lines like `/merge` and `/approve` of a note say, as its author. */
-export function withoutCommands(text: string): string {
-  return text.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
+export function withoutCommands(written: string): string {
+  return written.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
 }

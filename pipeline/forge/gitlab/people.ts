@@ -1,39 +1,43 @@
 /** People on GitLab: approvals, commits, who pushed, and the names in owners' lists. */
 import type { GivenReview } from '../../check/authority/approval.ts';
 import { type CommitFacts, signedOffBy } from '../../check/authority/authorship.ts';
-import { PipelineError } from '../../error.ts';
 import { parseTrailers, signerOf } from '../../git/commit.ts';
 import type { Directory, Identity, Person } from '../../policy/identity.ts';
 import type { PullRequest } from '../forge.ts';
-import type { ForgeClient } from '../http.ts';
+import { type ForgeClient, readable } from '../http.ts';
+import {
+  commitId,
+  list,
+  nullable,
+  object,
+  optional,
+  type Read,
+  type Reader,
+  text,
+  time,
+  whole,
+} from '../reply.ts';
 
-/** An account as the API has it. */
-export interface Account {
+/** An account, which the API calls by its `username`. */
+interface Account extends Person {
   readonly id: number;
-  readonly username: string;
 }
 
-/** Stands for an account that was deleted. */
-const GHOST: Person = { login: 'ghost', id: -1 };
+const accountData = object({ id: whole, username: text });
 
-export function personOf(account: Account | null | undefined): Person {
-  return account ? { login: account.username, id: account.id } : GHOST;
-}
+export const account: Reader<Account> = (value, place) => {
+  const { id, username } = accountData(value, place);
+  return { login: username, id };
+};
 
 /** A state of a merge request's head; GitLab makes one for each push, a little after it. */
-interface Version {
-  readonly head_commit_sha: string;
-  readonly created_at: string;
-}
+const version = object({ head_commit_sha: commitId, created_at: time });
 
-interface Approvals {
-  readonly approved_by: readonly { readonly user: Account | null; readonly approved_at?: string | null }[];
-}
+const approvals = object({
+  approved_by: list(object({ user: account, approved_at: optional(time) })),
+});
 
-interface Reviewer {
-  readonly user: Account | null;
-  readonly state: string;
-}
+const reviewer = object({ user: account, state: text });
 
 /**
  * Approvals that stand, each for the version that there was when it was given: GitLab names no commit. A request for
@@ -42,21 +46,21 @@ interface Reviewer {
  * @param at path of the merge request
  */
 export async function reviewsOf(client: ForgeClient, at: string): Promise<GivenReview[]> {
-  const [versions, { approved_by: approvals }, reviewers] = await Promise.all([
-    client.pages<Version>(`${at}/versions`),
-    client.ask<Approvals>('GET', `${at}/approvals`),
-    client.pages<Reviewer>(`${at}/reviewers`),
+  const [versions, { approved_by: given }, reviewers] = await Promise.all([
+    client.pages(`${at}/versions`, version),
+    client.get(`${at}/approvals`, approvals),
+    client.pages(`${at}/reviewers`, reviewer),
   ]);
   const latestFirst = [...versions].sort((a, b) => timeOf(b.created_at) - timeOf(a.created_at));
-  const approved = approvals.map(({ user, approved_at: when }) => ({
-    author: personOf(user),
+  const approved = given.map(({ user, approved_at: when }) => ({
+    author: user,
     state: 'approved' as const,
     commit: latestFirst.find((one) => timeOf(one.created_at) < timeOf(when))?.head_commit_sha,
   }));
   const refused = reviewers
     .filter(({ state }) => state === 'requested_changes')
     .map(({ user }) => ({
-      author: personOf(user),
+      author: user,
       state: 'changes-requested' as const,
       commit: latestFirst[0]?.head_commit_sha,
     }));
@@ -64,34 +68,35 @@ export async function reviewsOf(client: ForgeClient, at: string): Promise<GivenR
 }
 
 /** In ms since 1970; nothing is before what has no time. */
-function timeOf(text: string | null | undefined): number {
-  return Date.parse(text ?? '');
+function timeOf(moment: string | undefined): number {
+  return Date.parse(moment ?? '');
 }
 
-export interface CommitData {
-  readonly id: string;
-  readonly parent_ids?: readonly string[] | null;
-  readonly author_name: string;
-  readonly author_email: string;
-  readonly committer_name: string;
-  readonly committer_email: string;
-  readonly committed_date: string;
-  readonly message: string;
-}
+const commit = object({
+  id: commitId,
+  parent_ids: optional(list(commitId)),
+  author_name: text,
+  author_email: text,
+  committer_name: text,
+  committer_email: text,
+  message: text,
+});
 
 /** Addresses that are looked up for one merge request at most. */
 const MOST_ADDRESSES = 50;
 
-export async function commitsOf(client: ForgeClient, listed: readonly CommitData[]): Promise<CommitFacts[]> {
-  const told = listed.map((commit) => ({ commit, trailers: parseTrailers(commit.message) }));
-  const named = told.map(({ commit, trailers }) => ({
-    commit,
+/** The commits of a merge request. @param at its path */
+export async function commitsOf(client: ForgeClient, at: string): Promise<CommitFacts[]> {
+  const listed = await client.pages(`${at}/commits`, commit);
+  const told = listed.map((data) => ({ data, trailers: parseTrailers(data.message) }));
+  const named = told.map(({ data, trailers }) => ({
+    data,
     trailers,
     coAuthors: trailers.filter(({ key }) => key === 'co-authored-by').map(signerOf),
   }));
-  const addresses = named.flatMap(({ commit, coAuthors }) => [
-    commit.author_email,
-    commit.committer_email,
+  const addresses = named.flatMap(({ data, coAuthors }) => [
+    data.author_email,
+    data.committer_email,
     ...coAuthors.map(({ email }) => email),
   ]);
   const accounts = new Map<string, Person | undefined>();
@@ -102,32 +107,35 @@ export async function commitsOf(client: ForgeClient, listed: readonly CommitData
     email,
     account: accounts.get(email.toLowerCase()),
   });
-  return named.map(({ commit, trailers, coAuthors }) => ({
-    id: commit.id,
-    parents: commit.parent_ids?.length ?? 0,
-    author: known(commit.author_name, commit.author_email),
-    committer: known(commit.committer_name, commit.committer_email),
+  return named.map(({ data, trailers, coAuthors }) => ({
+    id: data.id,
+    parents: data.parent_ids?.length ?? 0,
+    author: known(data.author_name, data.author_email),
+    committer: known(data.committer_name, data.committer_email),
     coAuthors: coAuthors.map(({ name, email }) => known(name, email)),
     signedOffBy: signedOffBy(trailers),
     verified: false,
   }));
 }
 
+const profile = object({ public_email: optional(text) });
+
 /** The account whose public address it is. The search also finds people who merely call themselves so. */
 async function holderOf(client: ForgeClient, email: string): Promise<Person | undefined> {
   if (!email.includes('@')) return undefined;
-  const found = (await client.find<Account[]>(`/users?search=${encodeURIComponent(email)}`)) ?? [];
-  for (const { id } of found.slice(0, 5)) {
-    const account = await client.find<Account & { public_email?: string | null }>(`/users/${id}`);
-    if (account?.public_email?.toLowerCase() === email) return personOf(account);
+  const found = (await client.find(`/users?search=${encodeURIComponent(email)}`, list(account))) ?? [];
+  for (const person of found.slice(0, 5)) {
+    const shown = await client.find(`/users/${person.id}`, profile);
+    if (shown?.public_email?.toLowerCase() === email) return person;
   }
   return undefined;
 }
 
-interface PushEvent {
-  readonly author: Account | null;
-  readonly push_data?: { readonly commit_to: string | null; readonly ref: string | null } | null;
-}
+/** Accounts that were deleted are left out; so is what was pushed for other events. */
+const pushEvent = object({
+  author: optional(account),
+  push_data: optional(object({ ref_type: text, ref: nullable(text), commit_to: nullable(text) })),
+});
 
 /** Events of a project that are read to find a push. */
 const MOST_EVENTS = 200;
@@ -137,22 +145,12 @@ export async function pusherOf(client: ForgeClient, { head }: PullRequest): Prom
   if (!head.repository) return undefined;
   const { owner, repo } = head.repository;
   const path = `/projects/${encodeURIComponent(`${owner}/${repo}`)}/events?action=pushed`;
-  const events = await readable(client.pages<PushEvent>(path, MOST_EVENTS));
+  const events = await readable(client.pages(path, pushEvent, MOST_EVENTS));
   const push = events?.find(
-    ({ push_data: data }) => data?.ref === head.branch && data.commit_to === head.commit,
+    ({ push_data: data }) =>
+      data?.ref_type === 'branch' && data.ref === head.branch && data.commit_to === head.commit,
   );
-  return push?.author ? personOf(push.author) : undefined;
-}
-
-/** What may not be seen, or is not there, is undefined. */
-async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'denied'))
-      return undefined;
-    throw error;
-  }
+  return push?.author;
 }
 
 /** Names that are looked up for one merge request at most. */
@@ -164,11 +162,9 @@ export async function directoryOf(client: ForgeClient, identities: readonly Iden
   const groups = identities.flatMap((one) => (one.kind === 'team' ? one.team : []));
   const accounts = new Map<string, number | null>();
   for (const login of [...new Set(logins)].slice(0, MOST_NAMES)) {
-    const found = await readable(
-      client.ask<Account[]>('GET', `/users?username=${encodeURIComponent(login)}`),
-    );
+    const found = await readable(client.get(`/users?username=${encodeURIComponent(login)}`, list(account)));
     if (!found) continue;
-    accounts.set(login, found.find(({ username }) => username.toLowerCase() === login)?.id ?? null);
+    accounts.set(login, found.find((one) => one.login.toLowerCase() === login)?.id ?? null);
   }
   const teams = new Map<string, readonly Person[]>();
   for (const group of [...new Set(groups)].slice(0, MOST_NAMES)) {
@@ -178,10 +174,12 @@ export async function directoryOf(client: ForgeClient, identities: readonly Iden
   return { accounts, teams };
 }
 
-interface Member extends Account {
-  readonly access_level: number;
-  readonly state: string;
-}
+const membership = object({ access_level: whole, state: text });
+
+const member: Reader<Account & Read<typeof membership>> = (value, place) => ({
+  ...account(value, place),
+  ...membership(value, place),
+});
 
 /** GitLab's number of the role Developer. Guests and reporters of a group do not own what it owns. */
 const DEVELOPER = 30;
@@ -189,8 +187,8 @@ const DEVELOPER = 30;
 /** Direct members of a group from the role Developer on; undefined where they may not be seen. */
 async function membersOf(client: ForgeClient, group: string): Promise<readonly Person[] | undefined> {
   const path = `/groups/${encodeURIComponent(group)}/members`;
-  const members = await readable(client.pages<Member>(path));
+  const members = await readable(client.pages(path, member));
   return members
     ?.filter(({ access_level: level, state }) => level >= DEVELOPER && state === 'active')
-    .map(personOf);
+    .map(({ id, login }) => ({ id, login }));
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { openForgeClient } from '../../../pipeline/forge/http.ts';
+import { whole } from '../../../pipeline/forge/reply.ts';
 
 let close: () => void;
 afterEach(() => close());
@@ -18,13 +19,13 @@ async function clientOf(answers: readonly string[]) {
 }
 
 test('a list ends with an empty page', async () => {
-  expect(await (await clientOf(['[1, 2]', '[3]'])).pages('/reviews')).toEqual([1, 2, 3]);
+  expect(await (await clientOf(['[1, 2]', '[3]'])).pages('/reviews', whole)).toEqual([1, 2, 3]);
 });
 
 test.each(['<html>Try again later</html>', '', '{}', 'null'])(
   'a page that is no list ends nothing: %j',
   async (page) => {
     const { pages } = await clientOf(['[1, 2]', page]);
-    await expect(pages('/reviews')).rejects.toMatchObject({ code: 'bad-answer', retryable: true });
+    await expect(pages('/reviews', whole)).rejects.toMatchObject({ code: 'bad-answer', retryable: true });
   },
 );
