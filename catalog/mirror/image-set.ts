@@ -233,9 +233,9 @@ class Reader {
     for (const { path, expected, found } of misfits) this.report(`must be ${expected}, found ${found}`, path);
     const { kind, apiVersion } = fields;
     if (kind !== KIND && kind !== DELETE_KIND)
-      this.report(`kind must be ${KIND} or ${DELETE_KIND}, found ${JSON.stringify(kind)}`, ['kind']);
+      this.report(`kind must be ${KIND} or ${DELETE_KIND}, found ${foundText(kind)}`, ['kind']);
     if (apiVersion !== API_VERSION && shape !== IMAGE_SET_V1)
-      this.report(`apiVersion must be ${API_VERSION}, found ${JSON.stringify(apiVersion)}`, ['apiVersion']);
+      this.report(`apiVersion must be ${API_VERSION}, found ${foundText(apiVersion)}`, ['apiVersion']);
     if (shape === IMAGE_SET_V1) this.#warnOfV1(fields);
     if (typeof fields['archiveSize'] === 'number') {
       const option = `--archive-size ${fields['archiveSize']}GiB`;
@@ -275,9 +275,7 @@ class Reader {
       severity: this.#unsupported,
       message: `${result} ${what}`,
       location: this.#document.locate(path),
-      ...(this.#unsupported === 'error'
-        ? { hint: 'mirror it with oc-mirror, and use --skip-unsupported here' }
-        : {}),
+      ...(this.#unsupported === 'error' ? { hint: unsupportedHint(what) } : {}),
     });
   }
 
@@ -492,4 +490,13 @@ function texts<K extends string>(fields: Fields, keys: readonly K[]): { [key in 
   const found: { [key in K]?: string } = {};
   for (const key of keys) if (string(fields[key]) !== '') found[key] = string(fields[key]);
   return found;
+}
+
+function foundText(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+function unsupportedHint(what: string): string {
+  const other = 'mirror it with oc-mirror, and use --skip-unsupported here';
+  return what.endsWith('.platform.channels') ? `name one release in platform.release, or ${other}` : other;
 }

@@ -160,6 +160,7 @@ function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[
     severity: 'error',
     message: `${catalog} has no ${what}`,
     location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
+    hint: `portolan list channels ${catalog}: lists its packages and their channels`,
   }));
 }
 

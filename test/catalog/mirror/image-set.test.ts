@@ -32,6 +32,12 @@ describe.each([
   });
 });
 
+test('what is missing is said to be missing', () => {
+  expect(read('mirror: {}\n').lines).toContainEqual(
+    expect.stringContaining('apiVersion must be mirror.openshift.io/v2alpha1, found nothing'),
+  );
+});
+
 test('sections without content are no reason to refuse', () => {
   const empty = '  platform: {graph: false}\n  helm: {repositories: [], local: []}\n  samples: []\n';
   expect(read(`${HEAD}mirror:\n${OPERATORS}${empty}`)).toMatchObject({ imageSet: {}, lines: [] });

@@ -176,7 +176,10 @@ test('the CatalogSource begins from the template; a file that is none is refused
 test('what to delete is for mirror prune, and a selection of nothing copies nothing', async () => {
   const { directory, config, sync, mirror } = await scene();
   config('    packages: [{name: nothing}]\n');
-  expect(await sync()).toMatchObject({ exit: 1, err: expect.stringContaining('has no package "nothing"') });
+  expect(await sync()).toMatchObject({
+    exit: 1,
+    err: expect.stringMatching(/has no package "nothing".*\n {4}fix: portolan list channels \S+: lists/),
+  });
   const text = readFileSync(join(directory, 'isc.yaml'), 'utf8');
   writeFileSync(
     join(directory, 'isc.yaml'),
