@@ -8,8 +8,8 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Whether standard error is a terminal, where progress may be redrawn. */
   readonly interactive: boolean;
-  /** Whether standard output is a terminal that shows colours. */
-  readonly colours: boolean;
+  /** Whether standard output is a terminal, where rows are cut to its width. */
+  readonly isScreen: boolean;
   /** Width of the terminal, in characters. */
   readonly columns: number;
   /** The directory that relative paths start from. */

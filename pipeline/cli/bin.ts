@@ -32,7 +32,7 @@ const terminal: Terminal = {
   },
   interactive:
     process.stderr.isTTY === true && environment['CI'] === undefined && environment['TERM'] !== 'dumb',
-  colours: process.stdout.isTTY === true && environment['NO_COLOR'] === undefined,
+  isScreen: process.stdout.isTTY === true,
   columns: process.stdout.columns ?? 80,
   directory: process.cwd(),
   environment,

@@ -19,7 +19,7 @@ export function capture(directory: string, input: string): Capture {
       err.push(text);
     },
     interactive: false,
-    colours: false,
+    isScreen: false,
     columns: 80,
     directory,
     environment: {},

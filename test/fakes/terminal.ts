@@ -71,7 +71,7 @@ function terminalOf(
       written.err += text;
     },
     interactive: false,
-    colours: false,
+    isScreen: false,
     columns: 80,
     directory,
     environment: { PATH: process.env['PATH'] },

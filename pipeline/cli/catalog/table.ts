@@ -15,13 +15,13 @@ const GAP = '  ';
 export function tableText(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
-  terminal: Pick<Terminal, 'colours' | 'columns'>,
+  terminal: Pick<Terminal, 'isScreen' | 'columns'>,
 ): string {
   const cells = rows.map((row) => row.map(plain));
   const natural = titles.map((title, i) =>
     cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), title.length),
   );
-  const widths = terminal.colours ? fitted(natural, terminal.columns) : natural;
+  const widths = terminal.isScreen ? fitted(natural, terminal.columns) : natural;
   const line = (row: readonly string[]): string =>
     row
       .map((cell, i) => cut(cell, widths[i] ?? cell.length).padEnd(widths[i] ?? 0))

@@ -58,7 +58,7 @@ function findEntry(words: readonly string[]): { entry: OpmEntry; rest: string[] 
   return { entry, rest: words.filter((_, i) => !taken.has(i)) };
 }
 
-/** Groups that opm runs, doing nothing, when none of their commands is named; others print their help. */
+/** Groups that print nothing to standard output when none of their commands is named; others print their help there. */
 const SILENT: ReadonlySet<string> = new Set(['', 'alpha']);
 
 async function family(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
@@ -78,7 +78,10 @@ async function family(words: readonly string[], wantsHelp: boolean, world: World
     await world.terminal.out(groupHelp(group));
     return 0;
   }
-  if (unknown === undefined) return 0;
+  if (unknown === undefined) {
+    world.terminal.err(groupHelp(group));
+    return 0;
+  }
   throw new PipelineError(
     'usage',
     `unknown command ${JSON.stringify(unknown)} in opm${group === '' ? '' : ` ${group}`}`,

@@ -54,9 +54,9 @@ describe('portolan list', () => {
 test('a table fits the terminal, and is whole where it is no terminal', () => {
   const rows = [['a', 'x'.repeat(60), 'y'.repeat(20)]];
   const titles = ['ONE', 'TWO', 'THREE'];
-  const cut = tableText(titles, rows, { colours: true, columns: 50 });
+  const cut = tableText(titles, rows, { isScreen: true, columns: 50 });
   expect(cut.split('\n').every((line) => line.length <= 50)).toBe(true);
   expect(cut).toContain('x…');
-  expect(tableText(titles, rows, { colours: false, columns: 50 })).toContain('x'.repeat(60));
-  expect(tableText(['A'], [['\u001b[31m']], { colours: false, columns: 80 })).toBe('A\n\\u001b[31m\n');
+  expect(tableText(titles, rows, { isScreen: false, columns: 50 })).toContain('x'.repeat(60));
+  expect(tableText(['A'], [['\u001b[31m']], { isScreen: false, columns: 80 })).toBe('A\n\\u001b[31m\n');
 });

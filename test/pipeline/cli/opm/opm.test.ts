@@ -29,8 +29,9 @@ const ferry = readFileSync('test/catalogs/sample/catalogs/v4.20/ferry-operator/c
 
 describe('commands are found as cobra finds them', () => {
   test('nothing at all, and a group that does nothing, end well', async () => {
-    expect(await run('')).toEqual({ code: 0, out: '', err: '' });
-    expect(await run('alpha')).toEqual({ code: 0, out: '', err: '' });
+    const help = (line: string) => expect.stringContaining(`  portolan opm ${line}\n`);
+    expect(await run('')).toEqual({ code: 0, out: '', err: help('validate') });
+    expect(await run('alpha')).toEqual({ code: 0, out: '', err: help('alpha list packages') });
     expect((await run('generate')).out).toContain('portolan opm generate dockerfile');
   });
 
