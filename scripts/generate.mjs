@@ -38,7 +38,7 @@ output(
     'The rules that check one bundle, by id.',
   ),
 );
-const { exampleOf } = await loaded('test/fakes/rule-fixture.ts');
+const { exampleOf } = await loaded('test/fakes/rule-example.ts');
 output('docs/rules.md', await rulesMarkdown(RULES, exampleOf));
 output('pipeline/report/page/script.ts', await pageScript());
 await installTexts();

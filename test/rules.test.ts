@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '../catalog/finding.ts';
 import { RULES } from '../catalog/rules/index.ts';
+import { exampleOf, examplesOf } from './fakes/rule-example.ts';
 import { fixturesIn, judgeArchive, judgeChange, judgeState } from './fakes/rule-fixture.ts';
 import { membersOf } from './fakes/txtar.ts';
 
@@ -14,6 +15,7 @@ import { membersOf } from './fakes/txtar.ts';
  * expected ones. A line `# world: {…}` says what surrounds the catalog, a line
  * `# registries: {…}` what registries say of its references.
  * `<name>.txtar` holds the files of a folder of package manifests, or of a bundle.
+ * `<fixture>.fix` says what to edit so that the rule finds nothing: it is the example in docs/rules.md.
  */
 const ROOT = 'test/rules';
 const IDS = new Set(RULES.map(({ id }) => id));
@@ -58,6 +60,44 @@ describe.each(RULES.map(({ id }) => id).filter((id) => existsSync(join(ROOT, id)
       expectations(join(folder, file), readFileSync(join(folder, file), 'utf8')),
     );
     expectExactly(id, expected, await judgeChange(folder, base));
+  });
+});
+
+const PAGE = readFileSync('docs/rules.md', 'utf8');
+/** What no edit of a file fixes: its size, and what registries know of an image. */
+const WITHOUT_FIX = ['manifest/size', 'platform/unknown'];
+
+describe.each([...IDS].filter((id) => existsSync(join(ROOT, id))))('the page on %s', (id) => {
+  const folder = join(ROOT, id);
+  const [, section = ''] = PAGE.split(`\`${id}\`\n\n`);
+
+  test('has an example with a fix, after which the rule finds nothing', async () => {
+    const example = await exampleOf(folder, id);
+    expect(section).toContain(example?.finding.message.slice(0, 40));
+    if (WITHOUT_FIX.includes(id)) return;
+    expect(example?.wrong).toEqual([]);
+    expect(example?.fix.some((line) => /^[-+]/.test(line))).toBe(true);
+    expect(section.split('\n### ')[0]).toContain(`\n${example?.fix.join('\n')}\n\`\`\`\n`);
+  });
+
+  test('every fix makes the finding of its fixture go away', async () => {
+    const examples = await examplesOf(folder, id);
+    for (const name of readdirSync(folder).filter((file) => file.endsWith('.fix'))) {
+      const example = examples.find(({ fixture }) => `${fixture}.fix` === name);
+      expect(example?.fix, name).not.toEqual([]);
+      expect(example?.wrong, name).toEqual([]);
+    }
+  });
+
+  test('names every severity of its findings', async () => {
+    const { states, changes, archives } = fixturesIn(folder);
+    const found = await Promise.all([
+      ...states.map((file) => judgeState(folder, file)),
+      ...changes.map((file) => judgeChange(folder, file)),
+      ...archives.map((file) => judgeArchive(membersOf(readFileSync(join(folder, file), 'utf8')))),
+    ]);
+    const [severities = ''] = section.split(': ');
+    for (const { rule, severity } of found.flat()) if (rule === id) expect(severities).toContain(severity);
   });
 });
 

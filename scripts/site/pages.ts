@@ -86,7 +86,7 @@ function rulePage(group: string): SitePage & { readonly title: string; readonly 
   const path = `rules/${title.toLowerCase().replaceAll(' ', '-')}.md`;
   // The site makes the same anchors of the headings.
   const body = lines.join('\n').replaceAll(/^### <a id="[^"]+"><\/a>/gm, '## ');
-  const sections = /^## `([^`]+)`\n\n(\w+): (.*)\.$/gm;
+  const sections = /^## `([^`]+)`\n\n([\w ]+): (.*)\.$/gm;
   const rows = /^\| <a id="[^"]+"><\/a>`([^`]+)` \| (\w+) \| (.*) \|$/gm;
   const rules = [...body.matchAll(sections), ...body.matchAll(rows)].map(
     ([, id = '', severity = '', summary = '']) => ({ id, severity, summary }),

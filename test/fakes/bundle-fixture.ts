@@ -9,14 +9,21 @@ import { join } from 'node:path';
 
 const SAMPLE = 'test/catalogs/bundle';
 
-/** The files of a bundle by path. */
+/** The files of a bundle by path: the sample with changes. */
 export function bundleFiles(members: ReadonlyMap<string, string>): Map<string, string> {
-  const files = new Map(
-    readdirSync(SAMPLE, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((path): [string, string] => [path.slice(SAMPLE.length + 1), readFileSync(path, 'utf8')]),
-  );
+  const sample = readdirSync(SAMPLE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path): [string, string] => [path.slice(SAMPLE.length + 1), readFileSync(path, 'utf8')]);
+  return changedFiles(new Map(sample), members);
+}
+
+/** Files after the changes that an archive describes. */
+export function changedFiles(
+  before: ReadonlyMap<string, string>,
+  members: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const files = new Map(before);
   for (const [name, text] of members) {
     const [verb, path = ''] = name.split(' ');
     if (verb === 'edit') files.set(path, edited(files.get(path) ?? '', text));
@@ -28,7 +35,7 @@ export function bundleFiles(members: ReadonlyMap<string, string>): Map<string, s
 }
 
 /** @throws Error when the lines to replace are not there */
-function edited(text: string, edits: string): string {
+export function edited(text: string, edits: string): string {
   return edits.split('\n\n').reduce((result, hunk) => {
     const lines = hunk.split('\n').filter((line) => line !== '');
     const of = (sign: string): string =>
@@ -36,9 +43,9 @@ function edited(text: string, edits: string): string {
         .filter((line) => line.startsWith(sign))
         .map((line) => `${line.slice(1)}\n`)
         .join('');
-    if (!result.includes(of('-')))
-      throw new Error(`the sample bundle does not hold ${JSON.stringify(of('-'))}`);
-    return result.replace(of('-'), () => of('+'));
+    // Whole lines only: `name: a` is not a part of `- name: a`.
+    if (!`\n${result}`.includes(`\n${of('-')}`)) throw new Error(`no such lines: ${JSON.stringify(of('-'))}`);
+    return `\n${result}`.replace(`\n${of('-')}`, () => `\n${of('+')}`).slice(1);
   }, text);
 }
 

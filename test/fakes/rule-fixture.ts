@@ -23,7 +23,6 @@ import { runComparison, runForesight, runInspection, runResolved } from '../../c
 import { sourceOf } from '../../catalog/source.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
 import { bundleFiles } from './bundle-fixture.ts';
-import { membersOf } from './txtar.ts';
 
 /** The fixtures of a rule, by name: the file that stands for each. */
 export function fixturesIn(folder: string): { states: string[]; changes: string[]; archives: string[] } {
@@ -35,19 +34,18 @@ export function fixturesIn(folder: string): { states: string[]; changes: string[
   };
 }
 
-/** Judges a catalog by itself, on clusters, and with what registries say. */
-export async function judgeState(folder: string, file: string): Promise<Finding[]> {
-  const { findings } = await checkCatalog(
-    sourceOf({ [file]: readFileSync(join(folder, file), 'utf8') }),
-    RULES,
-  );
-  const foreseen = runForesight(await worldOf(await optionsIn(folder, file)), RULES);
-  return [...findings, ...foreseen, ...(await resolvedIn(folder, file))];
+/** Judges a catalog by itself, on clusters, and with what registries say; with another text as if it was in the file. */
+export async function judgeState(folder: string, file: string, text?: string): Promise<Finding[]> {
+  const written = text ?? readFileSync(join(folder, file), 'utf8');
+  const { findings } = await checkCatalog(sourceOf({ [file]: written }), RULES);
+  const foreseen = runForesight(await worldOf(await optionsIn(folder, file, written)), RULES);
+  return [...findings, ...foreseen, ...(await resolvedIn(file, written))];
 }
 
-/** Judges a change, by the file of its base. */
-export async function judgeChange(folder: string, base: string): Promise<Finding[]> {
-  const options = await optionsIn(folder, base.replace('.base.', '.head.'));
+/** Judges a change, by the file of its base; with another text as if it was the head. */
+export async function judgeChange(folder: string, base: string, text?: string): Promise<Finding[]> {
+  const head = base.replace('.base.', '.head.');
+  const options = await optionsIn(folder, head, text ?? readFileSync(join(folder, head), 'utf8'));
   return runComparison(
     await changeOf({ ...options, catalog: await catalogIn(join(folder, base)) }, options),
     RULES,
@@ -56,41 +54,38 @@ export async function judgeChange(folder: string, base: string): Promise<Finding
 
 /** Judges the files of an archive. */
 export async function judgeArchive(members: ReadonlyMap<string, string>): Promise<readonly Finding[]> {
+  return judgeFiles(archivedFiles(members), members.get('options'));
+}
+
+/** The files of an archive: of a bundle, or of a folder of package manifests. */
+export function archivedFiles(members: ReadonlyMap<string, string>): Map<string, string> {
   const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
-  return judgeFiles(files, members.get('options'));
+  return hasPackageManifests(files) ? files : bundleFiles(files);
 }
 
-/** The first finding of a rule in its fixtures, the simplest kind of fixture first; undefined for none. */
-export async function exampleOf(folder: string, id: string): Promise<Finding | undefined> {
-  const { states, changes, archives } = fixturesIn(folder);
-  const judged = [
-    ...archives.map((file) => () => judgeArchive(membersOf(readFileSync(join(folder, file), 'utf8')))),
-    ...states.map((file) => () => judgeState(folder, file)),
-    ...changes.map((file) => () => judgeChange(folder, file)),
-  ];
-  for (const findings of judged) {
-    const found = (await findings()).find(({ rule }) => rule === id);
-    if (found) return found;
-  }
-  return undefined;
+/** Such a folder has a package file or a version's folder. */
+function hasPackageManifests(files: ReadonlyMap<string, string>): boolean {
+  return [...files.keys()].some((path) => /package\.yaml$|^\d/.test(path));
 }
 
-/** Judges a bundle, or a folder of package manifests: such a folder has a package file or a version's folder. */
-async function judgeFiles(files: ReadonlyMap<string, string>, options = '{}'): Promise<readonly Finding[]> {
-  if (![...files.keys()].some((path) => /package\.yaml$|^\d/.test(path))) {
-    const bundle = Object.fromEntries(bundleFiles(files));
+/** Judges the files of a bundle, or of a folder of package manifests. */
+export async function judgeFiles(
+  files: ReadonlyMap<string, string>,
+  options = '{}',
+): Promise<readonly Finding[]> {
+  if (!hasPackageManifests(files)) {
     const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
     const { platforms, ...rest } = JSON.parse(options);
     const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
-    const inspected = await inspectedBundle(sourceOf(bundle), { gzipLength, ...rest, ...asked });
-    return runInspection(inspected, RULES);
+    const bundle = sourceOf(Object.fromEntries(files));
+    return runInspection(await inspectedBundle(bundle, { gzipLength, ...rest, ...asked }), RULES);
   }
   const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
   return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
 }
 
-async function catalogIn(path: string): Promise<Catalog> {
-  const { blobs } = await load(sourceOf({ [path]: readFileSync(path) }));
+async function catalogIn(path: string, text = readFileSync(path, 'utf8')): Promise<Catalog> {
+  const { blobs } = await load(sourceOf({ [path]: text }));
   return catalogOf(blobs);
 }
 
@@ -113,8 +108,8 @@ interface WrittenWorld {
   >;
 }
 
-async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
-  const [, line = '{}'] = /^# world: (.*)$/m.exec(readFileSync(join(folder, file), 'utf8')) ?? [];
+async function optionsIn(folder: string, file: string, text: string): Promise<WorldOptions> {
+  const [, line = '{}'] = /^# world: (.*)$/m.exec(text) ?? [];
   const written: WrittenWorld = JSON.parse(line);
   const platform = tryParseMinor(written.platform ?? '');
   const companions = await Promise.all(
@@ -134,7 +129,7 @@ async function optionsIn(folder: string, file: string): Promise<WorldOptions> {
   );
   return {
     name: written.name ?? 'catalog',
-    catalog: await catalogIn(join(folder, file)),
+    catalog: await catalogIn(join(folder, file), text),
     ...(written.olm ? { olm: written.olm } : {}),
     ...(written.asOf ? { asOf: written.asOf } : {}),
     ...(platform ? { platform } : {}),
@@ -151,8 +146,7 @@ interface WrittenRegistries {
   readonly lock?: Readonly<Record<string, string>>;
 }
 
-async function resolvedIn(folder: string, file: string): Promise<readonly Finding[]> {
-  const text = readFileSync(join(folder, file), 'utf8');
+async function resolvedIn(file: string, text: string): Promise<readonly Finding[]> {
   const [, line] = /^# registries: (.*)$/m.exec(text) ?? [];
   if (line === undefined) return [];
   const written: WrittenRegistries = JSON.parse(line);

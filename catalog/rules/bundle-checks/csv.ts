@@ -199,7 +199,7 @@ export const checkExampleApis: Check = ofCsv((csv, report) => {
     if (owned.has(api)) continue;
     const key = examplesKey(csv) ?? '';
     report(
-      `${called(csv)}has an example of ${api}, which it does not own`,
+      `${called(csv)} has an example of ${api}, which it does not own`,
       csv.at('metadata', 'annotations', key),
     );
   }
@@ -209,7 +209,7 @@ export const checkApiExamples: Check = ofCsv((csv, report) => {
   const examples = exampleApis(csv);
   for (const [api, path] of examples ? ownedApis(csv) : []) {
     if (examples?.has(api)) continue;
-    report(`${called(csv)}has no example of ${api}, which it owns`, csv.at(...path));
+    report(`${called(csv)} has no example of ${api}, which it owns`, csv.at(...path));
   }
 });
 
