@@ -130,10 +130,11 @@ for (const [file, command] of [...commandFiles, [OVERVIEW_FILE, { modules: [] }]
 }
 await make({
   ...common,
-  entryPoints: ['pipeline/cli/catalog/validate-thread.ts'],
-  outfile: 'dist/commands/validate-thread.cjs',
+  entryPoints: ['pipeline/cli/second-thread.ts'],
+  outfile: 'dist/commands/second-thread.cjs',
   format: 'cjs',
   minifySyntax: true,
+  minifyWhitespace: true,
   plugins: [...common.plugins, onlyCommand({ modules: [] })],
 });
 await make({
@@ -143,6 +144,7 @@ await make({
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   minifySyntax: true,
+  minifyWhitespace: true,
 });
 await make({
   ...common,

@@ -1,6 +1,6 @@
 /** Blobs of several files together, as one catalog has them. */
 import { inFile } from './document.ts';
-import type { Blob, Blobs } from './model.ts';
+import type { Blob, Blobs, ByKind } from './model.ts';
 
 /** The same blobs in another file: equal files are read only once. */
 export function placedBlobs(
@@ -37,5 +37,19 @@ export function blobsOfPackages(blobs: Blobs, isWanted: (pkg: string) => boolean
     bundles: blobs.bundles.filter(ofWanted),
     deprecations: blobs.deprecations.filter(ofWanted),
     others: blobs.others.filter(ofWanted),
+  };
+}
+
+/** Something else for the blobs of each kind. */
+export function mapKinds<T, U>(
+  blobs: ByKind<T>,
+  of: (list: readonly T[], kind: keyof ByKind<T>) => readonly U[],
+): ByKind<U> {
+  return {
+    packages: of(blobs.packages, 'packages'),
+    channels: of(blobs.channels, 'channels'),
+    bundles: of(blobs.bundles, 'bundles'),
+    deprecations: of(blobs.deprecations, 'deprecations'),
+    others: of(blobs.others, 'others'),
   };
 }

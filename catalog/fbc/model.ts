@@ -87,13 +87,21 @@ export interface DeprecationEntry {
 }
 
 /** The blobs of a catalog by kind, each kind in the order of loading, duplicates included. */
-export interface Blobs {
+export interface Blobs extends ByKind<Blob> {
   readonly packages: readonly PackageBlob[];
   readonly channels: readonly Channel[];
   readonly bundles: readonly Bundle[];
   readonly deprecations: readonly Deprecations[];
+}
+
+/** Blobs, or what stands for them, by kind. */
+export interface ByKind<T> {
+  readonly packages: readonly T[];
+  readonly channels: readonly T[];
+  readonly bundles: readonly T[];
+  readonly deprecations: readonly T[];
   /** Blobs of every other schema. */
-  readonly others: readonly Blob[];
+  readonly others: readonly T[];
 }
 
 /** A catalog by package. The first of two blobs with the same name counts. */

@@ -12,7 +12,7 @@ import { emitYaml } from '../yaml/emit.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { fieldsOf } from './blob.ts';
 import { engineJson, inByteOrder } from './engine-json.ts';
-import type { Blob, Blobs } from './model.ts';
+import type { Blob, ByKind } from './model.ts';
 
 export type RenderFormat = 'json' | 'yaml';
 
@@ -25,18 +25,23 @@ export type Members = readonly (readonly [key: string, value: unknown])[];
  * the end what belongs to no package. Blobs of OLM's schemas without a package are lost,
  * as in opm (the rules report them).
  */
-export function renderOrder(blobs: Blobs): Blob[] {
+export function renderOrder<T extends Named>(blobs: ByKind<T>): T[] {
   const { packages, rest } = renderGroups(blobs);
   return [...packages.flatMap(([, group]) => group), ...rest];
 }
 
+/** What the order goes by. */
+type Named = Pick<Blob, 'schema' | 'package' | 'name'>;
+
 /** The same order in groups: each package by name with its blobs, and what belongs to none. */
-export function renderGroups(blobs: Blobs): {
-  readonly packages: readonly (readonly [name: string, blobs: readonly Blob[]])[];
-  readonly rest: readonly Blob[];
+export function renderGroups<T extends Named>(
+  blobs: ByKind<T>,
+): {
+  readonly packages: readonly (readonly [name: string, blobs: readonly T[]])[];
+  readonly rest: readonly T[];
 } {
-  const packages = new Map<string, PackageBlobs>();
-  const of = (name: string): PackageBlobs => {
+  const packages = new Map<string, Group<T>>();
+  const of = (name: string): Group<T> => {
     let found = packages.get(name);
     if (!found) {
       found = { packages: [], channels: [], bundles: [], others: [], deprecations: [] };
@@ -57,15 +62,9 @@ export function renderGroups(blobs: Blobs): {
   };
 }
 
-interface PackageBlobs {
-  readonly packages: Blob[];
-  readonly channels: Blob[];
-  readonly bundles: Blob[];
-  readonly others: Blob[];
-  readonly deprecations: Blob[];
-}
+type Group<T> = { readonly [Kind in keyof ByKind<T>]: T[] };
 
-function packageOrder(group: PackageBlobs): Blob[] {
+function packageOrder<T extends Named>(group: Group<T>): T[] {
   return [
     ...group.packages,
     ...sortAsGo(group.channels, byName),
@@ -75,7 +74,7 @@ function packageOrder(group: PackageBlobs): Blob[] {
   ];
 }
 
-function byName(a: Blob, b: Blob): boolean {
+function byName(a: Named, b: Named): boolean {
   return compareText(a.name, b.name) < 0;
 }
 

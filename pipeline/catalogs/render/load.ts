@@ -3,7 +3,13 @@ import type { ImageTemplate } from '../../../catalog/bundle/image-template.ts';
 import { migrateBundles } from '../../../catalog/bundle/migrate.ts';
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
 import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
-import { DEFAULT_LIMITS, type EachBlob, type Loaded, load } from '../../../catalog/fbc/load.ts';
+import {
+  DEFAULT_LIMITS,
+  type EachBlob,
+  type Loaded,
+  type LoadLimits,
+  load,
+} from '../../../catalog/fbc/load.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
@@ -48,8 +54,9 @@ export function migrateLevel(migrates: boolean): 'none' | 'bundle-object-to-csv-
 export async function loadCatalog(
   source: CatalogSource,
   { migrates, each = {} }: Pick<Rendering, 'migrates' | 'each'>,
+  limits: LoadLimits = DEFAULT_LIMITS,
 ): Promise<Loaded> {
-  if (!migrates) return load(source, DEFAULT_LIMITS, each);
+  if (!migrates) return load(source, limits, each);
   const refused: Finding[] = [];
   const migrate = (bundle: Bundle): Bundle => {
     const done = migrateBundles([bundle]);
@@ -57,7 +64,7 @@ export async function loadCatalog(
     const [after = bundle] = done.bundles;
     return each.bundle?.(after) ?? after;
   };
-  const { blobs, findings } = await load(source, DEFAULT_LIMITS, { ...each, bundle: migrate });
+  const { blobs, findings } = await load(source, limits, { ...each, bundle: migrate });
   return { blobs, findings: [...findings, ...refused] };
 }
 

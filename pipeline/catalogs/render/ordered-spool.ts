@@ -22,8 +22,30 @@ export interface Spool {
    * @throws PipelineError `io` when the file cannot be read
    */
   bytes(slots: Iterable<Slot>): Generator<Uint8Array>;
+  /** Writes to the file what is still in memory, if there is a file. */
+  flush(): void;
   /** Lets go of the file. */
   close(): void;
+}
+
+/** A file that several threads write to, each into blocks that no other has taken. */
+export interface SharedFile {
+  readonly file: number;
+  /** How many blocks are taken. */
+  readonly taken: SharedArrayBuffer;
+}
+
+/** Undefined where no file can be made. */
+export function openSharedFile(): SharedFile | undefined {
+  const file = namelessFile();
+  return file === undefined
+    ? undefined
+    : { file, taken: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
+}
+
+/** Takes blocks for so many bytes. @returns where they begin */
+function takeBlocks({ taken }: SharedFile, bytes: number): number {
+  return Atomics.add(new Int32Array(taken), 0, Math.ceil(bytes / BLOCK)) * BLOCK;
 }
 
 /** Memory is taken and written in blocks of this size. */
@@ -33,17 +55,21 @@ const MOST_HELD = 24 << 20;
 /** UTF-8 takes at most so many bytes a UTF-16 unit. */
 const WIDEST = 3;
 
-/** @param mostHeld bytes that are held in memory before there is a file */
-export function openSpool(mostHeld: number = MOST_HELD): Spool {
+/**
+ * @param mostHeld bytes that are held in memory before there is a file
+ * @param shared the file, when other threads write to it, too; it is open until the spool is closed
+ */
+export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Spool {
   const blocks: Buffer[] = [];
   let open = Buffer.allocUnsafeSlow(BLOCK);
   let used = 0;
-  /** Bytes that are in the blocks before the open one, or in the file. */
-  let base = 0;
+  /** Where the open block begins: behind the others, or where it has room in a shared file. */
+  let base = shared ? takeBlocks(shared, BLOCK) : 0;
   let most = mostHeld;
-  let file: number | undefined;
+  let file = shared?.file;
 
-  const closeBlock = (): void => {
+  /** @param room bytes that have to fit into the next block */
+  const closeBlock = (room = 0): void => {
     const block = open.subarray(0, used);
     if (file === undefined && base + used > most) {
       file = namelessFile();
@@ -51,19 +77,19 @@ export function openSpool(mostHeld: number = MOST_HELD): Spool {
       if (file === undefined) most = Number.POSITIVE_INFINITY;
       else for (const held of blocks.splice(0)) writeAll(file, held);
     }
-    base += used;
-    used = 0;
-    if (file !== undefined) writeAll(file, block);
+    if (file !== undefined) writeAll(file, block, shared && base);
     else {
       blocks.push(block);
       open = Buffer.allocUnsafeSlow(BLOCK);
     }
+    if (room > open.length) open = Buffer.allocUnsafeSlow(room);
+    base = shared ? takeBlocks(shared, open.length) : base + used;
+    used = 0;
   };
   return {
     put: (text) => {
       const room = WIDEST * text.length;
-      if (room > open.length - used) closeBlock();
-      if (room > open.length) open = Buffer.allocUnsafeSlow(room);
+      if (room > open.length - used) closeBlock(room);
       const at = base + used;
       const size = open.write(text, used);
       used += size;
@@ -74,6 +100,7 @@ export function openSpool(mostHeld: number = MOST_HELD): Spool {
       const read = file === undefined ? heldBytes(blocks) : fileBytes(file);
       for (const { at, size } of joined(slots)) yield* read(at, size);
     },
+    flush: () => closeBlock(),
     close: () => {
       if (file !== undefined) closeSync(file);
     },
@@ -142,8 +169,12 @@ function readAt(file: number, window: Buffer, from: number): number {
   return read;
 }
 
-function writeAll(file: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += within(() => writeSync(file, bytes, at));
+/** @param from where the bytes begin in the file; behind its last ones when left out */
+function writeAll(file: number, bytes: Buffer, from?: number): void {
+  for (let at = 0; at < bytes.length; ) {
+    const to = from === undefined ? null : from + at;
+    at += within(() => writeSync(file, bytes, at, bytes.length - at, to));
+  }
 }
 
 /** A file that is gone when it is closed, however the program ends; undefined where none can be made. */

@@ -6,7 +6,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Loaded } from '../../../catalog/fbc/load.ts';
-import { directorySource, readFileBytes } from '../../directory.ts';
+import { directorySource, isDirectory, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { loadBundle, loadCatalog, migrated, type Rendering } from './load.ts';
 
@@ -33,6 +33,16 @@ export async function renderReference(reference: string, options: Rendering): Pr
   const { imageTemplate } = options;
   if (bundle) return loadBundle(directorySource(path), options, imageTemplate ? { imageTemplate } : {});
   return loadCatalog(directorySource(path), options);
+}
+
+/** The directory with a catalog that a reference names; undefined for anything else. */
+export function catalogDirectory(
+  reference: string,
+  { directory, only }: Pick<Rendering, 'directory' | 'only'>,
+): string | undefined {
+  const path = resolve(directory, reference);
+  const isCatalog = reference !== '' && only !== 'bundles' && isDirectory(path) && !isBundle(path);
+  return isCatalog ? path : undefined;
 }
 
 /** The only file that is a catalog by itself is a database. */

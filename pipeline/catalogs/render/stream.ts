@@ -3,16 +3,16 @@
  * bytes that it was rendered to, until the order of all of them is known.
  */
 import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import { ownText } from '../../../catalog/fbc/document.ts';
-import type { EachBlob } from '../../../catalog/fbc/load.ts';
 import type { Blob, Blobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
-import { rendered } from '../write-blobs.ts';
+import type { ThreadOptions } from '../two-threads.ts';
 import type { Rendering } from './load.ts';
-import { openSpool, type Slot, type Spool } from './ordered-spool.ts';
-import { renderReference } from './reference.ts';
+import { openSpool, type Slot } from './ordered-spool.ts';
+import { pressOf } from './press.ts';
+import { catalogDirectory, renderReference } from './reference.ts';
+import { type RenderedDirectory, renderInTwoThreads } from './two-threads.ts';
 
 export interface StreamRequest {
   readonly references: readonly string[];
@@ -21,6 +21,8 @@ export interface StreamRequest {
   /** Says what was found in a reference; whether to end without any output. */
   readonly refuses: (findings: readonly Finding[]) => boolean;
   readonly out: (bytes: Uint8Array) => Promise<void>;
+  /** Of a second thread for large directories; its program posts what `renderShare` gives. */
+  readonly threads?: ThreadOptions | undefined;
 }
 
 /**
@@ -31,6 +33,32 @@ export interface StreamRequest {
  *   what comes before it has been written; `io` for the file of a large catalog
  */
 export async function streamReferences(request: StreamRequest): Promise<boolean> {
+  const shared = await renderLarge(request);
+  if (!shared) return streamInOneThread(request);
+  const { findings, slots, spool } = shared;
+  try {
+    if (request.refuses(findings)) return false;
+    for (const bytes of spool.bytes(slots)) await request.out(bytes);
+    return true;
+  } finally {
+    spool.close();
+  }
+}
+
+/** A large directory rendered by two threads; undefined for anything else. */
+async function renderLarge({
+  references,
+  rendering,
+  format,
+  threads,
+}: StreamRequest): Promise<RenderedDirectory | undefined> {
+  const [reference = ''] = references;
+  const root = references.length === 1 ? catalogDirectory(reference, rendering) : undefined;
+  if (!threads || root === undefined) return undefined;
+  return renderInTwoThreads(root, { format, migrates: rendering.migrates ?? false }, threads);
+}
+
+async function streamInOneThread(request: StreamRequest): Promise<boolean> {
   const spool = openSpool();
   try {
     const press = pressOf(request.format, spool);
@@ -69,59 +97,4 @@ function slotsUntil(
     slots.push(slot);
   }
   return slots;
-}
-
-/** Renders blobs as they are read, and knows them again by what is left of them. */
-interface Press {
-  readonly each: EachBlob;
-  /** Where a blob lies, rendered now if it was not before; or why it cannot be. */
-  readonly slotOf: (blob: Blob) => Slot | PipelineError;
-}
-
-function pressOf(format: RenderFormat, spool: Spool): Press {
-  const slots = new Map<Blob, Slot | PipelineError>();
-  const print = (blob: Blob): Slot | PipelineError => {
-    try {
-      return spool.put(rendered(blob, format));
-    } catch (error) {
-      if (!(error instanceof PipelineError) || error.code === 'io') throw error;
-      return error;
-    }
-  };
-  const kept = <T extends Blob>(blob: Blob, left: T): T => {
-    slots.set(left, print(blob));
-    return left;
-  };
-  return {
-    each: {
-      package: (blob) => kept(blob, { ...husk(blob), defaultChannel: '', description: '', properties: NONE }),
-      channel: (blob) => kept(blob, { ...husk(blob), entries: NONE, properties: NONE }),
-      bundle: (blob) => kept(blob, { ...husk(blob), ...EMPTY_BUNDLE }),
-      deprecations: (blob) => kept(blob, { ...husk(blob), entries: NONE }),
-      other: (blob) => kept(blob, husk(blob)),
-    },
-    slotOf: (blob) => slots.get(blob) ?? print(blob),
-  };
-}
-
-const NONE: readonly never[] = [];
-const NOTHING = {};
-const EMPTY_BUNDLE = { image: '', properties: NONE, relatedImages: NONE, version: undefined, release: '' };
-
-/** What the order goes by; no part of the text that a blob was read from. */
-function husk(blob: Blob): Blob {
-  const { file, line } = blob.document;
-  const document = {
-    file,
-    line,
-    locate: () => ({ file, line, column: 1 }),
-    detached: () => document,
-  };
-  return {
-    schema: ownText(blob.schema),
-    package: ownText(blob.package),
-    name: ownText(blob.name),
-    value: NOTHING,
-    document,
-  };
 }

@@ -12,6 +12,7 @@ import {
   renderAll,
   renderingOf,
 } from '../rendering.ts';
+import { SECOND_THREAD } from '../thread-options.ts';
 
 export const command: Command = {
   words: 'render',
@@ -53,7 +54,9 @@ export const command: Command = {
     }
     const refuses = (findings: readonly Finding[]) => printErrors(findings, terminal);
     const { out } = terminal;
-    return (await streamReferences({ references, rendering, format, refuses, out })) ? 0 : 1;
+    return (await streamReferences({ references, rendering, format, refuses, out, threads: SECOND_THREAD }))
+      ? 0
+      : 1;
   },
 };
 

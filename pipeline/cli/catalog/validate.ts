@@ -4,15 +4,12 @@ import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
 import type { Verdict } from '../../check/stored-verdicts.ts';
 import { checkDirectory } from '../../check/two-threads.ts';
-import { directorySource } from '../../directory.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
+import { SECOND_THREAD } from '../thread-options.ts';
 import { platformFolders } from './platform-folders.ts';
 import type { TreeAt } from './tree-at.ts';
-
-/** Where the program's file is, with those of its threads beside it; only where commands have files of their own. */
-declare const COMMAND_FOLDER: string | undefined;
 
 export const command: Command = {
   words: 'validate',
@@ -98,7 +95,5 @@ async function verdictOn(path: string, cache: string | undefined, terminal: Term
     const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
     return checkWorkTree(path, CATALOG_RULES, settings);
   }
-  if (typeof COMMAND_FOLDER === 'undefined')
-    return counted(await checkCatalog(directorySource(path), CATALOG_RULES));
-  return checkDirectory(path, CATALOG_RULES, { program: join(COMMAND_FOLDER, 'validate-thread.cjs') });
+  return checkDirectory(path, CATALOG_RULES, SECOND_THREAD);
 }

@@ -2,6 +2,7 @@ import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';
+import { SECOND_THREAD } from '../thread-options.ts';
 import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
@@ -36,7 +37,8 @@ export const command: OpmCommand = {
     };
     const refuses = (findings: readonly Finding[]) => complain(findings, world);
     const { out } = world.terminal;
-    return (await streamReferences({ references: call.operands, rendering, format, refuses, out })) ? 0 : 1;
+    const request = { references: call.operands, rendering, format, refuses, out, threads: SECOND_THREAD };
+    return (await streamReferences(request)) ? 0 : 1;
   },
 };
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openSpool, type Slot } from '../../../../pipeline/catalogs/render/ordered-spool.ts';
+import { openSharedFile, openSpool, type Slot } from '../../../../pipeline/catalogs/render/ordered-spool.ts';
 
 test.each([
   ['memory', 1 << 30],
@@ -18,6 +18,18 @@ test.each([
   const odd = slots.filter((_, i) => i % 2 === 1);
   expect(taken(spool.bytes(odd))).toBe(texts.filter((_, i) => i % 2 === 1).join(''));
   expect(taken(spool.bytes([] as Slot[]))).toBe('');
+});
+
+test('two spools share one file', () => {
+  const shared = openSharedFile();
+  if (!shared) throw new Error('no file can be made');
+  const spools = [openSpool(0, shared), openSpool(0, shared)] as const;
+  onTestFinished(() => spools[0].close());
+  const texts = Array.from({ length: 40 }, (_, i) => `${i}: ${'é𝄞x'.repeat(i * 2000)}\n`);
+  texts.push('y'.repeat(3_000_000), 'z', 'y'.repeat(2_000_000));
+  const slots = texts.map((text, i) => spools[i % 3 === 0 ? 0 : 1].put(text));
+  spools[1].flush();
+  expect(taken(spools[0].bytes(slots))).toBe(texts.join(''));
 });
 
 test('where no file can be made there is still the memory', () => {
