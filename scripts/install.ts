@@ -41,7 +41,8 @@ const PLACES: Readonly<Record<string, Place>> = {
       BUILD,
       '```',
       '',
-      'Without `npm link`, run `node CLONE/dist/portolan.mjs` in place of `portolan`.',
+      'Without `npm link`, run `node CLONE/dist/portolan.mjs` in place of `portolan`. On Node 20, `npm ci` warns that two packages ask for',
+      'Node 22 (`EBADENGINE`); CI runs all tests on Node 20, too.',
     ],
     after: ({ version }) => [
       'Put it on your `PATH`:',

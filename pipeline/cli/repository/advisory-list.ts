@@ -26,6 +26,8 @@ async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedCl
     const document = { apiVersion: 'portolan/v1alpha1', kind: 'AdvisoryList', advisories: states };
     await terminal.out(`${JSON.stringify(document, null, 2)}\n`);
   } else await terminal.out(linesText(states.flatMap(linesOf)));
+  if (states.length + findings.length === 0)
+    terminal.err('no advisories in the commit: new files in advisories/ count once they are committed\n');
   const isOpen = states.some(({ catalogs }) => catalogs.some(({ state }) => OPEN.has(state)));
   return isOpen || findings.length > 0 ? 1 : 0;
 }

@@ -20,7 +20,11 @@ import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';
 
 /** What is left to do when the files are written. */
-const NEXT = 'next: commit these files, and make the status portolan required on your branch';
+const NEXT = [
+  'next: commit these files, and make the status portolan required on your branch',
+  '  to report without blocking anything at first, add enforce: off to the policy',
+  '',
+].join('\n');
 
 const NO_CATALOGS =
   'none found, so the policy uses the default layout, catalogs/CATALOG/PACKAGE/; if they are elsewhere, write layout: {catalog: [PATTERN]}';
@@ -104,7 +108,7 @@ export const command: Command = {
         const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
         await terminal.out(linesText(proof));
       }
-      if (fresh.length > 0 && !invocation.flag('dry-run')) await terminal.out(`${NEXT}\n`);
+      if (fresh.length > 0 && !invocation.flag('dry-run')) await terminal.out(NEXT);
       return 0;
     } finally {
       await repository.close();

@@ -53,6 +53,10 @@ test('a version in the middle: every catalog is edited, once', async () => {
   expect(read('advisories/ETCD-1.yaml')).toContain('action: yank\n');
   expect(await advisory('new', 'ETCD-1', ...NEW, '--version', '1.1.0')).toMatchObject({ exit: 2 });
 
+  expect((await advisory('list')).err).toContain(
+    'no advisories in the commit: new files in advisories/ count',
+  );
+
   const dry = await advisory('apply', 'ETCD-1', '--dry-run');
   expect(dry.out).toContain(
     '-  replaces: etcd.v1.1.0\n+  replaces: etcd.v1.0.0\n+  skips:\n+  - etcd.v1.1.0\n',
