@@ -74,7 +74,7 @@ export interface Involving {
 
 /**
  * One repository on a forge. Its functions throw a PipelineError: `denied`, `not-found`, `usage`, `conflict`,
- * `rate-limited`, `bad-answer` or `unreachable`, the last three retryable.
+ * `rate-limited`, `bad-answer` or `unreachable`, the last three retryable, and `conflict` where somebody else writes.
  */
 export interface GateForge {
   /** What people call it. */

@@ -139,6 +139,7 @@ function errorOf(name: string, what: string, { status, text }: Answer): Pipeline
   // What moved is not where it was: names that were given up are redirected.
   const code = status >= 300 && status < 400 ? 'not-found' : (CODES[status] ?? 'bad-answer');
   return new PipelineError(code, `${name} returned ${status} for ${what}: ${said}`, {
-    retryable: status >= 500 || code === 'rate-limited',
+    // GitLab answers 409 while it sets another status of the commit (app/services/ci/create_commit_status_service.rb).
+    retryable: status >= 500 || status === 409 || code === 'rate-limited',
   });
 }

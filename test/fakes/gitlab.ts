@@ -17,9 +17,35 @@ interface Account {
   readonly username: string;
 }
 
+interface FakePipeline {
+  readonly id: number;
+  readonly sha: string;
+  readonly ref: string;
+  readonly source: 'merge_request_event' | 'push' | 'external';
+}
+
+interface FakeStatus {
+  readonly sha: string;
+  readonly name: string;
+  readonly state: string;
+  readonly description: string;
+  /** Id of its pipeline. */
+  readonly pipeline: number;
+}
+
 export interface FakeGitLab {
   readonly api: string;
-  readonly statuses: { sha: string; name: string; state: string; description: string; ref?: string }[];
+  readonly statuses: FakeStatus[];
+  /** The latest last. */
+  readonly pipelines: FakePipeline[];
+  /** Numbers of merge requests from forks. */
+  readonly forks: Set<number>;
+  /** Statuses of the pipeline that decides whether a merge request may be merged. */
+  statusesOf(number: number): FakeStatus[];
+  /** What is answered when a status is set, in place of setting it. */
+  readonly refusals: number[];
+  /** The role of the token's account. */
+  role: 'Developer' | 'Maintainer';
   readonly notes: { id: number; number: number; author: Account; body: string }[];
   /** Members of groups, by their paths. */
   readonly groups: Map<string, readonly (Account & { access_level: number; state: string })[]>;
@@ -33,7 +59,34 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
   const { forge, repository } = hub;
   // All that is asked of it is of commits by their ids.
   const git = remembering(repository.git);
-  const fake: Omit<FakeGitLab, 'api'> = { statuses: [], notes: [], groups: new Map() };
+  const fake: FakeGitLab = {
+    api: '',
+    statuses: [],
+    pipelines: [],
+    forks: new Set(),
+    refusals: [],
+    role: 'Maintainer',
+    notes: [],
+    groups: new Map(),
+    statusesOf: (number) => {
+      const id = headPipeline(String(number))?.id;
+      return fake.statuses.filter(({ pipeline }) => pipeline === id);
+    },
+  };
+  /** Pipelines for the merge request come before those of its branch. */
+  const headPipeline = (number: string | undefined): FakePipeline | undefined => {
+    const { head, branch } = pullOf(number) ?? {};
+    const latestFirst = fake.pipelines.toReversed();
+    return (
+      latestFirst.find(
+        ({ source, ref, sha }) =>
+          source === 'merge_request_event' &&
+          (ref === `refs/merge-requests/${number}/merge` ||
+            (ref === `refs/merge-requests/${number}/head` && sha === head)),
+      ) ?? latestFirst.find(({ ref, sha }) => ref === branch && sha === head && !isFork(number))
+    );
+  };
+  const isFork = (number: string | undefined): boolean => fake.forks.has(Number(number));
   const accounts = (): Account[] => forge.accounts.map(({ id, login }) => ({ id, username: login }));
   const accountOf = (login: string | undefined): Account | null =>
     accounts().find(({ username }) => username.toLowerCase() === login?.toLowerCase()) ?? null;
@@ -68,7 +121,11 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     return {
       ...{ iid: pull.number, author: accountOf(author), state: state === 'open' ? 'opened' : 'merged' },
       ...{ draft, labels, sha: head, source_branch: branch, target_branch: pull.into ?? 'main' },
-      ...{ project_id: 1, source_project_id: 1 },
+      ...{
+        project_id: 1,
+        source_project_id: isFork(number) ? 2 : 1,
+        head_pipeline: headPipeline(number) ?? null,
+      },
       diff_refs: { base_sha: base, start_sha: base, head_sha: head },
     };
   };
@@ -138,9 +195,20 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     [
       'POST PROJECT/statuses/([0-9a-f]{40})',
       ([sha = ''], _, body) => {
-        const status = { ...JSON.parse(body), sha };
-        const last = fake.statuses.findLast((one) => one.sha === sha && one.name === status.name);
-        if (last?.state === 'pending' && status.state === 'pending') return 400;
+        const refusal = fake.refusals.shift();
+        if (refusal !== undefined) return refusal;
+        const { name, state, description, ref = 'main', pipeline_id: wanted } = JSON.parse(body);
+        // Whoever may neither push nor merge to a protected branch may not change its pipelines.
+        if (ref === 'main' && fake.role === 'Developer') return 403;
+        const found = fake.pipelines.findLast(
+          (one) => one.sha === sha && one.ref === ref && (wanted === undefined || one.id === wanted),
+        );
+        if (!found && wanted !== undefined) return 404;
+        const pipeline = found ?? { id: fake.pipelines.length + 1, sha, ref, source: 'external' as const };
+        if (!found) fake.pipelines.push(pipeline);
+        const last = fake.statuses.findLast((one) => one.pipeline === pipeline.id && one.name === name);
+        if (last?.state === 'pending' && state === 'pending') return 400;
+        const status = { sha, name, state, description, pipeline: pipeline.id };
         fake.statuses.push(status);
         return status;
       },
@@ -178,7 +246,7 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
       reply(response, 200, JSON.stringify(bend(what, page)) ?? '');
     }
   });
-  return { ...fake, api: `http://${await listen(server)}/api/v4` };
+  return Object.assign(fake, { api: `http://${await listen(server)}/api/v4` });
 }
 
 const MESSAGES: Readonly<Record<number, string>> = {

@@ -50,6 +50,8 @@ export const MEANINGFUL: Readonly<Record<'Forgejo' | 'GitLab', readonly string[]
   ],
   GitLab: [
     'GET /merge_requests/7 source_project_id null',
+    'GET /merge_requests/7 head_pipeline missing',
+    'GET /merge_requests/7 head_pipeline null',
     'GET /merge_requests/7/approvals approved_by[].approved_at missing',
     'GET /merge_requests/7/approvals approved_by[].approved_at null',
     'GET /merge_requests/7/commits [].parent_ids missing',

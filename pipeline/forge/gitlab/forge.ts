@@ -6,7 +6,7 @@ import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
 import { plain, shortened } from '../../text.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient } from '../http.ts';
-import { commitId, flag, list, nullable, object, type Read, text, time, whole } from '../reply.ts';
+import { commitId, flag, list, nullable, object, optional, type Read, text, time, whole } from '../reply.ts';
 import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
 
 export const GITLAB = 'GitLab';
@@ -62,10 +62,9 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     },
     postStatus: async ({ commit: head, report }) => {
       const number = report.request?.number;
-      // Without a branch GitLab takes one that has the commit, which no branch here has if it comes from a fork.
-      const source = number === undefined ? undefined : (await readData(client, merge(number))).source_branch;
+      const place = number === undefined ? undefined : placeOf(await readData(client, merge(number)), head);
       const said = { context: STATUS_NAME, state: stateOf(report), description: plain(headlineOf(report)) };
-      await postStatus(client, at, { commit: head, ...said }, source);
+      await postStatus(client, at, { commit: head, ...said }, place);
     },
     // The note has them; at their lines they are in the Code Quality report of a job (docs/gitlab.md).
     postFindings: async () => undefined,
@@ -93,21 +92,46 @@ async function postStatus(
   client: ForgeClient,
   at: string,
   { commit: head, context, state, description, url }: Omit<CommitStatus, 'repository'>,
-  ref?: string,
+  place: Place = { commit: head },
 ): Promise<void> {
+  const { commit, ...pipeline } = place;
   const said = {
     state: STATES[state] ?? 'failed',
     name: context,
     description: shortened(description, DESCRIPTION),
   };
-  const more = { ...(url ? { target_url: url } : {}), ...(ref === undefined ? {} : { ref }) };
+  const more = { ...(url ? { target_url: url } : {}), ...pipeline };
   try {
-    await client.send('POST', `${at}/statuses/${head}`, { ...said, ...more });
+    await client.send('POST', `${at}/statuses/${commit}`, { ...said, ...more });
   } catch (error) {
     // GitLab takes no second "pending" after the first.
     const isRepeated = error instanceof PipelineError && error.message.includes('Cannot transition status');
     if (!isRepeated || said.state !== 'pending') throw error;
   }
+}
+
+/** The pipeline that gets a status: the latest one of a commit and a ref, or the one that is named. */
+interface Place {
+  readonly commit: string;
+  readonly ref?: string;
+  readonly pipeline_id?: number;
+}
+
+/**
+ * Where GitLab looks for the status of a head: in the merge request's latest pipeline. Pipelines for merge requests come
+ * before those of the branch (app/finders/ci/pipelines_for_merge_request_finder.rb); without any, the status makes one
+ * (https://docs.gitlab.com/ci/ci_cd_for_external_repos/external_commit_statuses). A fork's branch is not the branch of the
+ * same name here, which may be protected.
+ */
+function placeOf(data: MergeRequest, head: string): Place {
+  const { iid, sha, source_branch: source, source_project_id: from, project_id: into } = data;
+  const { head_pipeline: pipeline } = data;
+  const refs = `refs/merge-requests/${iid}/`;
+  // A pipeline for merged results is of the commit of the merge. A result never goes to the pipeline of another head.
+  const isOfHead = pipeline?.sha === head || pipeline?.ref === `${refs}merge`;
+  if (pipeline?.ref.startsWith(refs) && isOfHead && sha === head)
+    return { commit: pipeline.sha, ref: pipeline.ref, pipeline_id: pipeline.id };
+  return { commit: head, ref: from === into ? source : `${refs}head` };
 }
 
 const branch = object({ commit: object({ id: commitId }) });
@@ -126,6 +150,7 @@ const mergeRequest = object({
   project_id: whole,
   /** Null where the fork is gone. */
   source_project_id: nullable(whole),
+  head_pipeline: optional(object({ id: whole, sha: commitId, ref: text })),
 });
 type MergeRequest = Read<typeof mergeRequest>;
 

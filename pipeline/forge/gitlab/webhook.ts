@@ -16,7 +16,7 @@ export const gitLabWebhooks: Webhooks = {
   deliveryOf: (headers) => headers['idempotency-key'] ?? headers['x-gitlab-event-uuid'] ?? '',
   eventOf: (headers, text) => {
     const name = headers['x-gitlab-event'];
-    if (name !== 'Push Hook' && name !== 'Merge Request Hook') return 'other';
+    if (name !== 'Push Hook' && name !== 'Merge Request Hook' && name !== 'Pipeline Hook') return 'other';
     const value = parsedJson(text);
     if (!isObject(value) || !isObject(value['project'])) return undefined;
     const { id } = value['project'];
@@ -25,6 +25,13 @@ export const gitLabWebhooks: Webhooks = {
     if (name === 'Merge Request Hook') {
       const about = value['object_attributes'];
       const number = isObject(about) ? about['iid'] : undefined;
+      return typeof number === 'number' ? { kind: 'pull', id, at: undefined, number } : undefined;
+    }
+    if (name === 'Pipeline Hook') {
+      const [about, merge] = [value['object_attributes'], value['merge_request']];
+      // A pipeline that begins has no status of ours yet. Only it changes to "pending": a status that is added to one does not.
+      if (!isObject(about) || about['status'] !== 'pending' || !isObject(merge)) return 'other';
+      const number = merge['iid'];
       return typeof number === 'number' ? { kind: 'pull', id, at: undefined, number } : undefined;
     }
     const pushed = pushedIn(value);

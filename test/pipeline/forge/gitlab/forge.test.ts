@@ -101,6 +101,87 @@ test('a second pending status is none, and other refusals are errors', async () 
   ).rejects.toMatchObject({ code: 'not-found' });
 });
 
+test('a status that GitLab is busy to set comes again, and one that the role may not set does not', async () => {
+  const report = () =>
+    reportGitLabStatus(client(), {
+      ...{ repository: 'example/catalogs', commit: hub.base(), context: 'portolan/publish v4.20' },
+      ...{ state: 'success', description: 'x' },
+    });
+  fake.refusals.push(409, 429);
+  await expect(report()).rejects.toMatchObject({ code: 'conflict', retryable: true });
+  await expect(report()).rejects.toMatchObject({ code: 'rate-limited', retryable: true });
+  fake.role = 'Developer';
+  await expect(report()).rejects.toMatchObject({ code: 'denied', retryable: false });
+  expect(fake.statuses).toEqual([]);
+  fake.role = 'Maintainer';
+  await report();
+  expect(fake.statuses).toHaveLength(1);
+});
+
+/** Says that a merge request passed. */
+async function pass(number: number, head: string): Promise<void> {
+  const { request } = GREEN;
+  if (!request) throw new Error('no request');
+  await gitLabForge(client(), NAME).postStatus({
+    commit: head,
+    report: { ...GREEN, head, request: { ...request, number } },
+  });
+}
+
+test('the status is in the pipeline that decides: that of the branch, or one for the merge request', async () => {
+  fake.role = 'Developer';
+  const { number, head, branch } = hub.open({ 'README.md': 'x' });
+  await pass(number, head);
+  expect(fake.pipelines).toMatchObject([{ sha: head, ref: branch, source: 'external' }]);
+  expect(fake.statusesOf(number)).toMatchObject([{ name: 'portolan', state: 'success' }]);
+  // A pipeline for the merge request begins, and its event has the status set anew.
+  const pipeline = {
+    sha: head,
+    ref: `refs/merge-requests/${number}/head`,
+    source: 'merge_request_event' as const,
+  };
+  fake.pipelines.push({ id: 2, ...pipeline });
+  expect(fake.statusesOf(number)).toEqual([]);
+  await pass(number, head);
+  expect(fake.statusesOf(number)).toMatchObject([{ name: 'portolan', pipeline: 2 }]);
+  // One for merged results is of the commit of the merge.
+  const merged = hub.repository.commit({ 'README.md': 'x' }, { parents: [hub.base(), head] });
+  fake.pipelines.push({ ...pipeline, id: 3, sha: merged, ref: `refs/merge-requests/${number}/merge` });
+  await pass(number, head);
+  expect(fake.statusesOf(number)).toMatchObject([{ name: 'portolan', sha: merged, pipeline: 3 }]);
+});
+
+test("a head's result does not go to the pipeline of a later head", async () => {
+  const pull = hub.open({ 'README.md': 'x' });
+  const { number, head } = pull;
+  hub.push(pull, { 'README.md': 'y' });
+  for (const [id, ref] of [
+    [1, 'head'],
+    [2, 'merge'],
+  ] as const)
+    fake.pipelines.push({
+      id,
+      sha: pull.head,
+      ref: `refs/merge-requests/${number}/${ref}`,
+      source: 'merge_request_event',
+    });
+  await pass(number, head);
+  expect(fake.statusesOf(number)).toEqual([]);
+});
+
+test('the status of a merge request from a fork is never that of a branch of the project', async () => {
+  fake.role = 'Developer';
+  const { number, head } = hub.open({ 'README.md': 'x' }, { branch: 'main' });
+  fake.forks.add(number);
+  await pass(number, head);
+  expect(fake.pipelines).toMatchObject([{ sha: head, ref: `refs/merge-requests/${number}/head` }]);
+  // Somebody of the project runs its pipeline there.
+  const ref = `refs/merge-requests/${number}/head`;
+  fake.pipelines.push({ id: 2, sha: head, ref, source: 'merge_request_event' });
+  await pass(number, head);
+  expect(fake.statusesOf(number)).toMatchObject([{ name: 'portolan' }]);
+});
+
 test('members of a group count from the role Developer on, while they are active', async () => {
   const member = (id: number, username: string, level: number, state = 'active') => ({
     ...{ id, username, access_level: level, state },

@@ -8,6 +8,7 @@ const MERGE = {
   project: { id: 3 },
   object_attributes: { iid: 7, action: 'approval', updated_at: '2013-12-03' },
 };
+const PIPELINE = { ...MERGE, object_attributes: { status: 'pending' }, merge_request: { iid: 7 } };
 
 test.each([
   ['the secret', 'between friends', true],
@@ -34,6 +35,11 @@ test.each([
   // The merge request may have been updated long ago: an approval of today is not stale.
   ['Merge Request Hook', MERGE, { kind: 'pull', id: 3, number: 7, at: undefined }],
   ['Merge Request Hook', { project: { id: 3 } }, undefined],
+  // A pipeline for a merge request that begins.
+  ['Pipeline Hook', PIPELINE, { kind: 'pull', id: 3, number: 7, at: undefined }],
+  ['Pipeline Hook', { ...PIPELINE, object_attributes: { status: 'running' } }, 'other'],
+  ['Pipeline Hook', { ...PIPELINE, merge_request: null }, 'other'],
+  ['Pipeline Hook', { ...PIPELINE, merge_request: { iid: '7' } }, undefined],
   // Portolan's own note is one.
   ['Note Hook', MERGE, 'other'],
   ['Tag Push Hook', PUSH, 'other'],
