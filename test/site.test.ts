@@ -44,6 +44,25 @@ test('each command is on one page, with its help, and in the list of all', () =>
   }
 });
 
+test('the help of a command is text that fits narrow screens: only its usage, its files and its examples are code', () => {
+  const help = ['Usage: portolan a FILE', '', 'Does *a*.', '', 'FILE is YAML:', '  a: 1'];
+  const more = ['', 'Options:', '      --to DIR|-  where_to <write>', '', 'Examples:', '  portolan a x'];
+  const [, page] = commandPages(
+    ['# Commands', '## G', '### portolan a', '```', ...help, ...more, '```'].join('\n'),
+  );
+  expect(page?.text.split(/\n+/)).toEqual([
+    '# portolan a',
+    ...['```', 'Usage: portolan a FILE', '```'],
+    'Does \\*a\\*.',
+    ...['```', 'FILE is YAML:', '  a: 1', '```'],
+    '## Options',
+    '- `--to DIR|-`: where\\_to \\<write\\>',
+    '## Examples',
+    ...['```', 'portolan a x', '```'],
+    '',
+  ]);
+});
+
 test('a command lists the pages that use it, and no others', () => {
   expect(byPath.get('commands/mirror-sync.md')).toContain('](../first-mirror.md)');
   expect(byPath.get('commands/mirror-sync.md')).not.toContain('](../crd-safety.md)');

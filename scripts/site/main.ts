@@ -16,6 +16,7 @@ const { values } = parseArgs({
   },
 });
 const PAGES = 'site/pages';
+const HOME_PICTURE = '/pictures/terminal-short.svg';
 
 const documents = new Map(documentFiles(readdirSync).map((file) => [file, readFileSync(file, 'utf8')]));
 const pages = sitePages({ sources: values.sources, documents });
@@ -23,6 +24,8 @@ rmSync(PAGES, { recursive: true, force: true });
 for (const { path, text } of [...pages, { path: 'index.md', text: readFileSync('site/index.md', 'utf8') }])
   write(join(PAGES, path), text);
 cpSync('docs/pictures', join(PAGES, 'pictures'), { recursive: true });
+// The home page names its picture by its address.
+cpSync(`docs${HOME_PICTURE}`, join(PAGES, 'public', HOME_PICTURE));
 write(
   join(PAGES, 'site.json'),
   JSON.stringify({

@@ -93,7 +93,7 @@ function rulePage(group: string): SitePage & { readonly title: string; readonly 
   );
   const head = title.includes(' ') ? `# Rules: ${title.toLowerCase()}` : `# Rules: ${title}`;
   const about =
-    'A [policy](../policy.md) can change the severity of each rule (`rules`), or waive it for a package until a date (`waivers`).';
+    'A [policy](../policy.md) can change the severity of each rule (`rules`), or waive it for a package until a date (`waivers`). In examples, the rule reports the lines with `-`, and accepts those with `+`.';
   return { path, title, rules, text: [head, '', about, '', body.trim(), ''].join('\n') };
 }
 
@@ -126,8 +126,44 @@ function commandPage(part: string): SitePage & { readonly words: string; readonl
   const words = wordsOf(part);
   // The help starts with its usage; the summary is the first line after it.
   const [summary = ''] = lines.filter((line) => line !== '' && !/^(?:```|Usage:| )/.test(line));
-  const text = [`# ${title}`, '', lines.join('\n').trim(), ''].join('\n');
+  const text = [`# ${title}`, '', ...helpBlocks(lines).map(helpMarkdown), ''].join('\n');
   return { path: `commands/${words.replaceAll(' ', '-')}.md`, words, summary, text };
+}
+
+/** The parts of a command's help between empty lines. */
+function helpBlocks(lines: readonly string[]): string[] {
+  const help = lines
+    .join('\n')
+    .replaceAll(/^```.*$/gm, '')
+    .trim();
+  return help.split(/\n{2,}/);
+}
+
+/** A part of a help as Markdown: options as a list, examples as code, and text that fits narrow screens. */
+function helpMarkdown(block: string): string {
+  const [first = '', ...rest] = block.split('\n');
+  const fenced = (lines: readonly string[]): string => ['```', ...lines, '```', ''].join('\n');
+  if (first.startsWith('Usage: ')) return fenced([first, ...rest]);
+  const options = rest.map((line) => /^ +(-\S.*?) {2,}(\S.*)$/.exec(line));
+  if (first === 'Options:' && options.every((option) => option !== null))
+    return [
+      '## Options',
+      '',
+      ...options.map(([, name, text = '']) => `- \`${name}\`: ${escaped(text)}`),
+      '',
+    ].join('\n');
+  if (first === 'Examples:') {
+    const written = rest.map((line) => line.replace(/^ {2}/, ''));
+    return ['## Examples', '', fenced(written)].join('\n');
+  }
+  return [first, ...rest].some((line) => line.startsWith(' '))
+    ? fenced([first, ...rest])
+    : `${escaped(block)}\n`;
+}
+
+/** Text that is nothing else in Markdown. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>|]/g, '\\$&').replaceAll(/^(\s*)([-+#]|\d+\.)(?= )/gm, '$1\\$2');
 }
 
 /** Links to the pages that use a command; empty if there are none. */

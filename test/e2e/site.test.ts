@@ -67,13 +67,13 @@ const SCREENS: readonly [string, BrowserContextOptions, readonly string[]][] = [
   [
     'light',
     { viewport: { width: 1280, height: 900 } },
-    ['', 'start-maintainer.html', 'policy.html', 'rules/channel.html', 'commands/check.html'],
+    ['', 'start-maintainer.html', 'policy.html', 'rules/graph.html', 'commands/check.html'],
   ],
   ['dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' }, ['', 'rules/channel.html']],
   [
     'phone',
     { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
-    ['', 'start-maintainer.html', 'commands/check.html'],
+    ['', 'start-maintainer.html', 'rules/graph.html', 'commands/check.html', 'comparison.html'],
   ],
 ];
 describe.each(SCREENS)('%s', (_, options, paths) => {
@@ -89,6 +89,16 @@ describe.each(SCREENS)('%s', (_, options, paths) => {
       await page.close();
     },
   );
+});
+
+test.each(SCREENS)('%s: the home page shows its picture before anybody scrolls', async (_, options) => {
+  const page = await opened('', options);
+  const picture = page.getByRole('img', { name: 'portolan check names the installed version that is stuck' });
+  const { y = 0, height = 0 } = (await picture.boundingBox()) ?? {};
+  expect(height).toBeGreaterThan(200);
+  expect(y + height).toBeLessThanOrEqual(options.viewport?.height ?? 0);
+  expect(await page.evaluate("document.querySelector('.image-src').naturalWidth")).toBeGreaterThan(0);
+  await page.close();
 });
 
 test('the search finds a rule, without a server', async () => {

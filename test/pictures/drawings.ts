@@ -19,6 +19,9 @@ interface Recorded {
 
 /** Lines of the upgrade impact up to the end of its first installation. */
 const INSTALLATION = 5;
+const TITLE = 'opm validate passes. portolan check fails: clusters lose their upgrade path';
+/** Characters of a line that can be read on a phone. */
+const NARROW = 58;
 
 /** The drawings of a report, by file name. */
 export function drawings(report: CheckReport): ReadonlyMap<string, string> {
@@ -28,11 +31,15 @@ export function drawings(report: CheckReport): ReadonlyMap<string, string> {
   return new Map([
     [
       'terminal.svg',
-      terminalSvg('opm validate passes. portolan check fails: clusters lose their upgrade path', [
-        ...opmLines(recorded),
-        { look: 'printed', text: '' },
-        ...portolanLines(report),
-      ]),
+      terminalSvg(TITLE, [...opmLines(recorded), { look: 'printed', text: '' }, ...portolanLines(report)]),
+    ],
+    [
+      'terminal-short.svg',
+      terminalSvg(
+        TITLE,
+        [...opmLines(recorded), { look: 'printed', text: '' }, ...shortLines(report)],
+        NARROW,
+      ),
     ],
     ['upgrade-graph.svg', svgText(diff.graph, { interactive: false, styled: true })],
   ]);
@@ -74,6 +81,22 @@ function portolanLines(report: CheckReport): Line[] {
     ...printed.slice(end + 1, end + 3).map((text) => ({ look: lookOf(text), text })),
     more,
   ];
+}
+
+/** The installation that is stuck, and the fix. */
+function shortLines(report: CheckReport): Line[] {
+  const lines = portolanLines(report);
+  const command = lines.filter(({ look }) => look === 'typed');
+  const [, ...stuck] = lines.slice(
+    lines.findIndex(({ text }) => text.startsWith('Upgrade impact:')),
+    7,
+  );
+  const fix = lines.filter(({ look }) => look === 'good');
+  return [...command, ...stuck.map(outdented), ...fix.map(outdented)];
+}
+
+function outdented({ look, text }: Line): Line {
+  return { look, text: text.replace(/^ {2,4}/, '') };
 }
 
 function lookOf(text: string): Look {

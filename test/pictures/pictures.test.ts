@@ -26,13 +26,16 @@ test('the page shows each picture of a pull request, and every other file is sho
   const shown = [...page.matchAll(/!\[[^\]]+\]\(pictures\/([\w-]+)\.png\)/g)].map(([, name]) => name);
   expect(shown.sort()).toEqual([...SHOWN.map(({ name }) => name), 'page'].sort());
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
-  const text = pages.map((name) => readFileSync(`docs/${name}`, 'utf8')).join('');
-  expect(readdirSync('docs/pictures').filter((name) => !text.includes(`(pictures/${name})`))).toEqual([]);
+  const texts = [...pages.map((name) => `docs/${name}`), 'site/index.md'].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  const isShown = (name: string): boolean => texts.some((text) => text.includes(`pictures/${name}`));
+  expect(readdirSync('docs/pictures').filter((name) => !isShown(name))).toEqual([]);
 });
 
 test('the terminal and the upgrade graph are drawn from the report', () => {
   const drawn = drawings(read(DRAWN, 'report'));
-  expect([...drawn.keys()]).toEqual(['terminal.svg', 'upgrade-graph.svg']);
+  expect([...drawn.keys()]).toEqual(['terminal.svg', 'terminal-short.svg', 'upgrade-graph.svg']);
   for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
 });
 

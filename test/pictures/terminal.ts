@@ -9,7 +9,7 @@ export interface Line {
   readonly text: string;
 }
 
-/** Characters of a line; longer ones go on in the next one. */
+/** Characters of a line, unless told; longer ones go on in the next one. */
 const COLUMNS = 104;
 const CHARACTER = 7.83;
 const LINE = 19;
@@ -23,9 +23,9 @@ const STYLE = [
 ].join('\n');
 
 /** @param title what the picture shows, for those who do not see it */
-export function terminalSvg(title: string, lines: readonly Line[]): string {
-  const rows = lines.flatMap(wrapped);
-  const width = Math.ceil(COLUMNS * CHARACTER + 2 * MARGIN);
+export function terminalSvg(title: string, lines: readonly Line[], columns: number = COLUMNS): string {
+  const rows = lines.flatMap((line) => wrapped(line, columns));
+  const width = Math.ceil(columns * CHARACTER + 2 * MARGIN);
   const height = rows.length * LINE + 2 * MARGIN;
   const texts = rows.map(
     ({ look, text }, i) =>
@@ -43,13 +43,13 @@ export function terminalSvg(title: string, lines: readonly Line[]): string {
 }
 
 /** A line by words, each row below the first one indented as the first, and two columns more. */
-function wrapped({ look, text }: Line): Line[] {
+function wrapped({ look, text }: Line, columns: number): Line[] {
   const indentation = ' '.repeat(text.length - text.trimStart().length);
   const rows: string[] = [];
   let row = '';
   for (const word of text.trimStart().split(' ')) {
     const start = rows.length === 0 ? indentation : `${indentation}  `;
-    if (row !== '' && `${row} ${word}`.length > COLUMNS) {
+    if (row !== '' && `${row} ${word}`.length > columns) {
       rows.push(row);
       row = `${indentation}  ${word}`;
     } else row = row === '' ? `${start}${word}` : `${row} ${word}`;
