@@ -1,4 +1,5 @@
 /** What a forge's webhooks say, after their signature was checked. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../catalog/go/shape.ts';
 
 /** Headers of a delivery; names in lower case. */
@@ -35,6 +36,13 @@ export interface Webhooks {
   deliveryOf?(headers: WebhookHeaders): string;
   /** @returns `other` for an event that asks for nothing; undefined for one that is not as the forge writes it */
   eventOf(headers: WebhookHeaders, text: string): ForgeEvent | 'other' | undefined;
+}
+
+/** Whether a text has this HMAC-SHA256, in hex without a prefix. An empty secret never matches. */
+export function isSignedWith(text: string, signature: string | undefined, secret: string): boolean {
+  if (!/^[0-9a-f]{64}$/.test(signature ?? '') || secret === '') return false;
+  const own = createHmac('sha256', secret).update(text).digest();
+  return timingSafeEqual(own, Buffer.from(signature ?? '', 'hex'));
 }
 
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;

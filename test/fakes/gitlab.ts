@@ -47,6 +47,9 @@ export interface FakeGitLab {
   /** The role of the token's account. */
   role: 'Developer' | 'Maintainer';
   readonly notes: { id: number; number: number; author: Account; body: string }[];
+  /** External status checks of the project; without any, its plan has none. */
+  readonly statusChecks: { id: number; name: string }[];
+  readonly answers: { number: number; external_status_check_id: number; sha: string; status: string }[];
   /** Members of groups, by their paths. */
   readonly groups: Map<string, readonly (Account & { access_level: number; state: string })[]>;
 }
@@ -66,6 +69,8 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     forks: new Set(),
     refusals: [],
     role: 'Maintainer',
+    statusChecks: [],
+    answers: [],
     notes: [],
     groups: new Map(),
     statusesOf: (number) => {
@@ -211,6 +216,16 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
         const status = { sha, name, state, description, pipeline: pipeline.id };
         fake.statuses.push(status);
         return status;
+      },
+    ],
+    [`GET ${MERGE}/status_checks`, () => (fake.statusChecks.length === 0 ? 401 : fake.statusChecks)],
+    [
+      `POST ${MERGE}/status_check_responses`,
+      ([number], _, body) => {
+        const answer = JSON.parse(body);
+        if (answer.sha !== pullOf(number)?.head) return 409;
+        fake.answers.push({ number: Number(number), ...answer });
+        return answer;
       },
     ],
     [`GET ${MERGE}/notes`, ([number]) => fake.notes.filter((one) => one.number === Number(number))],

@@ -8,6 +8,7 @@ import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.
 import { type ForgeClient, openForgeClient } from '../http.ts';
 import { commitId, flag, list, nullable, object, optional, type Read, text, time, whole } from '../reply.ts';
 import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
+import { answerStatusChecks } from './status-check.ts';
 
 export const GITLAB = 'GitLab';
 
@@ -62,9 +63,15 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     },
     postStatus: async ({ commit: head, report }) => {
       const number = report.request?.number;
+      const state = stateOf(report);
       const place = number === undefined ? undefined : placeOf(await readData(client, merge(number)), head);
-      const said = { context: STATUS_NAME, state: stateOf(report), description: plain(headlineOf(report)) };
-      await postStatus(client, at, { commit: head, ...said }, place);
+      const said = { context: STATUS_NAME, state, description: plain(headlineOf(report)) };
+      const answer = { commit: head, passed: state === 'success' };
+      // At once: what fails for one must not keep the other from being said.
+      await Promise.all([
+        postStatus(client, at, { commit: head, ...said }, place),
+        number === undefined ? undefined : answerStatusChecks(client, merge(number), STATUS_NAME, answer),
+      ]);
     },
     // The note has them; at their lines they are in the Code Quality report of a job (docs/gitlab.md).
     postFindings: async () => undefined,

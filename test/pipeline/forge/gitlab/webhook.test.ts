@@ -1,4 +1,5 @@
 /** Webhooks as GitLab documents them; the bodies are cut to what is read. */
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { gitLabWebhooks } from '../../../../pipeline/forge/gitlab/webhook.ts';
 
@@ -18,6 +19,19 @@ test.each([
 ])('a token: %s', async (_, token, expected) => {
   const headers = { 'x-gitlab-token': token };
   expect(await gitLabWebhooks.isSigned('text', headers, 'between friends')).toBe(expected);
+});
+
+test('what an external status check is sent is signed, and asks for nothing', async () => {
+  const text = JSON.stringify({ object_kind: 'merge_request', ...MERGE });
+  const headers = {
+    'x-gitlab-signature': createHmac('sha256', 'between friends').update(text).digest('hex'),
+  };
+  expect(await gitLabWebhooks.isSigned(text, headers, 'between friends')).toBe(true);
+  expect(await gitLabWebhooks.isSigned(`${text} `, headers, 'between friends')).toBe(false);
+  expect(await gitLabWebhooks.isSigned(text, { ...headers, 'x-gitlab-token': 'x' }, 'between friends')).toBe(
+    false,
+  );
+  expect(gitLabWebhooks.eventOf(headers, text)).toBe('other');
 });
 
 test('an empty secret never matches', async () => {
