@@ -5,10 +5,13 @@
 import { applyEdit } from '../../catalog/edit/advisory.ts';
 import { type FileText, fileText, joined } from '../../catalog/edit/file.ts';
 import { load } from '../../catalog/fbc/load.ts';
-import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
+import { type Catalog, catalogOf, type Package } from '../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import { quoted } from '../../catalog/names.ts';
+import { hasVersion } from '../../catalog/olm/advisory/advisory.ts';
+import { NO_EDIT } from '../../catalog/olm/advisory/package-edit.ts';
 import { type AdvisoryPlan, planOf } from '../../catalog/olm/advisory/plan.ts';
 import { type PublishedBundle, type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
@@ -61,12 +64,34 @@ export async function plansOf(repository: Repository, request: AdvisoryRequest):
   const { advisory } = request;
   const { units, names, textsOf } = await concernedCatalogs(repository, request);
   const past = await pastOfUnits(repository, request, units);
-  const catalogs: CatalogPlan[] = [];
+  const catalogs: Planned[] = [];
   for (const catalog of names) {
     const published = past.published.get(catalog)?.get(advisory.package) ?? [];
     catalogs.push(await planCatalog({ request, catalog, published, ...(await textsOf(catalog)) }));
   }
-  return { catalogs, unread: past.unread };
+  return { catalogs: withTarget(catalogs, advisory), unread: past.unread };
+}
+
+type Planned = CatalogPlan & { readonly hasTarget: boolean };
+
+/** Refuses a redirection to what none of the catalogs has; where only some lack it, their installations are listed. */
+function withTarget(catalogs: readonly Planned[], { to }: StoredAdvisory): CatalogPlan[] {
+  if (!to || catalogs.some(({ hasTarget }) => hasTarget)) return [...catalogs];
+  const what = to.version === undefined ? `channel ${quoted(to.channel ?? '')}` : `version ${to.version}`;
+  const refused = `no catalog has the ${what} to redirect to`;
+  const impossible = { kind: 'impossible', edit: NO_EDIT, without: [], newGraphs: [] } as const;
+  const none = { files: new Map<string, undefined>(), unaccepted: [], refused };
+  return catalogs.map((one) =>
+    one.plan.kind === 'not affected' ? one : { ...one, ...none, plan: { ...one.plan, ...impossible } },
+  );
+}
+
+/** Whether a package has the version or the channel that an advisory redirects to. */
+function hasTarget(ofPackage: Package | undefined, { to = {} }: StoredAdvisory): boolean {
+  const { version, channel } = to;
+  if (!ofPackage) return false;
+  if (version === undefined) return channel === undefined || ofPackage.channels.has(channel);
+  return [...ofPackage.bundles.values()].some((bundle) => hasVersion(bundle, version));
 }
 
 export interface ConcernedCatalogs {
@@ -124,19 +149,19 @@ interface Scene extends CatalogTexts {
   readonly published: readonly PublishedBundle[];
 }
 
-async function planCatalog(scene: Scene): Promise<CatalogPlan> {
+async function planCatalog(scene: Scene): Promise<Planned> {
   const { request, catalog, isMade, texts } = scene;
   const { advisory } = request;
   const nothing = { catalog, files: new Map<string, string>(), refused: undefined };
   const before = await stateOf(scene, texts);
   const plan = planOf(before.world, advisory);
   const unaccepted = plan.without.filter((name) => !advisory.withoutUpgradePath.includes(name));
-  const planned = { ...nothing, plan, unaccepted };
+  const ofPackage = before.world.catalog.packages.get(advisory.package);
+  const planned = { ...nothing, plan, unaccepted, hasTarget: hasTarget(ofPackage, advisory) };
   if (isMade) return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
   const [unread] = before.unread;
   if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
   if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
-  const ofPackage = before.world.catalog.packages.get(advisory.package);
   if (plan.kind !== 'edit' || !ofPackage) return planned;
   const old = [...texts].map(([path, text]): FileText => fileText(path, new TextEncoder().encode(text)));
   const changed = applyEdit(old, ofPackage, plan.edit);

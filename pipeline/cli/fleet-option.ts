@@ -28,6 +28,9 @@ export function fleetOption({ list }: Invocation, terminal: Terminal): Fleet | u
   const files = paths.map((path) => ({ path, text: textOf(resolve(terminal.directory, path)) }));
   const { fleet, bad } = readFleet(files);
   if (bad.length > 0) terminal.err(linesText(badRowLines(bad)));
+  // Such as an export that failed: nobody is affected by anything.
+  else if (fleet.rows.length === 0)
+    terminal.err(linesText([`warning: the fleet of ${paths.join(', ')} is empty`]));
   return fleet;
 }
 

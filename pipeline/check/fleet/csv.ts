@@ -6,7 +6,18 @@ export interface CsvRow {
   readonly cells: readonly string[];
 }
 
-/** The rows of a text, without empty lines. */
+/** A quote that is never closed: the rows behind it would be one cell. */
+export class CsvError extends Error {
+  readonly line: number;
+
+  constructor(line: number) {
+    super('a quote is not closed');
+    this.name = 'CsvError';
+    this.line = line;
+  }
+}
+
+/** The rows of a text, without empty lines. @throws CsvError */
 export function* csvRows(text: string): Generator<CsvRow> {
   let line = 1;
   let at = text.startsWith('\uFEFF') ? 1 : 0;
@@ -25,20 +36,23 @@ export function* csvRows(text: string): Generator<CsvRow> {
       continue;
     }
     const row = quotedRow(text, at);
+    if (!row) throw new CsvError(begun);
     at = row.end;
     line += row.lines;
     yield { line: begun, cells: row.cells };
   }
 }
 
-/** A row with quotes, with the offset after it and how many lines it takes. */
-function quotedRow(text: string, from: number): { cells: string[]; end: number; lines: number } {
+/** A row with quotes, with the offset after it and how many lines it takes; undefined where a quote is not closed. */
+function quotedRow(text: string, from: number): { cells: string[]; end: number; lines: number } | undefined {
   const cells: string[] = [];
   let lines = 1;
   for (let at = from; ; ) {
     let cell = '';
     if (text[at] === '"') {
-      const { value, end } = quotedCell(text, at + 1);
+      const quoted = quotedCell(text, at + 1);
+      if (!quoted) return undefined;
+      const { value, end } = quoted;
       cell = value;
       lines += value.split('\n').length - 1;
       at = end;
@@ -50,11 +64,11 @@ function quotedRow(text: string, from: number): { cells: string[]; end: number; 
   }
 }
 
-function quotedCell(text: string, from: number): { value: string; end: number } {
+function quotedCell(text: string, from: number): { value: string; end: number } | undefined {
   const parts: string[] = [];
   for (let at = from; ; ) {
     const quote = text.indexOf('"', at);
-    if (quote < 0) return { value: parts.join('') + text.slice(at), end: text.length };
+    if (quote < 0) return undefined;
     parts.push(text.slice(at, quote));
     if (text[quote + 1] !== '"') return { value: parts.join(''), end: quote + 1 };
     parts.push('"');

@@ -5,8 +5,9 @@
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/992bb097749e5994eedc5e4882583df952d8a70e/pkg/metrics/metrics.go#L173-L185
  * @see https://github.com/stolostron/console/blob/e8cd2463b1715cd03c11327adce34b8cfbbd9a65/frontend/src/routes/Search/SearchResults/utils.tsx
  */
+import { nearest } from '../../../catalog/spelling.ts';
 import { PipelineError } from '../../error.ts';
-import { csvRows } from './csv.ts';
+import { CsvError, csvRows } from './csv.ts';
 import type { FleetRecord } from './records.ts';
 
 /** The columns that count, by their names in lower case. */
@@ -37,8 +38,23 @@ const COLUMNS: Readonly<Record<string, string>> = {
   namespace: 'namespace',
 };
 
-/** The records of a table. @throws PipelineError `usage` where its header has no columns of a fleet */
+/**
+ * The records of a table.
+ *
+ * @throws PipelineError `usage` where its header has no columns of a fleet, or a quote is not closed
+ */
 export function tableRecords(text: string, path: string): FleetRecord[] {
+  try {
+    return recordsOf(text, path);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new PipelineError('usage', `${path}:${error.line}: ${error.message}`, {
+      hint: 'close it, or write "" for a quote within quotes',
+    });
+  }
+}
+
+function recordsOf(text: string, path: string): FleetRecord[] {
   const rows = csvRows(text);
   const header = rows.next();
   const names = header.done ? [] : header.value.cells.map((cell) => COLUMNS[cell.trim().toLowerCase()] ?? '');
@@ -52,6 +68,7 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
       hint: 'expected columns such as cluster,platform,package,version,channel,approval',
     });
   }
+  checkSpelling(path, header.value?.cells ?? []);
   // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
   if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
     throw new PipelineError('usage', `${path} has no column with installed versions`, {
@@ -64,6 +81,24 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
   const records: FleetRecord[] = [];
   for (const { line, cells } of rows) records.push(recordOf(`:${line}`, cellsBy(cells, at, once), has));
   return records;
+}
+
+/** Columns whose loss would change the numbers without a row that cannot be read. */
+const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
+
+/** @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks */
+function checkSpelling(path: string, cells: readonly string[]): void {
+  const names = cells.map((cell) => cell.trim().toLowerCase());
+  const has = new Set(names.map((name) => COLUMNS[name]));
+  for (const name of names.filter((one) => one.length > 3 && COLUMNS[one] === undefined)) {
+    const near = nearest(name, OWN);
+    // An account or a country is no count.
+    const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
+    if (near !== undefined && isNear && !has.has(near))
+      throw new PipelineError('usage', `${path} has no column ${near}: found ${JSON.stringify(name)}`, {
+        hint: `rename the column to ${near}, or remove it`,
+      });
+  }
 }
 
 type Cells = (name: string) => string;

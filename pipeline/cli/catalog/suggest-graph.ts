@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Catalog, Package } from '../../../catalog/fbc/model.ts';
-import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import { type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
 import { channelOf, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
@@ -33,9 +33,9 @@ export const command: Command = {
         'file with the versions of a new package (--package), one on each line: VERSION [NAME [IMAGE]]; replaces DIR',
     },
     channels: {
-      value: 'today|stable|candidate|minor|major',
+      value: 'CHANNELS',
       description:
-        'channels to make: those of today (default); stable, or stable for --versions; candidate, with pre-releases; stable-vX.Y; stable-vX',
+        'channels to make: today for those of the catalog (default), stable (default for --versions), candidate with pre-releases, minor for stable-vX.Y, major for stable-vX; several with commas',
       multiple: true,
     },
     stops: {
@@ -82,8 +82,10 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const { list, flag } = invocation;
+    checkOutput(invocation);
     const world = await worldIn(invocation, terminal);
     const packages = packagesOf(world, list('package'));
+    checkVersions(invocation, packages);
     const suggestions = packages.map((one) => ({
       one,
       suggestion: suggestGraph(world, one, policyOf(invocation, one)),
@@ -93,6 +95,44 @@ export const command: Command = {
     return flag('check') && helps ? 1 : 0;
   },
 };
+
+/** @throws PipelineError `usage` for options of which one would have no effect */
+function checkOutput({ flag, text }: Invocation): void {
+  const output = text('output') ?? 'text';
+  if (flag('diff') && text('template') !== undefined)
+    throw usageError(command, '--diff and --template cannot be used together');
+  if (flag('diff') && output !== 'text')
+    throw usageError(command, `--diff and --output ${output} cannot be used together`);
+}
+
+/** @throws PipelineError `usage` for a version that none of the packages has: it would have no effect */
+function checkVersions(invocation: Invocation, packages: readonly Package[]): void {
+  const versions = packages.flatMap(({ bundles }) =>
+    [...bundles.values()].flatMap(({ version }) => version ?? []),
+  );
+  const known = new Set(versions.map(formatVersion));
+  const [only] = packages;
+  const where = only && packages.length === 1 ? `the package ${only.name} does not have` : 'no package has';
+  for (const option of ['stop', 'avoid'])
+    for (const written of invocation.list(option))
+      if (!known.has(formatVersion(parsed(option, written))))
+        throw usageError(command, `--${option} ${written}: ${where} this version`);
+  for (const written of invocation.list('supported')) {
+    const { major, minor } = parsedMinor(written);
+    if (!versions.some((one) => Number(one.major) === major && Number(one.minor) === minor))
+      throw usageError(command, `--supported ${written}: ${where} a version of this minor version`);
+  }
+}
+
+/** @throws PipelineError `usage` */
+function parsedMinor(written: string): Minor {
+  const minor = tryParseMinor(written);
+  if (minor) return minor;
+  throw usageError(
+    command,
+    `--supported must be a minor version such as 1.4, not ${JSON.stringify(written)}`,
+  );
+}
 
 function strandsFewer({ stranded }: Suggestion): boolean {
   const key = (one: Suggestion['stranded']['today'][number]): string =>
@@ -149,26 +189,18 @@ function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
 function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
   const { list, word, text } = invocation;
   const isNew = text('versions') !== undefined;
-  const avoided = list('avoid').map((written) => {
+  const avoided = list('avoid').flatMap((written) => {
     const wanted = parsed('avoid', written);
     const bundle = [...ofPackage.bundles.values()].find(
       ({ version }) => version && formatVersion(version) === formatVersion(wanted),
     );
-    if (bundle) return bundle.name;
-    throw usageError(command, `--avoid ${written}: the package ${ofPackage.name} does not have this version`);
+    return bundle?.name ?? [];
   });
   return {
     channels: schemesOf(invocation),
     stops: word('stops', ['today', 'minor', 'major', 'none']) ?? (isNew ? 'major' : 'today'),
     required: list('stop').map((written) => parsed('stop', written)),
-    supported: list('supported').map((written) => {
-      const minor = tryParseMinor(written);
-      if (minor) return minor;
-      throw usageError(
-        command,
-        `--supported must be a minor version such as 1.4, not ${JSON.stringify(written)}`,
-      );
-    }),
+    supported: list('supported').map(parsedMinor),
     avoid: new Set(avoided),
     keep: word('keep', ['needed', 'all']) ?? 'needed',
   };

@@ -9,7 +9,7 @@ import { treeWith } from '../../git/replace.ts';
 import { entryAt } from '../../git/tree.ts';
 import { proposeAdvisory } from '../../github/advisory-proposal.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
-import { advisoryPath } from '../../policy/advisories.ts';
+import { advisoryPath, type StoredAdvisory } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText, plain } from '../../text.ts';
@@ -98,6 +98,7 @@ async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedC
   const { advisory } = await advisoryNamed(id, clone, terminal);
   const asked = { ...clone, advisory, today: dayOf(terminal) };
   const plans = await plansOf(clone.repository, asked);
+  warnOfNothing(plans, advisory, terminal);
   const refused = isRefused(plans, terminal);
   const templates = refused ? [] : await templatePlans(clone.repository, asked, plans.catalogs);
   const isIncomplete = hasFindings(templates, terminal);
@@ -134,6 +135,19 @@ function isRefused({ catalogs, unread }: AdvisoryPlans, { err }: Terminal): bool
   const refused = catalogs.some((one) => one.refused !== undefined);
   if (refused) err('FAIL: nothing was changed\n');
   return refused;
+}
+
+/** Says that an advisory concerns nothing, as one with a misspelt name. */
+export function warnOfNothing(
+  { catalogs }: AdvisoryPlans,
+  { catalogs: patterns, package: name }: StoredAdvisory,
+  { err }: Terminal,
+): void {
+  const named = patterns.includes('*') ? 'catalog' : `catalog ${patterns.join(', ')}`;
+  if (catalogs.length === 0)
+    err(linesText([`warning: no ${named.slice(0, 200)} has the package ${JSON.stringify(name)}`]));
+  else if (catalogs.every(({ plan }) => plan.kind === 'not affected'))
+    err('warning: no catalog has, or had, these versions\n');
 }
 
 /** A plan as JSON. */
@@ -179,12 +193,14 @@ async function writeEdits(
   { directory, repository, commit }: AdvisedClone,
   files: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
-  for (const path of files.keys()) {
+  for (const [path, text] of files) {
     const entry = await entryAt(repository.objects, commit, path);
     const old = entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes;
     const place = join(directory, path);
-    const isSame = existsSync(place) && old?.equals(readFileSync(place));
-    if (!isSame) {
+    const now = existsSync(place) ? readFileSync(place) : undefined;
+    const isDone =
+      now === undefined ? text === undefined : text !== undefined && now.equals(Buffer.from(text));
+    if (!isDone && !(now && old?.equals(now))) {
       throw new PipelineError('conflict', `${path} is not as the commit has it`, {
         hint: 'commit or stash your changes first',
       });
@@ -193,7 +209,7 @@ async function writeEdits(
   for (const [path, text] of files) {
     const place = join(directory, path);
     if (text !== undefined) writeFiles(dirname(place), new Map([[basename(place), text]]));
-    else remove(place);
+    else if (existsSync(place)) remove(place);
   }
 }
 

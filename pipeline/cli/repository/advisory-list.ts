@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type AdvisoryState, advisoryStates } from '../../check/advisory-states.ts';
+import { ADVISORIES } from '../../policy/advisories.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
@@ -28,8 +31,23 @@ async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedCl
   } else await terminal.out(linesText(states.flatMap(linesOf)));
   if (states.length + findings.length === 0)
     terminal.err('no advisories in the commit: new files in advisories/ count once they are committed\n');
+  else
+    warnOfUncommitted(
+      clone,
+      [...states.map(({ path }) => path), ...findings.map(({ location }) => location.file)],
+      terminal,
+    );
   const isOpen = states.some(({ catalogs }) => catalogs.some(({ state }) => OPEN.has(state)));
   return isOpen || findings.length > 0 ? 1 : 0;
+}
+
+/** Names the advisories of the work tree that the commit does not have: the list is of the commit. */
+function warnOfUncommitted({ directory }: AdvisedClone, listed: readonly string[], { err }: Terminal): void {
+  const folder = join(directory, ADVISORIES);
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const paths = files.filter((name) => name.endsWith('.yaml')).map((name) => `${ADVISORIES}/${name}`);
+  const missing = paths.filter((path) => !listed.includes(path)).sort();
+  for (const path of missing) err(linesText([`warning: ${path} is not in the commit: commit it to list it`]));
 }
 
 const OPEN: ReadonlySet<string> = new Set(['not applied', 'lost', 'refused']);

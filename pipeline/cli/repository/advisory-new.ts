@@ -12,7 +12,7 @@ import { findingText, linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { type AdvisedClone, checkId, dayOf, inClone, REPOSITORY_OPTIONS } from './advisory.ts';
-import { planDocument } from './advisory-apply.ts';
+import { planDocument, warnOfNothing } from './advisory-apply.ts';
 
 const ACTIONS = ['yank', 'deprecate', 'redirect', 'block-upgrade'] as const;
 const REASONS = ['cve', 'data-loss', 'withdrawn'] as const;
@@ -45,7 +45,7 @@ export const command: Command = {
   details: [
     'Writes advisories/ID.yaml to the work tree and shows what it will change in each catalog. Bundles whose installations no',
     'edit can give an upgrade path are listed in withoutUpgradePath: review them, they will stay where they are. Run',
-    '"portolan advisory apply ID" to change the catalogs.',
+    '"portolan advisory apply ID" to change the catalogs. The exit code is 1 if a catalog cannot be edited.',
   ].join('\n'),
   examples: [
     'portolan advisory new ETCD-2026-001 --package etcd --version 0.9.4 --reason data-loss -m "Loses data: use 0.9.5"',
@@ -79,10 +79,8 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
     await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
   else await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates), path]));
   for (const { finding } of templates) if (finding) terminal.err(findingText(finding));
-  if (plans.catalogs.every(({ plan }) => plan.kind === 'not affected')) {
-    terminal.err('warning: no catalog has, or had, these versions\n');
-  }
-  return 0;
+  warnOfNothing(plans, advisory, terminal);
+  return plans.catalogs.some(({ refused }) => refused !== undefined) ? 1 : 0;
 }
 
 function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<string, Json> {
@@ -93,6 +91,11 @@ function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<str
     throw usageError(command, '--to-version and --to-channel cannot be used together');
   const reasonId = text('reason-id');
   const kind = word('reason', REASONS) ?? 'withdrawn';
+  const action = word('action', ACTIONS) ?? 'yank';
+  if (kind === 'cve' && reasonId === undefined)
+    throw usageError(command, '--reason cve needs --reason-id, for example CVE-2026-12345');
+  if (action === 'redirect' && version === undefined && channel === undefined)
+    throw usageError(command, '--action redirect needs --to-version or --to-channel');
   const catalogs = list('catalog');
   return {
     apiVersion: 'portolan/v1alpha1',
@@ -100,7 +103,7 @@ function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<str
     package: needed('package'),
     versions: [...versions],
     reason: { kind, ...(reasonId === undefined ? {} : { id: reasonId }) },
-    action: word('action', ACTIONS) ?? 'yank',
+    action,
     message: needed('message'),
     ...(version === undefined ? {} : { to: { version } }),
     ...(channel === undefined ? {} : { to: { channel } }),

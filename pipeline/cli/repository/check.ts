@@ -98,7 +98,9 @@ export const command: Command = {
         registryFor,
       });
       await terminal.out(format(report));
-      return exitCode(report);
+      const exit = exitCode(report);
+      // Clusters that cannot be read may be those that the merge strands.
+      return exit === 0 && report.enforce !== 'off' && (fleet?.unread ?? 0) > 0 ? 2 : exit;
     } finally {
       for (const client of clients) client.close();
       await repository.close();

@@ -52,6 +52,22 @@ describe('CSV of our own', () => {
     expect(read(text).bad[0]?.place).toBe('f1.csv:5');
   });
 
+  test('a quote that is not closed is an error: the rows behind it would be lost', () => {
+    expect(() => read('cluster,package,version\na,etcd,1.0.0\n"b,etcd,1.0.0\nc,etcd,1.0.0\n')).toThrow(
+      'f1.csv:3: a quote is not closed',
+    );
+  });
+
+  test('a misspelt column is an error; columns of an export are not', () => {
+    expect(() => read('cluster,package,version,chanel\na,etcd,1.0.0,alpha\n')).toThrow(
+      'f1.csv has no column channel: found "chanel"',
+    );
+    expect(() => read('group,cuont,package,version\na,300,etcd,1.0.0\n')).toThrow('no column count');
+    const text =
+      'cluster,package,version,channel,channels,account,country,pod,created\na,etcd,1.0.0,alpha,x,y,z,,\n';
+    expect(rowsOf(text)).toEqual([{ cluster: 'a', package: 'etcd', version: '1.0.0', channel: 'alpha' }]);
+  });
+
   test.each([
     ['a,x,etcd,1.0.0,,', 'platform "x"', 'a version of the platform, for example 4.18'],
     ['a,4.18,etcd,one,,', 'version "one"', 'a semantic version, for example 1.2.3'],

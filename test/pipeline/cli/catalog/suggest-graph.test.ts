@@ -137,6 +137,14 @@ describe('portolan suggest-graph', () => {
         '',
       ].join('\n'),
     );
+    const several = await run('--channels', 'stable,minor', '-o', 'yaml');
+    expect(several.exit, several.err).toBe(0);
+    expect(several.out.match(/^name: .*/gm)).toEqual([
+      'name: stable',
+      'name: stable-v1.0',
+      'name: stable-v1.1',
+    ]);
+    expect((await run('--channels', 'stabel')).err).toContain('not "stabel"');
     expect((await run('--template', 'basic')).out).toBe(
       [
         '---',
@@ -162,6 +170,44 @@ describe('portolan suggest-graph', () => {
       '--channels today stands alone, and needs a catalog',
     );
     expect((await run('v4.20')).err).toContain('name either a catalog or --versions FILE');
+  });
+
+  test.each([
+    ['--stop', '9.9.9', 'does not have this version'],
+    ['--avoid', '9.9.9', 'does not have this version'],
+    ['--supported', '9.9', 'does not have a version of this minor version'],
+  ])('%s that would have no effect is an error', async (option, value, message) => {
+    const directory = folder();
+    writeFileSync(join(directory, 'versions.txt'), '1.0.0\n1.1.0\n');
+    const words = ['suggest-graph', '--package', 'foo', '--versions', 'versions.txt'];
+    const { exit, err } = await runCommand([...words, option, value], { directory });
+    expect(exit).toBe(2);
+    expect(err).toContain(`${option} ${value}: the package foo ${message}`);
+    const known = option === '--supported' ? '1.0' : '1.0.0';
+    expect((await runCommand([...words, option, known], { directory })).exit).toBe(0);
+  });
+
+  test('--avoid without --package concerns the packages that have the version', async () => {
+    const directory = directoryOf({
+      p: {
+        versions: ['1.0.0', '1.1.0'],
+        channels: { a: [{ name: 'p.v1.0.0' }, { name: 'p.v1.1.0', replaces: 'p.v1.0.0' }] },
+      },
+      r: { versions: ['2.0.0'], channels: { a: [{ name: 'r.v2.0.0' }] } },
+    });
+    const run = (...words: string[]) => runCommand(['suggest-graph', 'v4.20', ...words], { directory });
+    const one = await run('--avoid', '1.0.0');
+    expect(one.exit, one.err).toBe(0);
+    expect((await run('--avoid', '9.9.9')).err).toContain('--avoid 9.9.9: no package has this version');
+  });
+
+  test('--diff is of the text', async () => {
+    const directory = directoryOf({ r: { versions: ['1.0.0'], channels: { a: [{ name: 'r.v1.0.0' }] } } });
+    const run = (...words: string[]) =>
+      runCommand(['suggest-graph', 'v4.20', '--diff', ...words], { directory });
+    expect((await run('-o', 'json')).err).toContain('--diff and --output json cannot be used together');
+    expect((await run('--template', 'basic')).err).toContain('--diff and --template cannot be used together');
+    expect((await run('-o', 'text')).exit).toBe(0);
   });
 
   test('names what YAML cannot hold; JSON holds it', async () => {

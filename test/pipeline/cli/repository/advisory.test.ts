@@ -65,6 +65,14 @@ test('a version in the middle: every catalog is edited, once', async () => {
 
   const applied = await advisory('apply', 'ETCD-1');
   expect(applied.exit, applied.err).toBe(0);
+  // Again, before anything is committed.
+  expect(await advisory('apply', 'ETCD-1')).toEqual(applied);
+  const json = await advisory('apply', 'ETCD-1', '--json');
+  expect(JSON.parse(json.out).catalogs).toHaveLength(2);
+  const text = read(V19);
+  writeFileSync(join(repository.directory, V19), `${text}# by hand\n`);
+  expect((await advisory('apply', 'ETCD-1')).err).toContain(`${V19} is not as the commit has it`);
+  writeFileSync(join(repository.directory, V19), text);
   expect(applied.out).toContain(
     'OLM v0, stable: 1.0.0: upgrades to 1.1.0, ends at 1.2.0 -> upgrades to 1.2.0\n',
   );
@@ -95,6 +103,9 @@ test('a commit that puts the version back loses the advisory', async () => {
 
 test('the head: the advisory names every version without an upgrade path, or nothing is changed', async () => {
   await advisory('new', 'ETCD-2', ...NEW, '--version', '1.2.0', '--catalog', 'v4.19');
+  expect((await advisory('list')).err).toBe(
+    'warning: advisories/ETCD-2.yaml is not in the commit: commit it to list it\n',
+  );
   const text = read('advisories/ETCD-2.yaml');
   expect(text).toContain('withoutUpgradePath:\n- etcd.v1.1.0\n- etcd.v1.2.0\n');
   writeFileSync(
@@ -140,6 +151,50 @@ test('a channel whose entries go in a circle: the output says where the new edge
   expect(read(V19)).toContain(
     '- name: etcd.v1.0.0\n- name: etcd.v1.2.0\n  replaces: etcd.v1.0.0\n  skips:\n  - etcd.v1.1.0\n',
   );
+});
+
+test('a redirection to what no catalog has is refused; one that some catalogs have is not', async () => {
+  repository.git('reset', '--hard', '--quiet', 'main');
+  repository.git('clean', '--quiet', '--force', '-d');
+  const to = (id: string, ...words: string[]): Promise<Ran> =>
+    advisory('new', id, ...NEW, '--version', '1.1.0', '--action', 'redirect', ...words);
+  const version = await to('ETCD-6', '--to-version', '9.9.9');
+  expect(version.exit).toBe(1);
+  expect(version.out).toContain(
+    'v4.19: cannot be applied: no catalog has the version 9.9.9 to redirect to\n',
+  );
+  expect(read('advisories/ETCD-6.yaml')).not.toContain('withoutUpgradePath');
+  expect(await advisory('apply', 'ETCD-6')).toMatchObject({ exit: 1, err: 'FAIL: nothing was changed\n' });
+  const channel = await to('ETCD-7', '--to-channel', 'stabel');
+  expect(channel.out).toContain('no catalog has the channel "stabel" to redirect to\n');
+  const some = await to('ETCD-8', '--to-version', '1.2.0');
+  expect(some.exit, some.err).toBe(0);
+  repository.git('clean', '--quiet', '--force', '-d');
+});
+
+test('options that need each other are named', async () => {
+  expect(
+    (await advisory('new', 'E', '--package', 'etcd', '--version', '1.0.0', '-m', 'x', '--reason', 'cve')).err,
+  ).toContain('--reason cve needs --reason-id');
+  expect((await advisory('new', 'E', ...NEW, '--version', '1.0.0', '--action', 'redirect')).err).toContain(
+    '--action redirect needs --to-version or --to-channel',
+  );
+  expect((await advisory('new', 'E-1', ...NEW, '--version', '9.9.9')).err).toBe(
+    'warning: no catalog has, or had, these versions\n',
+  );
+  const typed = ['--version', '1.0.0', '-m', 'x'];
+  expect((await advisory('new', 'E-2', '--package', 'ectd', ...typed)).err).toBe(
+    'warning: no catalog has the package "ectd"\n',
+  );
+  expect(await advisory('apply', 'E-2')).toEqual({
+    exit: 0,
+    out: '',
+    err: 'warning: no catalog has the package "ectd"\n',
+  });
+  expect((await advisory('new', 'E-3', '--package', 'etcd', ...typed, '--catalog', 'v5')).err).toBe(
+    'warning: no catalog v5 has the package "etcd"\n',
+  );
+  repository.git('clean', '--quiet', '--force', '-d');
 });
 
 test('what cannot be applied says why', async () => {

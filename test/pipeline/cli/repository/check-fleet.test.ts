@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
@@ -202,6 +203,22 @@ describe('approvals by the number of clusters', () => {
       JSON.parse((await portolan(made.directory, ...words, '--author', author)).out).authority.decision;
     expect(await by('anna')).toBe('needs');
     expect(await by('zoe')).toBe('allow');
+  });
+
+  test('a check that passes cannot be complete with rows that cannot be read; an empty fleet is a warning', async () => {
+    const made = repository();
+    const from = made.commit({ '.github/portolan.yaml': policy(undefined), [FILE]: NEW_HEAD.before });
+    const to = made.commit({ 'README.md': 'words' }, { parents: [from] });
+    const run = (row: string): Promise<Ran> => {
+      writeFileSync(join(made.directory, 'f.csv'), `cluster,platform,package,version\n${row}`);
+      return portolan(made.directory, 'check', '--base', from, '--head', to, '--fleet', 'f.csv');
+    };
+    expect(await run('c,4.18,etcd,1.0.0\n')).toMatchObject({ exit: 0, err: '' });
+    expect(await run('c,4.18,etcd,bad\n')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('f.csv:2: found'),
+    });
+    expect(await run('')).toMatchObject({ exit: 0, err: 'warning: the fleet of f.csv is empty\n' });
   });
 
   test('rows that cannot be read count as clusters that are reached', async () => {
