@@ -151,6 +151,10 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
     case 'minLength':
     case 'minProperties':
       return 'a non-empty value';
+    case 'maxLength':
+      return `at most ${params['limit']} characters`;
+    case 'maxItems':
+      return `a list of at most ${params['limit']} values`;
     case 'uniqueItems':
       return `without repeats (${params['j']} and ${params['i']} are equal)`;
     default:

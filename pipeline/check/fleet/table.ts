@@ -92,7 +92,7 @@ function checkSpelling(path: string, cells: readonly string[]): void {
   const has = new Set(names.map((name) => COLUMNS[name]));
   for (const name of names.filter((one) => one.length > 3 && COLUMNS[one] === undefined)) {
     const near = nearest(name, OWN);
-    // An account or a country is no count.
+    // Not an account or a country for a count.
     const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
     if (near !== undefined && isNear && !has.has(near))
       throw new PipelineError('usage', `${path} has no column ${near}: found ${JSON.stringify(name)}`, {
