@@ -51,7 +51,9 @@ execFileSync(
 function sidebar(all: readonly SitePage[]): object {
   const item = ({ path, text }: SitePage): object => ({
     // The group says the rest.
-    text: titleOf(text).replace(/^(?:portolan|Rules:|Start:) /, ''),
+    text: titleOf(text)
+      .replace(/^(?:portolan|Rules:) /, '')
+      .replace(/^Start: (.)/, (_, first) => first.toUpperCase()),
     link: `/${path.replace(/\.md$/, '.html')}`,
   });
   const below = (folder: string): object[] =>

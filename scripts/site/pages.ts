@@ -85,7 +85,10 @@ function rulePage(group: string): SitePage & { readonly title: string; readonly 
   const [title = '', ...lines] = group.split('\n');
   const path = `rules/${title.toLowerCase().replaceAll(' ', '-')}.md`;
   // The site makes the same anchors of the headings.
-  const body = lines.join('\n').replaceAll(/^### <a id="[^"]+"><\/a>/gm, '## ');
+  const body = lines
+    .join('\n')
+    .replaceAll(/^### <a id="[^"]+"><\/a>/gm, '## ')
+    .replace(/^Source: /m, '[Source](index.md): ');
   const sections = /^## `([^`]+)`\n\n([\w ]+): (.*)\.$/gm;
   const rows = /^\| <a id="[^"]+"><\/a>`([^`]+)` \| (\w+) \| (.*) \|$/gm;
   const rules = [...body.matchAll(sections), ...body.matchAll(rows)].map(

@@ -8,6 +8,8 @@ export type Files = ReadonlyMap<string, string>;
 const MOST_LINES = 12;
 /** Stands for further lines. */
 export const CUT = ' …';
+/** Lines of a channel's entries that are few. */
+const MOST_ENTRIES = 10;
 /** A file that comes or goes is shown by its first lines. */
 const MOST_OF_A_FILE = 6;
 
@@ -75,7 +77,21 @@ function around(lines: readonly Line[], hunk: readonly number[]): number[] {
   const [first = 0] = hunk;
   const isOneSided = new Set(hunk.map((index) => lines[index]?.sign)).size === 1;
   const isStart = lines[first]?.text.startsWith('---') || /^---/.test(lines[first - 1]?.text ?? '---');
-  return isStart ? [] : [...(isOneSided ? [first - 1] : []), ...above(lines, first)];
+  if (isStart) return [];
+  return [...(isOneSided ? [first - 1] : []), ...above(lines, first), ...entriesAround(lines, first)];
+}
+
+/** The entries of the channel that a line is in, if they are few: an upgrade edge means little without the others. */
+function entriesAround(lines: readonly Line[], at: number): number[] {
+  const isEnd = ({ text }: Line): boolean => text.startsWith('---');
+  const start = lines.findLastIndex((line, index) => index < at && isEnd(line)) + 1;
+  const next = lines.findIndex((line, index) => index > at && isEnd(line));
+  const end = next === -1 ? lines.length : next;
+  const document = lines.slice(start, end).map(({ text }) => text);
+  const entries = document.indexOf('entries:');
+  if (!document.includes('schema: olm.channel') || entries === -1) return [];
+  const count = document.length - entries;
+  return count > MOST_ENTRIES ? [] : [...document.keys()].slice(entries).map((index) => start + index);
 }
 
 /** Some of the lines, with a separator between those of two documents. */
