@@ -86,6 +86,17 @@ export async function openRepository(directory: string, settings: GitSettings = 
   };
 }
 
+/** The top of the work tree that a directory is in; the directory itself where there is none. */
+export async function workTreeOf(directory: string, settings: GitSettings): Promise<string> {
+  if (existsSync(join(directory, '.git')) || !existsSync(directory)) return directory;
+  const { code, output } = await runGit({ settings, directory, accept: [0, 128] }, [
+    'rev-parse',
+    '--show-toplevel',
+  ]);
+  const top = output.toString('utf8').replace(/\n$/, '');
+  return code === 0 && top !== '' ? top : directory;
+}
+
 interface Place {
   readonly objects: string;
   /** Text of the file that names the commits at which the history is cut. */

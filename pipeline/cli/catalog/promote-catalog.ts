@@ -5,7 +5,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { type Promotions, promotionsOf } from '../../check/promotion.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { openRepository, type Repository } from '../../git/repository.ts';
+import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/promotion-proposals.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyAt } from '../../policy/read-policy.ts';
@@ -27,7 +27,7 @@ function requestOf({ needed }: Invocation, { now }: Terminal) {
 }
 
 async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
-  const directory = resolve(terminal.directory, place);
+  const directory = await workTreeOf(resolve(terminal.directory, place), searchPath(terminal));
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve(['HEAD']);

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
-import { openRepository, type Repository } from '../../git/repository.ts';
+import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, isAdvisoryId, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -31,7 +31,7 @@ export async function inClone<T>(
   terminal: Terminal,
   work: (clone: AdvisedClone) => Promise<T>,
 ): Promise<T> {
-  const directory = resolve(terminal.directory, repo ?? '.');
+  const directory = await workTreeOf(resolve(terminal.directory, repo ?? '.'), searchPath(terminal));
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve([base ?? 'HEAD']);

@@ -4,7 +4,7 @@ import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
-import { openRepository, type Repository } from '../../git/repository.ts';
+import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { formatIdentity, parseIdentity } from '../../policy/identity.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
@@ -65,7 +65,8 @@ export const command: Command = {
     'portolan setup --repo ../catalogs --dry-run',
   ],
   run: async (invocation, terminal) => {
-    const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const named = resolve(terminal.directory, invocation.text('repo') ?? '.');
+    const directory = await workTreeOf(named, searchPath(terminal));
     const last = numberOption(command, invocation, 'last') ?? MERGES;
     if (last < 0) throw usageError(command, `--last must be 0 or more, not ${last}`);
     const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');

@@ -47,7 +47,9 @@ function commitAll(): void {
 const NEW = ['--package', 'etcd', '--reason', 'data-loss', '-m', 'Loses data'];
 
 test('a version in the middle: every catalog is edited, once', async () => {
-  const made = await advisory('new', 'ETCD-1', ...NEW, '--version', '1.1.0');
+  // A folder of the work tree does as well as its top.
+  const within = join(repository.directory, 'catalogs/v4.19');
+  const made = await portolan(within, 'advisory', 'new', 'ETCD-1', ...NEW, '--version', '1.1.0');
   expect(made.exit, made.err).toBe(0);
   expect(made.out).toContain('v4.19: to apply, 1 file to change\n');
   expect(read('advisories/ETCD-1.yaml')).toContain('action: yank\n');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
@@ -64,6 +64,18 @@ test('writes a policy that holds, and workflows that name one action by its comm
   expect(again.out).toContain('not in .github/portolan.yaml: mallory; setup changes no existing file');
   const same = await portolan(repository.directory, 'setup', '--commit', commit, '--admin', 'alice');
   expect(same.out).not.toContain('not in .github');
+});
+
+test('in a folder of the work tree, it writes at the top of the work tree', async () => {
+  const repository = sampleRepository({ '.github/portolan.yaml': null });
+  onTestFinished(repository.remove);
+  const commit = repository.git('rev-parse', 'HEAD');
+  const folder = join(repository.directory, 'catalogs/v4.20');
+  mkdirSync(folder, { recursive: true });
+  const { exit } = await portolan(folder, 'setup', '--commit', commit, '--last', '0');
+  expect(exit).toBe(0);
+  expect(existsSync(join(repository.directory, '.github/workflows/portolan.yml'))).toBe(true);
+  expect(existsSync(join(folder, '.github'))).toBe(false);
 });
 
 /** A repository of which the last merges changed docs, changed the gate together with docs, and stranded clusters. */
