@@ -35,6 +35,16 @@ export interface ForgeClient {
   send(method: string, path: string, body?: object): Promise<void>;
 }
 
+/** What stands for something that does not exist. */
+export async function unlessGone<T, U>(asked: Promise<T>, absent: U): Promise<T | U> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'not-found') return absent;
+    throw error;
+  }
+}
+
 /** What does not exist, or may not be seen, is undefined. */
 export async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
@@ -57,7 +67,6 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'denied',
   403: 'denied',
   404: 'not-found',
-  405: 'conflict',
   409: 'conflict',
   410: 'not-found',
   422: 'usage',

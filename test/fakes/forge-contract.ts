@@ -102,6 +102,15 @@ export function forgeContract(name: string, open: () => Promise<ForgeScene>): vo
     expect(unchecked.map(({ what }) => what)).not.toContain('earlier published versions');
   });
 
+  test(`${name}: a package that is new has no past`, async () => {
+    const scene = await open();
+    const added = { 'catalogs/v4.20/new/catalog.yaml': catalogOf('new', ['1.0.0']) };
+    const { number } = scene.open(added, 'alice');
+    const { verdict, unchecked } = await checked(scene, number);
+    expect(verdict).toBe('pass');
+    expect(unchecked.map(({ what }) => what)).not.toContain('earlier published versions');
+  });
+
   test(`${name}: a status and one comment say the result; nobody else's comment is written over`, async () => {
     const scene = await open();
     const { number, head } = scene.open(etcd(AFTER ?? []), 'mallory');

@@ -31,6 +31,10 @@ export interface FakeForgejo {
   readonly reviews: FakeReview[];
   /** Members of teams, as `organization/team`; the token's account owns the organizations. */
   readonly teams: Map<string, readonly Account[]>;
+  /** Teams whose members the account may not see. */
+  readonly hidden: Set<string>;
+  /** What the next requests are answered in place of an answer. */
+  readonly refusals: number[];
   /** What was asked, as `GET /path`. */
   readonly asked: string[];
 }
@@ -48,6 +52,8 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     comments: [],
     reviews: [],
     teams: new Map(),
+    hidden: new Set(),
+    refusals: [],
     asked: [],
   };
   const accountOf = (login: string | undefined): Account | null =>
@@ -126,7 +132,10 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     ],
     [
       'GET /teams/(\\d+)/members',
-      ([id], query) => paged([...fake.teams.values()][Number(id) - 1] ?? [], query),
+      ([id], query) => {
+        const [name = '', members = []] = [...fake.teams][Number(id) - 1] ?? [];
+        return fake.hidden.has(name) ? 403 : paged(members, query);
+      },
     ],
     [
       'GET REPO/pulls/(\\d+)',
@@ -176,7 +185,11 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     ['GET REPO/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
     [
       'GET REPO/commits',
-      (_, query) => paged(commitsOf(query.get('sha') ?? '', '--', query.get('path') ?? ''), query),
+      (_, query) => {
+        const commits = commitsOf(query.get('sha') ?? '', '--', query.get('path') ?? '');
+        // A path that no commit changed is not found (routers/api/v1/repo/commits.go).
+        return commits.length === 0 ? 404 : paged(commits, query);
+      },
     ],
     [
       'GET REPO/activities/feeds',
@@ -234,7 +247,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       const match = new RegExp(`^${pattern.replace('REPO', '/repos/example/catalogs')}$`).exec(what);
       return match ? [() => route(match.slice(1), searchParams, body)] : [];
     });
-    const said = isIn ? (answer ? answer() : 404) : 401;
+    const said = fake.refusals.shift() ?? (isIn ? (answer ? answer() : 404) : 401);
     if (typeof said === 'number') reply(response, said, '{"message": "no"}');
     else if (said === undefined) reply(response, 204);
     else reply(response, 200, JSON.stringify(bend(what, said)) ?? '');

@@ -1,12 +1,11 @@
 /** Forgejo and Gitea as forges: their APIs are one where the gate asks them. */
 import { createHash } from 'node:crypto';
 import { type CheckReport, headlineOf, stateOf } from '../../check/report.ts';
-import { PipelineError } from '../../error.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, code, escaped, markdownReport } from '../../report/markdown.ts';
 import { plain, shortened } from '../../text.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
-import { type ForgeClient, openForgeClient } from '../http.ts';
+import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
 import { commitId, flag, list, nullable, object, optional, text, time, whole } from '../reply.ts';
 import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
 
@@ -55,7 +54,8 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     readPathChanges: async (tip, path, most) => {
       const less = 'stat=false&verification=false&files=false';
       const asked = `${at}/commits?sha=${tip}&path=${encodeURIComponent(path)}&${less}`;
-      const listed = await client.pages(asked, change, most);
+      // A path that no commit changed is not found (routers/api/v1/repo/commits.go).
+      const listed = await unlessGone(client.pages(asked, change, most), []);
       return listed.map(({ sha, commit: { committer } }) => ({
         commit: sha,
         date: committer.date.slice(0, 10),
@@ -159,21 +159,14 @@ async function postFindings(client: ForgeClient, at: string, { number, report }:
   const self = marked.length > 0 ? await ownId(client) : undefined;
   const own = marked.filter(({ user }) => user?.id === self);
   const current = own.find(({ body }) => comments.length > 0 && body.startsWith(mark));
+  // Another run may have removed it.
   for (const { id } of own)
-    if (id !== current?.id) await removeReview(client, `${at}/pulls/${number}/reviews/${id}`);
+    if (id !== current?.id)
+      await unlessGone(client.send('DELETE', `${at}/pulls/${number}/reviews/${id}`), undefined);
   if (current || comments.length === 0) return;
   const body = `${mark}\nPortolan found ${comments.length === 1 ? 'a problem' : `${comments.length} problems`} at these lines:`;
   const written = { event: 'COMMENT', commit_id: report.head, body, comments };
   await client.send('POST', `${at}/pulls/${number}/reviews`, written);
-}
-
-/** Another run may have removed it. */
-async function removeReview(client: ForgeClient, path: string): Promise<void> {
-  try {
-    await client.send('DELETE', path);
-  } catch (error) {
-    if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
-  }
 }
 
 function commentsOf({ findings }: CheckReport) {

@@ -2,12 +2,11 @@
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { GivenReview } from '../../check/authority/approval.ts';
 import { type CommitFacts, type CommitPerson, signedOffBy } from '../../check/authority/authorship.ts';
-import { PipelineError } from '../../error.ts';
 import { parseTrailers, signerOf } from '../../git/commit.ts';
 import { parsedJson } from '../../json.ts';
 import type { Directory, Identity, Person } from '../../policy/identity.ts';
 import type { PullRequest } from '../forge.ts';
-import { type ForgeClient, readable } from '../http.ts';
+import { type ForgeClient, readable, unlessGone } from '../http.ts';
 import {
   commitId,
   flag,
@@ -153,14 +152,9 @@ export async function directoryOf(client: ForgeClient, identities: readonly Iden
 
 /** The number of an account, null for a login that nobody has, undefined when it may not be seen. */
 async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
-  try {
-    return (await client.get(`/users/${encodeURIComponent(login)}`, account)).id;
-  } catch (error) {
-    if (!(error instanceof PipelineError)) throw error;
-    if (error.code === 'not-found') return null;
-    if (error.code === 'denied') return undefined;
-    throw error;
-  }
+  const asked = client.get(`/users/${encodeURIComponent(login)}`, account);
+  const found = await readable(unlessGone(asked, null));
+  return found === null ? null : found?.id;
 }
 
 const team = object({ id: whole, name: text });

@@ -29,3 +29,16 @@ test.each(['<html>Try again later</html>', '', '{}', 'null'])(
     await expect(pages('/reviews', whole)).rejects.toMatchObject({ code: 'bad-answer', retryable: true });
   },
 );
+
+test('a reply that ends in the middle is no reply', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('[1');
+    setImmediate(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  close = () => server.close();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { pages } = openForgeClient({ name: 'Forge', url, headers: async () => ({}), pageSize: 'limit' });
+  await expect(pages('/reviews', whole)).rejects.toMatchObject({ code: 'unreachable', retryable: true });
+});

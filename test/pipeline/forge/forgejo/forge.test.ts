@@ -66,3 +66,37 @@ test('a token that the forge does not take is denied, and is not in the message'
 test('a pull request that is not there is not found', async () => {
   await expect(forge().readPull(4711)).rejects.toMatchObject({ code: 'not-found' });
 });
+
+test('reviews are in the order of their times, also where the clock was set back between them', async () => {
+  const { number, head, reviews } = hub.open({ 'README.md': 'x' });
+  reviews.push({ by: 'bob', state: 'APPROVED', commit: head });
+  reviews.push({ by: 'bob', state: 'CHANGES_REQUESTED', commit: head });
+  const times = ['2026-10-25T02:30:00+02:00', '2026-10-25T02:10:00+01:00'];
+  const bent = await fakeForgejo(hub, (what, value) =>
+    what.endsWith('/reviews') && Array.isArray(value)
+      ? value.map((one) => ({ ...one, submitted_at: times[one.id - 1] }))
+      : value,
+  );
+  const client = forgejoClient(bent.api, async () => FORGEJO_TOKEN);
+  const read = await forgejoForge(client, NAME).readReviews(number);
+  expect(read.map(({ state }) => state)).toEqual(['approved', 'changes-requested']);
+});
+
+test('a team has the members that the account may see', async () => {
+  fake.teams.set('acme/network', []);
+  fake.teams.set('acme/compute', [{ id: 11, login: 'bob' }]);
+  fake.teams.set('acme/storage', [{ id: 12, login: 'carol' }]);
+  const team = (name: string) => ({ kind: 'team' as const, team: name });
+  const read = () =>
+    forge().readDirectory([team('acme/storage'), team('acme/absent'), team('other/storage')]);
+  expect([...(await read()).teams]).toEqual([['acme/storage', [{ id: 12, login: 'carol' }]]]);
+  // It is in the organization, and not in the team.
+  fake.hidden.add('acme/storage');
+  expect([...(await read()).teams]).toEqual([]);
+});
+
+test('a forge that is too busy to show an account is asked again, and the account is not left out', async () => {
+  fake.refusals.push(503);
+  const read = forge().readDirectory([{ kind: 'account', login: 'bob', id: undefined }]);
+  await expect(read).rejects.toMatchObject({ code: 'bad-answer', retryable: true });
+});

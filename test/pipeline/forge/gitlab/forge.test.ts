@@ -182,6 +182,21 @@ test('the status of a merge request from a fork is never that of a branch of the
   expect(fake.statusesOf(number)).toMatchObject([{ name: 'portolan' }]);
 });
 
+test('who pushed a tag of the same name did not push the branch', async () => {
+  const { number, branch, head } = hub.open({ 'README.md': 'x' }, { author: 'mallory' });
+  const bob = { id: 11, username: 'bob' };
+  const tag = { author: bob, push_data: { ref_type: 'tag', ref: branch, commit_to: head } };
+  let page = 0;
+  const bent = await fakeGitLab(hub, (what, value) =>
+    what.endsWith('/events') && Array.isArray(value) && page++ === 0 ? [tag, ...value] : value,
+  );
+  const forge = gitLabForge(
+    gitLabClient(bent.api, async () => GITLAB_TOKEN),
+    NAME,
+  );
+  expect(await forge.readPusher(await forge.readPull(number))).toMatchObject({ login: 'mallory' });
+});
+
 test('members of a group count from the role Developer on, while they are active', async () => {
   const member = (id: number, username: string, level: number, state = 'active') => ({
     ...{ id, username, access_level: level, state },
