@@ -25,10 +25,7 @@ const MOST = 400_000_000;
  * @throws PipelineError `usage` for a file that is not of a fleet, `too-large`
  */
 export function readFleet(files: readonly FleetFile[]): ReadFleet {
-  const records = files.flatMap((file) =>
-    recordsOf(file).map((record) => ({ ...record, place: `${file.path}${record.place}` })),
-  );
-  return fleetOf(records);
+  return fleetOf(files.flatMap(recordsOf));
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,7 +35,7 @@ function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);
   const value = parsedJson(text);
   if (value === undefined) throw new PipelineError('usage', `${path} is not valid JSON`);
-  const records = jsonRecords(value, ': ');
+  const records = jsonRecords(value, `${path}: `);
   if (records) return records;
   if (hasObjects(value)) return clusterRecords(text, path);
   throw new PipelineError('usage', `${path} is not a fleet: found JSON of another kind`, {
@@ -159,7 +156,7 @@ function clusterRecords(text: string, path: string): FleetRecord[] {
     one.installed
       ? [
           {
-            place: one.namespace === '' ? ': a ClusterExtension' : ': a Subscription',
+            place: `${path}: ${one.namespace === '' ? 'a ClusterExtension' : 'a Subscription'}`,
             cluster: path,
             olm: one.olm,
             package: one.package,

@@ -79,7 +79,8 @@ function recordsOf(text: string, path: string): FleetRecord[] {
   const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
   const once = textsOnce();
   const records: FleetRecord[] = [];
-  for (const { line, cells } of rows) records.push(recordOf(`:${line}`, cellsBy(cells, at, once), has));
+  for (const { line, cells } of rows)
+    records.push(recordOf(`${path}:${line}`, cellsBy(cells, at, once), has));
   return records;
 }
 

@@ -60,6 +60,15 @@ describe('a defect is a finding on its line', () => {
     expect(findings[0]?.rule).toMatch(/^advisory\//);
   });
 
+  test('more than its limits', () => {
+    const long = GOOD.replace(/versions: .*/, `versions: ['>=1.0.0 ${'<9.0.0 '.repeat(80)}']`);
+    expect(read(long).findings[0]?.message).toContain('versions[0] must be at most 500 characters, found ');
+    const many = Array.from({ length: 101 }, (_, i) => `'1.0.${i}'`).join(', ');
+    expect(read(GOOD.replace(/versions: .*/, `versions: [${many}]`)).findings[0]?.message).toBe(
+      'versions must be a list of at most 100 values, found a list',
+    );
+  });
+
   test('a second document, and a key that is written twice', () => {
     expect(read(`${GOOD}---\n{}\n`).findings[0]?.message).toBe('the advisory must be one document');
     expect(read(`${GOOD}action: deprecate\n`).findings[0]?.rule).toBe('settings/repeated-key');
