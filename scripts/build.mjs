@@ -45,7 +45,7 @@ const IN_PLACE = ['@grpc/*', 'sigstore', '@sigstore/*'];
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
  * With the folder `unless` in an operand, an option of `without`, and anything but what `only` lists they take the
- * whole program: so theirs is without `lacks`.
+ * whole program: so theirs is without `lacks`. One with `file` is in the file of that command.
  */
 const COMMAND_FILES = {
   validate: {
@@ -66,7 +66,11 @@ const COMMAND_FILES = {
       'pipeline/report/sarif.ts',
     ],
   },
-  render: { modules: ['pipeline/cli/catalog/render.ts'] },
+  // Nearly all of both is the same.
+  render: {
+    modules: ['pipeline/cli/catalog/render.ts', 'pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'],
+  },
+  'opm render': { file: 'render' },
   'mirror plan': {
     modules: ['pipeline/cli/mirror/plan.ts'],
     without: ['--build', '--image-set'],
@@ -84,7 +88,6 @@ const COMMAND_FILES = {
     external: IN_PLACE,
   },
   'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
-  'opm render': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/render.ts'] },
 };
 /** What only few catalogs and bundles need, for rules in CEL: a file of its own that the commands' files load. */
 const RARE_MODULES = { '@marcbachmann/cel-js': 'cel', 'catalog/go/regexp.ts': 'regexp' };
@@ -92,7 +95,7 @@ const RARE_MODULES = { '@marcbachmann/cel-js': 'cel', 'catalog/go/regexp.ts': 'r
 const SHARED_MODULES = { '@hpcc-js/wasm-zstd': 'parts/zstd' };
 /** All commands. */
 const PROGRAM_FILE = './parts/portolan.mjs';
-const commandFile = (words) => `commands/${words.replace(' ', '-')}.cjs`;
+const commandFile = (words) => `commands/${(COMMAND_FILES[words]?.file ?? words).replace(' ', '-')}.cjs`;
 /** First words that run no command: the version and the list of commands are in a small file of their own. */
 const NO_COMMAND = ['', '-h', '--help', '--version', 'version'];
 const OVERVIEW_FILE = commandFile('overview');
@@ -112,7 +115,9 @@ await make({
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
 });
-const commandFiles = Object.entries(COMMAND_FILES).map(([words, command]) => [commandFile(words), command]);
+const commandFiles = Object.entries(COMMAND_FILES)
+  .filter(([, { file }]) => file === undefined)
+  .map(([words, command]) => [commandFile(words), command]);
 for (const [file, command] of [...commandFiles, [OVERVIEW_FILE, { modules: [] }]]) {
   await make({
     ...common,
