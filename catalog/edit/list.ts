@@ -1,4 +1,5 @@
 /** Adds an item to a list in the text of a document; the rest of the text stays unchanged. */
+import { escapeHtml } from '../go/json-marshal.ts';
 import { isObject } from '../go/shape.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import { readTree } from '../yaml/parser.ts';
@@ -93,7 +94,9 @@ export function documentText(text: string, format: FileFormat, value: Json): str
   if (format === 'yaml') return `---\n${emitYaml(value)}`;
   const space = /^\s*/.exec(text)?.[0] ?? '';
   const indent = text.trim().includes('\n') ? (/\n([ \t]+)"/.exec(text)?.[1] ?? 4) : 0;
-  return `${space}${JSON.stringify(value, null, indent)}\n`;
+  const json = JSON.stringify(value, null, indent);
+  // As Go writes it: opm's own output has no <, > and &.
+  return `${space}${/\\u00(?:3[ce]|26)/.test(text) ? escapeHtml(json) : json}\n`;
 }
 
 function itemsChanged(

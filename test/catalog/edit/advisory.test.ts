@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { applyEdit } from '../../../catalog/edit/advisory.ts';
 import { fileText, joined } from '../../../catalog/edit/file.ts';
+import { documentText } from '../../../catalog/edit/list.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Advisory } from '../../../catalog/olm/advisory/advisory.ts';
@@ -124,4 +125,10 @@ test('a deprecation is added, and a package without other versions goes', async 
   const after = await applied(CATALOG, { ...YANK, action: 'deprecate', versions: ['1.0.0'] });
   expect(after).toContain('- message: bad\n  reference:\n    name: p.v1.0.0\n    schema: olm.bundle\n');
   expect(await applied(CATALOG, { ...YANK, versions: ['>=1.0.0'] })).toBe('');
+});
+
+test('JSON that is written anew escapes what opm escaped, and nothing else', () => {
+  const escaped = '{"a": "\\u003c1.0.0"}\n';
+  expect(documentText(escaped, 'json', JSON.parse(escaped))).toBe('{"a":"\\u003c1.0.0"}\n');
+  expect(documentText('{"a": "<1.0.0"}\n', 'json', { a: '<1.0.0' })).toBe('{"a":"<1.0.0"}\n');
 });
