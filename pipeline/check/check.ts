@@ -54,7 +54,7 @@ async function startOf(
   { policy: given, today }: CheckRequest,
 ): Promise<Start> {
   const policy = given
-    ? { ...readPolicy(given.bytes, RULE_IDS), path: given.path }
+    ? { ...readPolicy(given.bytes, RULE_IDS, given.path), path: given.path }
     : { ...(await policyAt(objects, base, RULE_IDS)), path: POLICY_PATH };
   return { base, head, policy, today };
 }

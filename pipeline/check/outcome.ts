@@ -5,7 +5,7 @@ import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
-import type { PolicyRead } from '../policy/read-policy.ts';
+import { POLICY_PATH, type PolicyRead } from '../policy/read-policy.ts';
 import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import { amount, countText, fileLineText, placeText } from '../text.ts';
@@ -61,8 +61,12 @@ export type Outcome =
 
 export function reportOf(outcome: Outcome): CheckReport {
   switch (outcome.kind) {
-    case 'no policy':
-      return unchecked(outcome, 'fail', `cannot read the policy ${outcome.policy.path} on the base branch`);
+    case 'no policy': {
+      const { path } = outcome.policy;
+      // The same path may be correct in the pull request.
+      const where = path === POLICY_PATH ? ' on the base branch' : '';
+      return unchecked(outcome, 'fail', `cannot read the policy ${path}${where}`);
+    }
     case 'no merge':
       return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
     case 'checked':

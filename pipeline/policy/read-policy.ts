@@ -47,10 +47,15 @@ export interface PolicyRead {
  *
  * @param bytes of the file on the base branch; undefined when there is none
  * @param ruleIds every rule that a policy may name; any well-formed id passes when left out
+ * @param path of the file, for findings
  */
-export function readPolicy(bytes: Uint8Array | undefined, ruleIds?: readonly string[]): PolicyRead {
+export function readPolicy(
+  bytes: Uint8Array | undefined,
+  ruleIds?: readonly string[],
+  path: string = POLICY_PATH,
+): PolicyRead {
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
-  const { settings, findings: unread } = readPolicyDocument(POLICY_PATH, bytes);
+  const { settings, findings: unread } = readPolicyDocument(path, bytes);
   const validated = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
   // What is only odd elsewhere may not be left open here.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
 import { createRegistryClient } from '../../../../pipeline/oci/registry/client.ts';
@@ -46,6 +48,21 @@ interface Found {
 function found({ out }: Ran): Found[] {
   return JSON.parse(out).findings.filter(({ rule }: Found) => /^image\/(?:tag|digest|registry)/.test(rule));
 }
+
+test('a policy file of its own is named where it cannot be read', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: catalog('quay.io/o/etcd:1') });
+  const head = repository.commit({ 'README.md': 'x' }, { parents: [base] });
+  const file = join(repository.directory, 'draft.yaml');
+  writeFileSync(file, `${policy([])}unknown: 1\n`);
+  const words = ['check', '--base', base, '--head', head, '--policy', 'draft.yaml'];
+  const { exit, out } = await portolan(repository.directory, ...words);
+  expect(exit).toBe(1);
+  expect(out).toContain('cannot read the policy draft.yaml\n');
+  expect(out).toContain('draft.yaml:4:1');
+  expect(out).not.toContain('.github/portolan.yaml');
+});
 
 test('a waiver that has expired is named with its place in the policy', async () => {
   const repository = makeRepository();
