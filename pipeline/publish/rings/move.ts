@@ -118,14 +118,16 @@ async function claimOpened(
   return (await claim(fencingOf(of, ring, ports), opening)).claim;
 }
 
-/** Whether a claim is at an image's commit, or beyond it. */
+/**
+ * Whether a claim is at an image's commit, or beyond it. It may not be any more: the policy may have put another ring
+ * before this one, or the image is of a history that was rewritten.
+ */
 async function reaches(
   standing: StandingClaim,
   image: RingImage,
   { isAncestor }: RingPorts,
 ): Promise<boolean> {
-  if (standing.epoch !== image.epoch) return standing.epoch > image.epoch;
-  return isAncestor(image.commit, standing.commit);
+  return standing.epoch === image.epoch && isAncestor(image.commit, standing.commit);
 }
 
 async function bringRing(
