@@ -32,6 +32,7 @@ import { readReport as readMirrorReport } from '../../catalog/mirror/report.ts';
 import { parseChoice } from '../../catalog/mirror/select.ts';
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { parseBound } from '../../catalog/mirror/version-bound.ts';
+import { readVersionList, VersionListError } from '../../catalog/olm/suggest/version-list.ts';
 import { mermaidGraph } from '../../catalog/opm/mermaid.ts';
 import { convertTo } from '../../catalog/opm/template/convert.ts';
 import { TEMPLATE_KINDS, templateKind } from '../../catalog/opm/template/kinds.ts';
@@ -69,13 +70,19 @@ import type { Json } from '../../catalog/yaml/scalar.ts';
 import { YamlError } from '../../catalog/yaml/tree.ts';
 import { readComposite } from '../../pipeline/catalogs/render/composite.ts';
 import { readCluster } from '../../pipeline/check/cluster.ts';
+import { readFleet } from '../../pipeline/check/fleet/read-fleet.ts';
+import { clusterAccess } from '../../pipeline/check/inventory/kubeconfig.ts';
 import { readLedger } from '../../pipeline/check/ledger.ts';
 import { PipelineError } from '../../pipeline/error.ts';
+import { forgejoWebhooks } from '../../pipeline/forge/forgejo/webhook.ts';
+import { gitLabWebhooks } from '../../pipeline/forge/gitlab/webhook.ts';
+import type { Webhooks } from '../../pipeline/forge/webhook.ts';
 import { parseCommit, parseTrailers } from '../../pipeline/git/commit.ts';
 import { type ObjectFormat, objectId, readPack } from '../../pipeline/git/http/pack.ts';
 import { pktLines } from '../../pipeline/git/http/pkt-line.ts';
 import { readCapabilities, readFetch, readRef } from '../../pipeline/git/http/protocol.ts';
 import { type GitObject, ObjectReader } from '../../pipeline/git/objects.ts';
+import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import { readReceipt } from '../../pipeline/mirror/receipt.ts';
 import { readTree as readImageTree } from '../../pipeline/oci/image/tree.ts';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
@@ -91,6 +98,7 @@ import { quirksOf } from '../../pipeline/oci/registry/quirks.ts';
 import { listReferrers } from '../../pipeline/oci/registry/referrers.ts';
 import { retryAfter } from '../../pipeline/oci/registry/retry.ts';
 import { listTags } from '../../pipeline/oci/registry/tags.ts';
+import { readAdvisory } from '../../pipeline/policy/advisories.ts';
 import { parseIdentity } from '../../pipeline/policy/identity.ts';
 import { readCodeOwners } from '../../pipeline/policy/owners/code-owners.ts';
 import { readAliases, readOwnersFile } from '../../pipeline/policy/owners/prow.ts';
@@ -98,6 +106,8 @@ import { readPolicy } from '../../pipeline/policy/read-policy.ts';
 import { readReport, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { parseClaim, parseLease } from '../../pipeline/publish/fence-records.ts';
 import { readPublishReceipt } from '../../pipeline/publish/receipt.ts';
+import { parseRings } from '../../pipeline/publish/rings/read.ts';
+import { ringsText } from '../../pipeline/publish/rings/state.ts';
 import { mermaidText } from '../../pipeline/report/mermaid.ts';
 import { unpackedReport } from '../../pipeline/report/packed-report.ts';
 import { readSettings } from '../../pipeline/settings.ts';
@@ -499,6 +509,45 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     orError(() => readLedger(source, 'f'), PipelineError);
     orError(() => readCluster(source, 'f'), PipelineError);
     readPublishReceipt(source);
+  },
+  advisories: (bytes) => {
+    const { advisory, findings } = readAdvisory('advisories/A-1.yaml', bytes);
+    mustBe((advisory === undefined) === findings.length > 0, 'an advisory or what is wrong with it');
+  },
+  fleets: (bytes) => {
+    const files = text(bytes)
+      .split('\0')
+      .map((one, i) => ({ path: `f${i}`, text: one }));
+    const fleet = orError(() => readFleet(files), PipelineError);
+    for (const { count = 1 } of fleet?.fleet.rows ?? [])
+      mustBe(Number.isSafeInteger(count) && count > 0, 'clusters');
+  },
+  kubeconfigs: (bytes) => {
+    const file = { path: 'f', bytes, readFile: (path: string) => path };
+    for (const context of [undefined, 'c']) {
+      const access = orError(() => clusterAccess(file, context), PipelineError);
+      mustBe(access === undefined || new URL(access.server).protocol === 'https:', 'a token is sent by TLS');
+    }
+  },
+  rings: (bytes) => {
+    const state = orError(() => parseRings(text(bytes), 'f'), PipelineError);
+    if (state) parseRings(ringsText(state), 'f', state.catalog);
+  },
+  'version-lists': (bytes) => {
+    orError(() => readVersionList('p', text(bytes)), VersionListError);
+  },
+  webhooks: (bytes) => {
+    const source = text(bytes);
+    const named = (header: string, events: readonly string[], of: Webhooks): void => {
+      for (const name of events) {
+        const event = of.eventOf({ [header]: name }, source);
+        if (event === undefined || event === 'other' || event.kind === 'pull') continue;
+        mustBe(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(event.after), 'a push ends at a commit');
+      }
+    };
+    named('x-github-event', ['push', 'pull_request', 'pull_request_review'], gitHubWebhooks);
+    named('x-gitea-event', ['push', 'pull_request', 'pull_request_approved'], forgejoWebhooks);
+    named('x-gitlab-event', ['Push Hook', 'Merge Request Hook', 'Pipeline Hook'], gitLabWebhooks);
   },
 };
 
