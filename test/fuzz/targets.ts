@@ -520,7 +520,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
       .map((one, i) => ({ path: `f${i}`, text: one }));
     const fleet = orError(() => readFleet(files), PipelineError);
     for (const { count = 1 } of fleet?.fleet.rows ?? [])
-      mustBe(Number.isSafeInteger(count) && count > 0, 'clusters');
+      mustBe(Number.isSafeInteger(count) && count >= 0, 'clusters');
   },
   kubeconfigs: (bytes) => {
     const file = { path: 'f', bytes, readFile: (path: string) => path };
