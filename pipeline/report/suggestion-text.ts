@@ -1,15 +1,20 @@
 /** Suggested upgrade graphs as text, for people. */
-import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
+import { shortName } from '../../catalog/fbc/edge.ts';
 import type { Package } from '../../catalog/fbc/model.ts';
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import type { SuggestedEntry } from '../../catalog/olm/suggest/suggested-channel.ts';
-import type { Installation, SuggestedChannel, Suggestion } from '../../catalog/olm/suggest/suggestion.ts';
+import type { SuggestedChannel } from '../../catalog/olm/suggest/suggested-package.ts';
+import { type Installation, rescued, type Suggestion } from '../../catalog/olm/suggest/suggestion.ts';
 import { amount, linesText } from '../text.ts';
 
 /** Names in one line, before the rest is only counted. */
 const SHOWN = 12;
 
-/** Entries today and suggested, over all channels. */
-function entryCounts({ channels }: Suggestion): { readonly today: number; readonly suggested: number } {
+/** Entries today and suggested, over several channels. */
+function entryCounts(channels: readonly SuggestedChannel[]): {
+  readonly today: number;
+  readonly suggested: number;
+} {
   return {
     today: channels.reduce((sum, { today }) => sum + today, 0),
     suggested: channels.reduce((sum, { entries }) => sum + entries.length, 0),
@@ -22,44 +27,29 @@ function entriesText(count: number): string {
 
 /** One line for each package, and what all of them come to. */
 export function suggestionsSummary(suggestions: readonly Suggestion[]): string {
-  const counts = suggestions.map(entryCounts);
-  const sum = (of: (i: number) => number): number => suggestions.reduce((total, _, i) => total + of(i), 0);
-  const line = (
-    name: string,
-    entries: readonly [number, number],
-    stranded: readonly [number, number],
-  ): string =>
-    `${name}: ${entries[0]} -> ${entriesText(entries[1])}, stranded installations ${stranded[0]} -> ${stranded[1]}`;
-  const lines = suggestions.map(({ package: name, stranded }, i) =>
-    line(
-      name,
-      [counts[i]?.today ?? 0, counts[i]?.suggested ?? 0],
-      [stranded.today.length, stranded.suggested.length],
-    ),
-  );
-  const total = line(
-    amount(suggestions.length, 'package'),
-    [sum((i) => counts[i]?.today ?? 0), sum((i) => counts[i]?.suggested ?? 0)],
-    [
-      sum((i) => suggestions[i]?.stranded.today.length ?? 0),
-      sum((i) => suggestions[i]?.stranded.suggested.length ?? 0),
-    ],
-  );
-  return linesText([...lines, total]);
+  const line = (name: string, some: readonly Suggestion[]): string => {
+    const { today, suggested } = entryCounts(some.flatMap(({ channels }) => channels));
+    const stranded = {
+      today: some.flatMap((one) => one.stranded.today).length,
+      suggested: some.flatMap((one) => one.stranded.suggested).length,
+    };
+    return `${name}: ${today} -> ${entriesText(suggested)}, stranded installations ${stranded.today} -> ${stranded.suggested}`;
+  };
+  const lines = suggestions.map((one) => line(one.package, [one]));
+  return linesText([...lines, line(amount(suggestions.length, 'package'), suggestions)]);
 }
 
 /** What changes in a package, and why. */
 export function suggestionText(suggestion: Suggestion): string {
   const { package: name, channels, dropped, stranded, newUpgrades } = suggestion;
-  const { today, suggested } = entryCounts(suggestion);
-  const gained = stranded.today.filter((one) => !stranded.suggested.some((other) => isSame(one, other)));
+  const { today, suggested } = entryCounts(channels);
   return linesText([
     `${name}: ${today} -> ${entriesText(suggested)}`,
     ...channels.flatMap(channelLines),
     ...(dropped.length === 0
       ? []
       : [`  remove from the catalog, with their deprecations: ${namesText(dropped)}`]),
-    ...strandedLines('gets an upgrade path', gained),
+    ...strandedLines('gets an upgrade path', rescued(suggestion)),
     ...strandedLines('STRANDED', stranded.suggested),
     ...(newUpgrades.length === 0 ? [] : [`  direct upgrades that no entry has today:`]),
     ...newUpgradeLines(newUpgrades),
@@ -67,18 +57,9 @@ export function suggestionText(suggestion: Suggestion): string {
 }
 
 function newUpgradeLines(all: Suggestion['newUpgrades']): string[] {
-  const byTarget = new Map<string, string[]>();
-  for (const { from, to } of all) {
-    const target = shortName(to);
-    const known = byTarget.get(target);
-    if (known) known.push(shortName(from));
-    else byTarget.set(target, [shortName(from)]);
-  }
-  return [...byTarget].map(([target, from]) => `    ${namesText(from)} -> ${target}`);
-}
-
-function isSame(a: Installation, b: Installation): boolean {
-  return whereText(a) === whereText(b) && a.installed.name === b.installed.name;
+  return [...groupedBy(all, ({ to }) => shortName(to))].map(
+    ([target, upgrades]) => `    ${namesText(upgrades.map(({ from }) => shortName(from)))} -> ${target}`,
+  );
 }
 
 function channelLines({ name, entries, today, atLeast, why }: SuggestedChannel): string[] {
@@ -108,14 +89,8 @@ function namesText(names: readonly string[]): string {
 }
 
 function strandedLines(what: string, all: readonly Installation[]): string[] {
-  const byPlace = new Map<string, Installed[]>();
-  for (const one of all) {
-    const known = byPlace.get(whereText(one));
-    if (known) known.push(one.installed);
-    else byPlace.set(whereText(one), [one.installed]);
-  }
-  return [...byPlace].map(
-    ([where, installed]) => `  ${what}, ${where}: ${namesText(installed.map(shortName))}`,
+  return [...groupedBy(all, whereText)].map(
+    ([where, some]) => `  ${what}, ${where}: ${namesText(some.map(({ installed }) => shortName(installed)))}`,
   );
 }
 

@@ -6,12 +6,8 @@ import { resolve } from 'node:path';
 import { chainBelow, headOf } from '../../catalog/fbc/channel.ts';
 import { upgradePathOf, type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { AS_TODAY, type Stops } from '../../catalog/olm/suggest/policy.ts';
-import {
-  channelOf,
-  type Installation,
-  type Suggestion,
-  suggestGraph,
-} from '../../catalog/olm/suggest/suggestion.ts';
+import { channelOf } from '../../catalog/olm/suggest/suggested-package.ts';
+import { type Installation, type Suggestion, suggestGraph } from '../../catalog/olm/suggest/suggestion.ts';
 import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs/read-catalogs.ts';
 
 const ROWS: readonly Stops[] = ['today', 'minor', 'major', 'none'];

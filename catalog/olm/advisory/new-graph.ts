@@ -5,7 +5,8 @@
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import type { World } from '../foresight/world.ts';
 import { AS_TODAY, type GraphPolicy } from '../suggest/policy.ts';
-import { type SuggestedChannel, untriedChannels } from '../suggest/suggestion.ts';
+import type { SuggestedChannel } from '../suggest/suggested-package.ts';
+import { untriedChannels } from '../suggest/suggestion.ts';
 
 /** Those that add the fewest direct upgrades first. */
 const POLICIES: readonly Pick<GraphPolicy, 'stops' | 'keep'>[] = [

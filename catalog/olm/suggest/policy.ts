@@ -25,6 +25,11 @@ export interface GraphPolicy {
   readonly keep: 'needed' | 'all' | 'offered';
 }
 
+/** Whether the channels are those of today; else all of them are new. */
+export function keepsChannels({ channels }: Pick<GraphPolicy, 'channels'>): boolean {
+  return channels.includes('today');
+}
+
 export const AS_TODAY: GraphPolicy = {
   channels: ['today'],
   stops: 'today',

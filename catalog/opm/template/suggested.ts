@@ -2,7 +2,8 @@
 
 import type { Bundle, Package } from '../../fbc/model.ts';
 import { compareInstalled } from '../../olm/foresight/installation.ts';
-import { channelOf, type Suggestion } from '../../olm/suggest/suggestion.ts';
+import { channelOf } from '../../olm/suggest/suggested-package.ts';
+import type { Suggestion } from '../../olm/suggest/suggestion.ts';
 import { BASIC_SCHEMA } from './basic.ts';
 import type { ChannelKind } from './semver-read.ts';
 import { SEMVER_SCHEMA } from './semver-read.ts';

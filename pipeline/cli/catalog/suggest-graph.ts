@@ -3,7 +3,8 @@ import type { Catalog, Package } from '../../../catalog/fbc/model.ts';
 import { type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
-import { channelOf, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
+import { channelOf } from '../../../catalog/olm/suggest/suggested-package.ts';
+import { rescued, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
@@ -86,12 +87,12 @@ export const command: Command = {
     const world = await worldIn(invocation, terminal);
     const packages = packagesOf(world, list('package'));
     checkVersions(invocation, packages);
-    const suggestions = packages.map((one) => ({
-      one,
-      suggestion: suggestGraph(world, one, policyOf(invocation, one)),
-    }));
+    const suggestions = packages.map((one) => {
+      const policy = policyOf(invocation, one);
+      return { one, policy, suggestion: suggestGraph(world, one, policy) };
+    });
     await print(suggestions, invocation, terminal);
-    const helps = suggestions.some(({ suggestion }) => strandsFewer(suggestion));
+    const helps = suggestions.some(({ suggestion }) => rescued(suggestion).length > 0);
     return flag('check') && helps ? 1 : 0;
   },
 };
@@ -132,13 +133,6 @@ function parsedMinor(written: string): Minor {
     command,
     `--supported must be a minor version such as 1.4, not ${JSON.stringify(written)}`,
   );
-}
-
-function strandsFewer({ stranded }: Suggestion): boolean {
-  const key = (one: Suggestion['stranded']['today'][number]): string =>
-    JSON.stringify([one.olm, one.channel, one.installed.name]);
-  const left = new Set(stranded.suggested.map(key));
-  return stranded.today.some((one) => !left.has(key(one)));
 }
 
 /** The catalog, or the package of which only versions are known. */
@@ -233,6 +227,7 @@ function parsed(option: string, text: string): Version {
 
 interface Suggested {
   readonly one: Package;
+  readonly policy: GraphPolicy;
   readonly suggestion: Suggestion;
 }
 
@@ -241,7 +236,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   const template = invocation.word('template', ['basic', 'semver']);
   if (template !== undefined) {
     for (const one of all) {
-      const text = templateOf(template, one, invocation);
+      const text = templateOf(template, one);
       await terminal.out(printedTemplate(text, format === 'json' ? 'json' : 'yaml'));
     }
     return;
@@ -273,12 +268,8 @@ function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
 }
 
 /** @throws PipelineError `usage` where an image is unknown */
-function templateOf(
-  kind: 'basic' | 'semver',
-  { one, suggestion }: Suggested,
-  invocation: Invocation,
-): string {
-  const { avoid, channels } = policyOf(invocation, one);
+function templateOf(kind: 'basic' | 'semver', { one, policy, suggestion }: Suggested): string {
+  const { avoid, channels } = policy;
   const isBasic = kind === 'basic';
   const [lacking] = withoutImage(one, isBasic ? suggestion : { ...suggestion, dropped: [...avoid] });
   if (lacking !== undefined) {

@@ -9,7 +9,8 @@ import {
   passesNoStop,
   stopsAmong,
 } from '../../../../catalog/olm/suggest/policy.ts';
-import { channelOf, type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
+import { channelOf } from '../../../../catalog/olm/suggest/suggested-package.ts';
+import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { anyPackage, catalogFrom, soundPackage, type WrittenPackage } from '../universe.ts';
 

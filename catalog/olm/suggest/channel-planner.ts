@@ -1,0 +1,187 @@
+/** Plans the channels of a suggested upgrade graph, one by one; nothing is tried with the resolvers here. */
+import { edgeField, type Installed } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
+import type { World } from '../foresight/world.ts';
+import { type ChannelMembers, channelMembers } from './channel-members.ts';
+import { type Followers, followersAmong, type May, upgradesOfToday } from './direct-upgrades.ts';
+import { OrderError, type Ordered, orderedPlaces } from './places.ts';
+import { type GraphPolicy, passesNoStop, stopsAmong } from './policy.ts';
+import { type Place, suggestedChannel } from './suggested-channel.ts';
+import type { SuggestedChannel } from './suggested-package.ts';
+
+interface KnownChannel extends ChannelMembers {
+  /** What may be installed from it, in order; or why it has no order. */
+  readonly order: Ordered | OrderError;
+  /** Today's entries that follow something installed: of this channel, of all channels where it is new. */
+  readonly followed: Followers;
+}
+
+/** Whether an upgrade from one version to another passes no stop by. */
+type NoStop = (from: Version, to: Version) => boolean;
+
+export class ChannelPlanner {
+  /** Names of the entries of all channels that follow something installed today. */
+  readonly followedAnywhere: Followers;
+  readonly #package: Package;
+  readonly #policy: GraphPolicy;
+  readonly #channels: readonly KnownChannel[];
+  readonly #stops: readonly Version[];
+
+  constructor(world: World, ofPackage: Package, policy: GraphPolicy) {
+    this.#package = ofPackage;
+    this.#policy = policy;
+    this.followedAnywhere = followersAmong(
+      [...ofPackage.channels.values()].flatMap(({ entries }) => entries),
+    );
+    const open = [...ofPackage.bundles.values()].filter(({ name }) => !policy.avoid.has(name));
+    this.#stops = stopsAmong(versionsOf(open), policy);
+    this.#channels = channelMembers(ofPackage, policy).map((channel) => ({
+      ...channel,
+      order: this.#orderOf(channel, world),
+      followed: channel.today ? followersAmong(channel.today.entries) : this.followedAnywhere,
+    }));
+  }
+
+  /** @param required names of bundles that must stay installable */
+  plans(required: ReadonlySet<string>): SuggestedChannel[] {
+    return this.#channels.map((channel) => {
+      const { name, order } = channel;
+      return order instanceof OrderError
+        ? this.asToday(name, order.message)
+        : this.#plan(channel, order, required);
+    });
+  }
+
+  asToday(name: string, why: string): SuggestedChannel {
+    const entries = this.#package.channels.get(name)?.entries ?? [];
+    return { name, entries, today: entries.length, why };
+  }
+
+  /** What clusters may have from a channel. */
+  installedIn(name: string): Installed[] {
+    const { bundles } = this.#package;
+    const channel = this.#channels.find((one) => one.name === name);
+    if (!channel) return [];
+    const { members, order } = channel;
+    if (order instanceof OrderError)
+      return members.map((bundle) => ({ name: bundle, version: bundles.get(bundle)?.version }));
+    return [...order.places, ...order.above].map((place) => ({
+      name: place.name,
+      version: (bundles.get(place.name) ?? place).version,
+    }));
+  }
+
+  #orderOf({ name, members, head, today }: ChannelMembers, world: World): Ordered | OrderError {
+    const published = (world.published.get(this.#package.name) ?? [])
+      .filter((one) => one.channel === name)
+      .map((one) => ({ name: one.name, version: one.version }));
+    try {
+      return orderedPlaces({
+        ofPackage: this.#package,
+        names: members,
+        channel: today,
+        published,
+        head,
+        isCandidate: (bundle) => this.#isCandidate(bundle, today),
+      });
+    } catch (error) {
+      if (error instanceof OrderError) return error;
+      throw error;
+    }
+  }
+
+  /** Whether a bundle may be an upgrade for somebody: both resolvers take it, and nobody has withdrawn it. */
+  #isCandidate({ name, properties }: Bundle, channel: Channel | undefined): boolean {
+    return (
+      !this.#policy.avoid.has(name) &&
+      !this.#package.deprecatedBundles.has(name) &&
+      !properties.some(({ type }) => type === 'olm.deprecated') &&
+      // An entry that skips what it replaces is a mistake; what others skip is withdrawn.
+      !channel?.entries.some(({ skips, replaces }) => skips.includes(name) && replaces !== name)
+    );
+  }
+
+  #plan(
+    { name, members, head, today, followed }: KnownChannel,
+    { places, above }: Ordered,
+    required: ReadonlySet<string>,
+  ): SuggestedChannel {
+    const { keep } = this.#policy;
+    const keepsStops = this.#policy.stops === 'today';
+    const may = keepsStops ? upgradesOfToday(places, followed) : () => true;
+    const own = places.filter(({ isCandidate }) => isCandidate);
+    const stops = stopsAmong(versionsOf(own), this.#policy);
+    const noStop = passesNoStop(stops);
+    const entries = new Map((today?.entries ?? []).map((entry) => [entry.name, entry]));
+    const headEntry = entries.get(head);
+    const ledDown = headEntry
+      ? above.filter((one) => edgeField(headEntry, one) !== undefined).map((one) => one.name)
+      : [];
+    const known = new Set([...places.map((place) => place.name), ...ledDown]);
+    const beyond = members.find((one) => !known.has(one) && !this.#policy.avoid.has(one));
+    if (keep === 'all' && beyond !== undefined)
+      return this.asToday(name, `the entry ${beyond} is newer than the head`);
+    const result = suggestedChannel({
+      places,
+      ledDown,
+      required: new Set([
+        ...required,
+        ...this.#supported(places),
+        ...atStops(own, stops),
+        ...(keep === 'offered' ? members : []),
+      ]),
+      listed: keep === 'needed' ? [] : members.filter((one) => known.has(one)),
+      may: (from, to) => may(from, to) && (!from.version || !to.version || noStop(from.version, to.version)),
+      mustNot: (to) => this.#mustNot(to, { places, may, noStop }),
+      today: (one) => (keepsStops ? entries.get(one) : undefined),
+    });
+    if (!result) return this.asToday(name, 'no shorter chain of entries gives every version an upgrade');
+    return { name, today: today?.entries.length ?? 0, entries: result.entries, atLeast: result.atLeast };
+  }
+
+  /** Versions of bundles that must not be upgraded directly to another. */
+  #mustNot(
+    to: Place,
+    { places, may, noStop }: { places: readonly Place[]; may: May; noStop: NoStop },
+  ): Version[] {
+    const here = new Map(places.map((place) => [place.name, place]));
+    const [asked, all] = [passesNoStop(this.#policy.required), passesNoStop(this.#stops)];
+    const isAllowed = (bundle: Installed, from: Version, target: Version): boolean => {
+      const own = here.get(bundle.name);
+      if (own) return may(own, to) && noStop(from, target);
+      // What is in other channels alone may keep the direct upgrades that it has today.
+      return this.followedAnywhere(bundle).has(to.name)
+        ? asked(from, target)
+        : this.#policy.stops !== 'today' && all(from, target);
+    };
+    const target = to.version;
+    if (!target) return [];
+    return [...this.#package.bundles.values()].flatMap((bundle) => {
+      const { version } = bundle;
+      if (!version || compareVersions(version, target) >= 0) return [];
+      return isAllowed(bundle, version, target) ? [] : [version];
+    });
+  }
+
+  /** Names of the newest candidate of each supported minor version. */
+  #supported(places: readonly Place[]): string[] {
+    return this.#policy.supported.flatMap(({ major, minor }) => {
+      const own = places.filter(
+        ({ version, isCandidate }) =>
+          isCandidate && version && Number(version.major) === major && Number(version.minor) === minor,
+      );
+      return own.slice(-1).map(({ name }) => name);
+    });
+  }
+}
+
+function versionsOf(all: readonly Installed[]): Version[] {
+  return all.flatMap(({ version }) => (version ? [version] : []));
+}
+
+function atStops(places: readonly Place[], stops: readonly Version[]): string[] {
+  return places
+    .filter(({ version }) => version && stops.some((stop) => compareVersions(stop, version) === 0))
+    .map(({ name }) => name);
+}
