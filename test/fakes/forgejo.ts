@@ -1,15 +1,12 @@
 /** A catalog repository on a fake Forgejo: the people and pull requests of `hub.ts` by Gitea's API, as a real Gitea answered. */
-import { createServer, type IncomingMessage } from 'node:http';
-import { type Bend, listen, reply } from './host.ts';
+import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
 import { remembering } from './repository.ts';
+import { loggedCommits, pageOf, type Route, startRestApi } from './rest-api.ts';
 
 export const FORGEJO_TOKEN = 'only-a-test';
 /** The account that the token is of. */
 const SELF = { id: 500, login: 'portolan' };
-/** Entries of a page at most, whatever is asked for. */
-const PAGE = 2;
-
 interface Account {
   readonly id: number;
   readonly login: string;
@@ -39,9 +36,6 @@ export interface FakeForgejo {
   readonly asked: string[];
 }
 
-/** Answers, or the number of an error. */
-type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
-
 /** @param bend changes what is answered */
 export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): Promise<FakeForgejo> {
   const { forge, repository } = hub;
@@ -60,42 +54,20 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     forge.accounts.find((one) => one.login.toLowerCase() === login?.toLowerCase()) ?? null;
   const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
   const commitsOf = (...words: readonly string[]) =>
-    git('log', '--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%cs%x00%P%x00%B%x01', ...words)
-      .split('\u0001')
-      .map((text) => text.trim().split('\0'))
-      .filter(([sha]) => sha !== '')
-      .map(
-        ([
-          sha = '',
-          name = '',
-          email = '',
-          committer = '',
-          mail = '',
-          date = '',
-          parents = '',
-          message = '',
-        ]) => ({
-          sha,
-          commit: {
-            author: { name, email, date },
-            committer: { name: committer, email: mail, date: `${date}T00:00:00Z` },
-            message,
-            // Gitea writes the commit's id here, too.
-            tree: { sha },
-            verification: null,
-          },
-          author: accountOf(name),
-          committer: accountOf(committer),
-          parents: parents
-            .split(' ')
-            .filter(Boolean)
-            .map((parent) => ({ sha: parent })),
-        }),
-      );
-  const paged = <T>(all: readonly T[], query: URLSearchParams): T[] => {
-    const from = (Number(query.get('page') ?? 1) - 1) * PAGE;
-    return all.slice(from, from + PAGE);
-  };
+    loggedCommits(git, ...words).map(({ id, author, committer, date, parents, message }) => ({
+      sha: id,
+      commit: {
+        author: { ...author, date },
+        committer: { ...committer, date },
+        message,
+        // Gitea writes the commit's id here, too.
+        tree: { sha: id },
+        verification: null,
+      },
+      author: accountOf(author.name),
+      committer: accountOf(committer.name),
+      parents: parents.map((sha) => ({ sha })),
+    }));
   const reviewsOf = (number: string | undefined) => [
     ...(pullOf(number)?.reviews ?? []).map(({ by, state, commit }, i) => ({
       id: i + 1,
@@ -124,7 +96,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       ([organization], query) => {
         const names = [...fake.teams.keys()].map((name) => name.split('/'));
         const teams = names.map(([of, name], i) => ({ of, id: i + 1, name }));
-        return paged(
+        return pageOf(
           teams.filter(({ of }) => of === organization),
           query,
         );
@@ -134,7 +106,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       'GET /teams/(\\d+)/members',
       ([id], query) => {
         const [name = '', members = []] = [...fake.teams][Number(id) - 1] ?? [];
-        return fake.hidden.has(name) ? 403 : paged(members, query);
+        return fake.hidden.has(name) ? 403 : pageOf(members, query);
       },
     ],
     [
@@ -157,7 +129,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
         };
       },
     ],
-    ['GET REPO/pulls/(\\d+)/reviews', ([number], query) => paged(reviewsOf(number), query)],
+    ['GET REPO/pulls/(\\d+)/reviews', ([number], query) => pageOf(reviewsOf(number), query)],
     [
       'POST REPO/pulls/(\\d+)/reviews',
       ([number], _, body) => {
@@ -179,7 +151,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       'GET REPO/pulls/(\\d+)/commits',
       ([number], query) => {
         const pull = pullOf(number);
-        return pull ? paged(commitsOf(`${pull.base}..${pull.head}`), query) : 404;
+        return pull ? pageOf(commitsOf(`${pull.base}..${pull.head}`), query) : 404;
       },
     ],
     ['GET REPO/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
@@ -188,7 +160,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       (_, query) => {
         const commits = commitsOf(query.get('sha') ?? '', '--', query.get('path') ?? '');
         // A path that no commit changed is not found (routers/api/v1/repo/commits.go).
-        return commits.length === 0 ? 404 : paged(commits, query);
+        return commits.length === 0 ? 404 : pageOf(commits, query);
       },
     ],
     [
@@ -237,26 +209,15 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       },
     ],
   ];
-  const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const what = `${request.method} ${pathname.replace('/api/v1', '')}`;
-    fake.asked.push(what);
-    const body = await bodyOf(request);
-    const isIn = request.headers.authorization === `token ${FORGEJO_TOKEN}`;
-    const [answer] = routes.flatMap(([pattern, route]) => {
-      const match = new RegExp(`^${pattern.replace('REPO', '/repos/example/catalogs')}$`).exec(what);
-      return match ? [() => route(match.slice(1), searchParams, body)] : [];
-    });
-    const said = fake.refusals.shift() ?? (isIn ? (answer ? answer() : 404) : 401);
-    if (typeof said === 'number') reply(response, said, '{"message": "no"}');
-    else if (said === undefined) reply(response, 204);
-    else reply(response, 200, JSON.stringify(bend(what, said)) ?? '');
+  const api = await startRestApi({
+    root: '/api/v1',
+    routes: routes.map(([pattern, route]) => [pattern.replace('REPO', '/repos/example/catalogs'), route]),
+    isIn: ({ authorization }) => authorization === `token ${FORGEJO_TOKEN}`,
+    see: (what) => {
+      fake.asked.push(what);
+      return fake.refusals.shift();
+    },
+    bend,
   });
-  return { ...fake, api: `http://${await listen(server)}/api/v1` };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  return { ...fake, api };
 }

@@ -1,17 +1,14 @@
 /** A catalog repository on a fake GitLab: the people and pull requests of `hub.ts` by the API that GitLab documents (doc/api). */
-import { createServer, type IncomingMessage } from 'node:http';
 import { TOKEN } from './github/forge.ts';
-import { type Bend, listen, reply } from './host.ts';
+import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
 import { remembering } from './repository.ts';
+import { loggedCommits, pageOf, type Route, startRestApi } from './rest-api.ts';
 
 /** Of the API and of the repository over HTTP. */
 export const GITLAB_TOKEN: string = TOKEN;
 /** The account that the token is of. */
 const SELF = { id: 500, username: 'portolan' };
-/** Entries of a page at most, whatever is asked for. */
-const PAGE = 2;
-
 interface Account {
   readonly id: number;
   readonly username: string;
@@ -54,9 +51,6 @@ export interface FakeGitLab {
   readonly groups: Map<string, readonly (Account & { access_level: number; state: string })[]>;
 }
 
-/** Answers, or the number of an error. */
-type Route = (match: readonly string[], query: URLSearchParams, body: string) => unknown;
-
 /** @param bend changes what is answered */
 export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Promise<FakeGitLab> {
   const { forge, repository } = hub;
@@ -97,17 +91,13 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     accounts().find(({ username }) => username.toLowerCase() === login?.toLowerCase()) ?? null;
   const pullOf = (number: string | undefined) => forge.pulls.get(Number(number));
   const commitsOf = (...words: readonly string[]) =>
-    git('log', '--format=%H%x00%an%x00%cn%x00%cI%x00%P%x00%B%x01', ...words)
-      .split('\u0001')
-      .map((text) => text.trim().split('\0'))
-      .filter(([id]) => id !== '')
-      .map(([id = '', author = '', committer = '', date = '', parents = '', message = '']) => ({
-        id,
-        ...{ author_name: author, author_email: `${author}@example.com` },
-        ...{ committer_name: committer, committer_email: `${committer}@example.com`, committed_date: date },
-        parent_ids: parents.split(' ').filter(Boolean),
-        message,
-      }));
+    loggedCommits(git, ...words).map(({ id, author, committer, date, parents, message }) => ({
+      id,
+      ...{ author_name: author.name, author_email: author.email },
+      ...{ committer_name: committer.name, committer_email: committer.email, committed_date: date },
+      parent_ids: parents,
+      message,
+    }));
   /** The first head is version 0; each commit on top is another. */
   const versionsOf = (number: string | undefined): string[] => {
     const pull = pullOf(number);
@@ -245,37 +235,22 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
       },
     ],
   ];
-  const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const what = `${request.method} ${pathname.replace('/api/v4', '')}`;
-    const body = await bodyOf(request);
-    const [answer] = routes.flatMap(([pattern, route]) => {
-      const match = new RegExp(`^${pattern.replace('PROJECT', '/projects/example%2Fcatalogs')}$`).exec(what);
-      return match ? [() => route(match.slice(1), searchParams, body)] : [];
-    });
-    const isIn = request.headers['private-token'] === GITLAB_TOKEN;
-    const said = isIn ? (answer ? answer() : 404) : 401;
-    if (typeof said === 'number') reply(response, said, JSON.stringify({ message: MESSAGES[said] ?? 'no' }));
-    else {
-      const page = Array.isArray(said) ? paged(said, searchParams) : said;
-      reply(response, 200, JSON.stringify(bend(what, page)) ?? '');
-    }
+  const api = await startRestApi({
+    root: '/api/v4',
+    routes: routes.map(([pattern, route]) => [
+      pattern.replace('PROJECT', '/projects/example%2Fcatalogs'),
+      (match, query, body) => {
+        const said = route(match, query, body);
+        return Array.isArray(said) && query.has('per_page') ? pageOf(said, query) : said;
+      },
+    ]),
+    isIn: (headers) => headers['private-token'] === GITLAB_TOKEN,
+    errorText: (status) => MESSAGES[status] ?? 'no',
+    bend,
   });
-  return Object.assign(fake, { api: `http://${await listen(server)}/api/v4` });
+  return Object.assign(fake, { api });
 }
 
 const MESSAGES: Readonly<Record<number, string>> = {
   400: 'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")',
 };
-
-function paged(all: readonly unknown[], query: URLSearchParams): readonly unknown[] {
-  if (!query.has('per_page')) return all;
-  const from = (Number(query.get('page') ?? 1) - 1) * PAGE;
-  return all.slice(from, from + PAGE);
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
