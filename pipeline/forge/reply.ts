@@ -54,6 +54,9 @@ export const time: Reader<string> = reader(
     !Number.isNaN(Date.parse(value)),
 );
 
+/** The day of a time, `YYYY-MM-DD` in UTC, whatever its time zone. */
+export const day: Reader<string> = (value, place) => new Date(time(value, place)).toISOString().slice(0, 10);
+
 /** What is null where there is nothing; it is never left out. */
 export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value, place) => (value === null ? null : read(value, place));

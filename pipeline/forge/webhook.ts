@@ -48,15 +48,15 @@ export function isSignedWith(text: string, signature: string | undefined, secret
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 const NOTHING = /^0+$/;
 
-/** Ref and commits of a push; undefined where it names none. The forges write them alike. */
+/** Ref and commits of a push; undefined where it names none. The forges write them alike: zeros stand for no commit. */
 export function pushedIn(
   value: Readonly<Record<string, unknown>>,
-): Pick<PushEvent, 'ref' | 'after' | 'before'> | undefined {
+): Pick<PushEvent, 'ref' | 'after' | 'before' | 'deleted'> | undefined {
   const { ref, after, before } = value;
   if (typeof ref !== 'string' || typeof after !== 'string' || !COMMIT.test(after)) return undefined;
   const from =
     typeof before === 'string' && COMMIT.test(before) && !NOTHING.test(before) ? before : undefined;
-  return { ref, after, before: from };
+  return { ref, after, before: from, deleted: NOTHING.test(after) };
 }
 
 /** Number and time of what an event has under `pull_request`; undefined where it names none. */

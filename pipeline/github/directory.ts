@@ -1,26 +1,17 @@
 /** What GitHub says of the names in owners' lists: whose number a login has, and who is in a team. */
 import { PipelineError } from '../error.ts';
+import { namesIn } from '../forge/directory.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
 import { personOf } from './pull-request.ts';
 
-/** Names that are looked up for one pull request at most. */
-const MOST_NAMES = 200;
-
-/** Looks identities up. What cannot be found out is absent, and then counts for nobody. */
+/** Looks identities up at once. What cannot be found out is absent, and then counts for nobody. */
 export async function readDirectory(github: GitHub, identities: readonly Identity[]): Promise<Directory> {
-  const logins = new Set(
-    identities.flatMap((one) => (one.kind === 'account' ? one.login.toLowerCase() : [])),
-  );
-  const teams = new Set(identities.flatMap((one) => (one.kind === 'team' ? one.team : [])));
+  const { logins, teams } = namesIn(identities);
   const accounts = await Promise.all(
-    [...logins]
-      .slice(0, MOST_NAMES)
-      .map(async (login) => [login, await accountNumber(github, login)] as const),
+    logins.map(async (login) => [login, await accountNumber(github, login)] as const),
   );
-  const members = await Promise.all(
-    [...teams].slice(0, MOST_NAMES).map(async (team) => [team, await readTeam(github, team)] as const),
-  );
+  const members = await Promise.all(teams.map(async (team) => [team, await readTeam(github, team)] as const));
   return {
     accounts: new Map(accounts.flatMap(([login, id]) => (id === undefined ? [] : [[login, id]]))),
     teams: new Map(members.flatMap(([team, people]) => (people ? [[team, people]] : []))),

@@ -2,18 +2,14 @@
 import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
 import type { RepositoryName } from '../forge/forge.ts';
+import { COMMENT_MARK, type Comment, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../forge/marks.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plain, shortened } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { answer, type GitHub, pages } from './client.ts';
 import { readPullRequest } from './pull-request.ts';
 
-/** The status context that a branch requires. */
-export const STATUS_CONTEXT = 'portolan';
 export const CHECK_NAME = 'portolan / checks';
-
-/** Stands in the comment that is written over again; only one of our own account counts. */
-export const COMMENT_MARK = '<!-- portolan:v1 -->';
 
 /** Stands in the comment that answers questions; it is written over again, so that nobody can flood a pull request. */
 const ANSWER_MARK = '<!-- portolan-answer:v1 -->';
@@ -28,9 +24,6 @@ export interface PostRequest {
   /** Most annotations in all. */
   readonly annotations: number;
 }
-
-/** GitHub takes so many characters of a status' description. */
-const DESCRIPTION = 140;
 
 /** Sets the status of a commit. @throws PipelineError as the client */
 export async function postStatus(
@@ -148,7 +141,8 @@ async function writeComment(
   { number, mark, text }: { readonly number: number; readonly mark: string; readonly text: string },
 ): Promise<void> {
   const body = `${mark}\n${text}`;
-  const own = await ownComment({ github, repository }, number, mark);
+  const comments = await commentsOn({ github, repository }, number);
+  const [own] = await ownMarked(comments, mark, () => ownAccount(github));
   if (own?.body === body) return;
   await answer(
     own
@@ -165,17 +159,10 @@ async function writeComment(
   );
 }
 
-interface OwnComment {
-  readonly id: number;
-  readonly body: string;
-}
-
-/** Anybody can write the mark: only a comment of the account that writes now is taken for ours. */
-async function ownComment(
+async function commentsOn(
   { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   number: number,
-  mark: string,
-): Promise<OwnComment | undefined> {
+): Promise<(Comment & { readonly id: number })[]> {
   const comments = await pages(
     github.paginate(github.rest.issues.listComments, {
       ...repository,
@@ -183,9 +170,9 @@ async function ownComment(
       per_page: 100,
     }),
   );
-  const marked = comments.filter(({ body }) => body?.startsWith(mark));
-  if (marked.length === 0) return undefined;
-  const self = await ownAccount(github);
-  const own = marked.find(({ user }) => Number(user?.id) === self);
-  return own && { id: Number(own.id), body: own.body ?? '' };
+  return comments.map(({ id, body = '', user }) => ({
+    id: Number(id),
+    body,
+    user: user && { id: Number(user.id) },
+  }));
 }

@@ -27,6 +27,6 @@ export const gitHubWebhooks: Webhooks = {
     const pushed = pushedIn(value);
     // Seconds in pushes, a date in every other event.
     if (!pushed || typeof pushedAt !== 'number') return undefined;
-    return { kind: 'push', id, at: pushedAt * 1000, ...pushed, deleted: value['deleted'] === true };
+    return { kind: 'push', id, at: pushedAt * 1000, ...pushed };
   },
 };

@@ -4,10 +4,12 @@ import { type CheckReport, headlineOf, stateOf } from '../../check/report.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, code, escaped, markdownReport } from '../../report/markdown.ts';
 import { plain, shortened } from '../../text.ts';
+import { directoryOf } from '../directory.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
-import { commitId, flag, list, nullable, object, optional, text, time, whole } from '../reply.ts';
-import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
+import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
+import { commitId, day, flag, list, nullable, object, optional, text, whole } from '../reply.ts';
+import { account, commitsOf, lookupsOf, pusherOf, repositoryAt, reviewsOf } from './people.ts';
 
 export const FORGEJO = 'Forgejo or Gitea';
 
@@ -18,11 +20,7 @@ const LACKS: readonly string[] = [
   "programs' accounts cannot be told from people's",
 ];
 
-/** The status context that a branch requires. */
-const STATUS_CONTEXT = 'portolan';
-const DESCRIPTION = 140;
-/** Begin what is written over again; only that of our own account counts. */
-const COMMENT_MARK = '<!-- portolan:v1 -->';
+/** Begins the review with the findings, before their digest. */
 const REVIEW_MARK = '<!-- portolan:findings ';
 /** Findings that are shown at their lines. */
 const MOST_LINES = 50;
@@ -34,7 +32,7 @@ export function forgejoClient(url: string, token: () => Promise<string>): ForgeC
 }
 
 export function forgejoForge(client: ForgeClient, repository: RepositoryName): GateForge {
-  const at = `/repos/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.repo)}`;
+  const at = repositoryAt(repository);
   return {
     name: FORGEJO,
     repository,
@@ -43,7 +41,7 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     readReviews: async (number) => reviewsOf(client, `${at}/pulls/${number}/reviews`),
     readCommits: async (number) => commitsOf(client, `${at}/pulls/${number}`),
     readPusher: (pull) => pusherOf(client, pull),
-    readDirectory: (identities) => directoryOf(client, identities),
+    readDirectory: (identities) => directoryOf(identities, lookupsOf(client)),
     // The policy names the app that makes a check, and these forges have no apps.
     readChecks: async (_, required) =>
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${FORGEJO}` })),
@@ -58,7 +56,7 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
       const listed = await unlessGone(client.pages(asked, change, most), []);
       return listed.map(({ sha, commit: { committer } }) => ({
         commit: sha,
-        date: committer.date.slice(0, 10),
+        date: committer.date,
       }));
     },
     postStatus: ({ commit: head, report }) =>
@@ -79,7 +77,7 @@ export async function reportStatus(
   repository: RepositoryName,
   status: CommitStatus,
 ): Promise<void> {
-  await postStatus(client, `/repos/${repository.owner}/${repository.repo}`, status);
+  await postStatus(client, repositoryAt(repository), status);
 }
 
 async function postStatus(
@@ -93,7 +91,7 @@ async function postStatus(
 
 const branch = object({ commit: object({ id: commitId }) });
 
-const change = object({ sha: commitId, commit: object({ committer: object({ date: time }) }) });
+const change = object({ sha: commitId, commit: object({ committer: object({ date: day }) }) });
 
 const pullRequest = object({
   number: whole,
@@ -141,8 +139,7 @@ async function postComment(client: ForgeClient, at: string, { number, report }: 
   const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`;
   // This list has no pages.
   const comments = await client.get(`${at}/issues/${number}/comments`, list(comment));
-  const self = await ownId(client);
-  const own = comments.find((one) => one.user?.id === self && one.body.startsWith(COMMENT_MARK));
+  const [own] = await ownMarked(comments, COMMENT_MARK, () => ownId(client));
   if (own?.body === body) return true;
   if (own) await client.send('PATCH', `${at}/issues/comments/${own.id}`, { body });
   else await client.send('POST', `${at}/issues/${number}/comments`, { body });
@@ -155,9 +152,7 @@ async function postFindings(client: ForgeClient, at: string, { number, report }:
   const digest = createHash('sha256').update(JSON.stringify(comments)).digest('hex').slice(0, 32);
   const mark = `${REVIEW_MARK}${digest} -->`;
   const reviews = await client.pages(`${at}/pulls/${number}/reviews`, comment);
-  const marked = reviews.filter(({ body }) => body.startsWith(REVIEW_MARK));
-  const self = marked.length > 0 ? await ownId(client) : undefined;
-  const own = marked.filter(({ user }) => user?.id === self);
+  const own = await ownMarked(reviews, REVIEW_MARK, () => ownId(client));
   const current = own.find(({ body }) => comments.length > 0 && body.startsWith(mark));
   // Another run may have removed it.
   for (const { id } of own)

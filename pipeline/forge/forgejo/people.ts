@@ -4,8 +4,9 @@ import type { GivenReview } from '../../check/authority/approval.ts';
 import { type CommitFacts, type CommitPerson, signedOffBy } from '../../check/authority/authorship.ts';
 import { parseTrailers, signerOf } from '../../git/commit.ts';
 import { parsedJson } from '../../json.ts';
-import type { Directory, Identity, Person } from '../../policy/identity.ts';
-import type { PullRequest } from '../forge.ts';
+import type { Person } from '../../policy/identity.ts';
+import type { Lookups } from '../directory.ts';
+import type { PullRequest, RepositoryName } from '../forge.ts';
 import { type ForgeClient, readable, unlessGone } from '../http.ts';
 import {
   commitId,
@@ -20,6 +21,11 @@ import {
   time,
   whole,
 } from '../reply.ts';
+
+/** Path of a repository in the API. */
+export function repositoryAt({ owner, repo }: RepositoryName): string {
+  return `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
+}
 
 /** An account. Nothing says whether it is a program's. */
 interface Account extends Person {
@@ -115,8 +121,7 @@ const activity = object({
 /** Who pushed the head, by the activities of the head's repository: people may hide theirs. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
-  const { owner, repo } = head.repository;
-  const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/activities/feeds?limit=50`;
+  const path = `${repositoryAt(head.repository)}/activities/feeds?limit=50`;
   const feed = await client.find(path, list(activity));
   const push = feed?.find(
     ({ op_type: kind, ref_name: ref, content }) =>
@@ -130,24 +135,12 @@ function headIn(content: string): unknown {
   return isObject(value) && isObject(value['HeadCommit']) ? value['HeadCommit']['Sha1'] : undefined;
 }
 
-/** Names that are looked up for one pull request at most. */
-const MOST_NAMES = 200;
-
-/** Looks identities up. What cannot be found out is absent, and then counts for nobody. */
-export async function directoryOf(client: ForgeClient, identities: readonly Identity[]): Promise<Directory> {
-  const logins = identities.flatMap((one) => (one.kind === 'account' ? one.login.toLowerCase() : []));
-  const teams = identities.flatMap((one) => (one.kind === 'team' ? one.team : []));
-  const accounts = new Map<string, number | null>();
-  for (const login of [...new Set(logins)].slice(0, MOST_NAMES)) {
-    const id = await accountNumber(client, login);
-    if (id !== undefined) accounts.set(login, id);
-  }
-  const members = new Map<string, readonly Person[]>();
-  for (const name of [...new Set(teams)].slice(0, MOST_NAMES)) {
-    const people = await membersOf(client, name);
-    if (people) members.set(name, people);
-  }
-  return { accounts, teams: members };
+/** How names in owners' lists are looked up. */
+export function lookupsOf(client: ForgeClient): Lookups {
+  return {
+    accountNumber: (login) => accountNumber(client, login),
+    membersOf: (named) => membersOf(client, named),
+  };
 }
 
 /** The number of an account, null for a login that nobody has, undefined when it may not be seen. */

@@ -10,8 +10,6 @@ const PULLS: ReadonlySet<string> = new Set([
   'pull_request_rejected',
 ]);
 
-const NOTHING = /^0+$/;
-
 export const forgejoWebhooks: Webhooks = {
   // Both forges send Gitea's header.
   isSigned: async (text, headers, secret) =>
@@ -29,6 +27,6 @@ export const forgejoWebhooks: Webhooks = {
     }
     const pushed = pushedIn(value);
     // No time of a push is signed. A push that is sent again has the branch looked at again, and moves nothing back.
-    return pushed && { kind: 'push', id, at: undefined, ...pushed, deleted: NOTHING.test(pushed.after) };
+    return pushed && { kind: 'push', id, at: undefined, ...pushed };
   },
 };

@@ -4,10 +4,12 @@ import { PipelineError } from '../../error.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
 import { plain, shortened } from '../../text.ts';
+import { directoryOf } from '../directory.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient } from '../http.ts';
-import { commitId, flag, list, nullable, object, optional, type Read, text, time, whole } from '../reply.ts';
-import { account, commitsOf, directoryOf, pusherOf, reviewsOf } from './people.ts';
+import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
+import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
+import { account, commitsOf, lookupsOf, projectAt, pusherOf, reviewsOf } from './people.ts';
 import { answerStatusChecks } from './status-check.ts';
 
 export const GITLAB = 'GitLab';
@@ -18,12 +20,6 @@ const LACKS: readonly string[] = [
   'a push of many branches does not say who pushed each of them',
   'whoever may push to the source project can set the status',
 ];
-
-/** The status that people look for. */
-const STATUS_NAME = 'portolan';
-const DESCRIPTION = 140;
-/** Begins the note that is written over again; only that of our own account counts. */
-const COMMENT_MARK = '<!-- portolan:v1 -->';
 
 /** @param token asked each time, so that another token is in use as soon as it is read */
 export function gitLabClient(url: string, token: () => Promise<string>): ForgeClient {
@@ -48,7 +44,7 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     readReviews: (number) => reviewsOf(client, merge(number)),
     readCommits: (number) => commitsOf(client, merge(number)),
     readPusher: (pull) => pusherOf(client, pull),
-    readDirectory: (identities) => directoryOf(client, identities),
+    readDirectory: (identities) => directoryOf(identities, lookupsOf(client)),
     // The policy names the app that makes a check, and GitLab has no apps.
     readChecks: async (_, required) =>
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${GITLAB}` })),
@@ -59,33 +55,24 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     readPathChanges: async (tip, path, most) => {
       const asked = `${at}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
       const listed = await client.pages(asked, change, most);
-      return listed.map(({ id, committed_date: date }) => ({ commit: id, date: dayOf(date) }));
+      return listed.map(({ id, committed_date: date }) => ({ commit: id, date }));
     },
     postStatus: async ({ commit: head, report }) => {
       const number = report.request?.number;
       const state = stateOf(report);
       const place = number === undefined ? undefined : placeOf(await readData(client, merge(number)), head);
-      const said = { context: STATUS_NAME, state, description: plain(headlineOf(report)) };
+      const said = { context: STATUS_CONTEXT, state, description: plain(headlineOf(report)) };
       const answer = { commit: head, passed: state === 'success' };
       // At once: what fails for one must not keep the other from being said.
       await Promise.all([
         postStatus(client, at, { commit: head, ...said }, place),
-        number === undefined ? undefined : answerStatusChecks(client, merge(number), STATUS_NAME, answer),
+        number === undefined ? undefined : answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer),
       ]);
     },
     // The note has them; at their lines they are in the Code Quality report of a job (docs/gitlab.md).
     postFindings: async () => undefined,
     postComment: (about) => postNote(client, merge(about.number), about),
   };
-}
-
-/** A day in UTC, whatever time zone the committer was in. */
-function dayOf(date: string): string {
-  return new Date(date).toISOString().slice(0, 10);
-}
-
-function projectAt({ owner, repo }: RepositoryName): string {
-  return `/projects/${encodeURIComponent(`${owner}/${repo}`)}`;
 }
 
 /** Sets a status. @throws PipelineError as the client */
@@ -143,7 +130,7 @@ function placeOf(data: MergeRequest, head: string): Place {
 
 const branch = object({ commit: object({ id: commitId }) });
 
-const change = object({ id: commitId, committed_date: time });
+const change = object({ id: commitId, committed_date: day });
 
 const mergeRequest = object({
   iid: whole,
@@ -195,9 +182,11 @@ const note = object({ id: whole, body: text, author: nullable(account) });
 async function postNote(client: ForgeClient, at: string, { report }: Reported): Promise<boolean> {
   if ((await readData(client, at)).sha !== report.head) return false;
   const body = withoutCommands(`${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`);
-  const notes = await client.pages(`${at}/notes`, note);
-  const self = (await client.get('/user', account)).id;
-  const own = notes.find((one) => one.author?.id === self && one.body.startsWith(COMMENT_MARK));
+  const notes = (await client.pages(`${at}/notes`, note)).map(({ author, ...rest }) => ({
+    ...rest,
+    user: author,
+  }));
+  const [own] = await ownMarked(notes, COMMENT_MARK, async () => (await client.get('/user', account)).id);
   if (own?.body === body) return true;
   if (own) await client.send('PUT', `${at}/notes/${own.id}`, { body });
   else await client.send('POST', `${at}/notes`, { body });

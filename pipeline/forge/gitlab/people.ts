@@ -2,8 +2,9 @@
 import type { GivenReview } from '../../check/authority/approval.ts';
 import { type CommitFacts, signedOffBy } from '../../check/authority/authorship.ts';
 import { parseTrailers, signerOf } from '../../git/commit.ts';
-import type { Directory, Identity, Person } from '../../policy/identity.ts';
-import type { PullRequest } from '../forge.ts';
+import type { Person } from '../../policy/identity.ts';
+import type { Lookups } from '../directory.ts';
+import type { PullRequest, RepositoryName } from '../forge.ts';
 import { type ForgeClient, readable } from '../http.ts';
 import {
   commitId,
@@ -17,6 +18,11 @@ import {
   time,
   whole,
 } from '../reply.ts';
+
+/** Path of a project in the API. */
+export function projectAt({ owner, repo }: RepositoryName): string {
+  return `/projects/${encodeURIComponent(`${owner}/${repo}`)}`;
+}
 
 /** An account, which the API calls by its `username`. */
 interface Account extends Person {
@@ -143,8 +149,7 @@ const MOST_EVENTS = 200;
 /** Who pushed the head, by the events of its project: one push of many branches has no event for each of them. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
-  const { owner, repo } = head.repository;
-  const path = `/projects/${encodeURIComponent(`${owner}/${repo}`)}/events?action=pushed`;
+  const path = `${projectAt(head.repository)}/events?action=pushed`;
   const events = await readable(client.pages(path, pushEvent, MOST_EVENTS));
   const push = events?.find(
     ({ push_data: data }) =>
@@ -153,25 +158,17 @@ export async function pusherOf(client: ForgeClient, { head }: PullRequest): Prom
   return push?.author;
 }
 
-/** Names that are looked up for one merge request at most. */
-const MOST_NAMES = 200;
+/** How names in owners' lists are looked up. */
+export function lookupsOf(client: ForgeClient): Lookups {
+  return {
+    accountNumber: (login) => accountNumber(client, login),
+    membersOf: (group) => membersOf(client, group),
+  };
+}
 
-/** Looks identities up. What cannot be found out is absent, and then counts for nobody. */
-export async function directoryOf(client: ForgeClient, identities: readonly Identity[]): Promise<Directory> {
-  const logins = identities.flatMap((one) => (one.kind === 'account' ? one.login.toLowerCase() : []));
-  const groups = identities.flatMap((one) => (one.kind === 'team' ? one.team : []));
-  const accounts = new Map<string, number | null>();
-  for (const login of [...new Set(logins)].slice(0, MOST_NAMES)) {
-    const found = await readable(client.get(`/users?username=${encodeURIComponent(login)}`, list(account)));
-    if (!found) continue;
-    accounts.set(login, found.find((one) => one.login.toLowerCase() === login)?.id ?? null);
-  }
-  const teams = new Map<string, readonly Person[]>();
-  for (const group of [...new Set(groups)].slice(0, MOST_NAMES)) {
-    const members = await membersOf(client, group);
-    if (members) teams.set(group, members);
-  }
-  return { accounts, teams };
+async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
+  const found = await client.find(`/users?username=${encodeURIComponent(login)}`, list(account));
+  return found && (found.find((one) => one.login.toLowerCase() === login)?.id ?? null);
 }
 
 const membership = object({ access_level: whole, state: text });

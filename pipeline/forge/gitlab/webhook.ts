@@ -7,8 +7,6 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../json.ts';
 import { isSignedWith, pushedIn, type Webhooks } from '../webhook.ts';
 
-const NOTHING = /^0+$/;
-
 export const gitLabWebhooks: Webhooks = {
   isSigned: async (text, headers, secret) => {
     const token = headers['x-gitlab-token'];
@@ -39,7 +37,7 @@ export const gitLabWebhooks: Webhooks = {
       return typeof number === 'number' ? { kind: 'pull', id, at: undefined, number } : undefined;
     }
     const pushed = pushedIn(value);
-    return pushed && { kind: 'push', id, at: undefined, ...pushed, deleted: NOTHING.test(pushed.after) };
+    return pushed && { kind: 'push', id, at: undefined, ...pushed };
   },
 };
 

@@ -6,6 +6,7 @@ import { forgejoClient, forgejoForge } from '../../../pipeline/forge/forgejo/for
 import { gitLabClient, gitLabForge } from '../../../pipeline/forge/gitlab/forge.ts';
 import {
   commitId,
+  day,
   flag,
   list,
   nullable,
@@ -73,6 +74,14 @@ test.each([
 ] as const)('%s', (_, read, taken, refused) => {
   for (const value of taken) expect(read(value, PLACE)).toEqual(value);
   for (const value of refused) expect(() => read(value, PLACE), JSON.stringify(value)).toThrow(PipelineError);
+});
+
+test.each([
+  ['2026-03-01T12:00:00Z', '2026-03-01'],
+  ['2026-03-01T01:30:00+02:00', '2026-02-28'],
+  ['2026-02-28T23:30:00.000-01:00', '2026-03-01'],
+])('the day of %s is %s', (written, expected) => {
+  expect(day(written, PLACE)).toBe(expected);
 });
 
 test('what is optional may be left out', () => {

@@ -82,6 +82,17 @@ test('reviews are in the order of their times, also where the clock was set back
   expect(read.map(({ state }) => state)).toEqual(['approved', 'changes-requested']);
 });
 
+test('a change of a path is of a day in UTC, whatever time zone its committer was in', async () => {
+  const bent = await fakeForgejo(hub, (what, value) =>
+    what.endsWith('/commits') && Array.isArray(value)
+      ? value.map((one) => ({ ...one, commit: { committer: { date: '2026-03-01T01:30:00+02:00' } } }))
+      : value,
+  );
+  const client = forgejoClient(bent.api, async () => FORGEJO_TOKEN);
+  const changes = await forgejoForge(client, NAME).readPathChanges(hub.base(), 'catalogs', 1);
+  expect(changes).toEqual([{ commit: hub.base(), date: '2026-02-28' }]);
+});
+
 test('a team has the members that the account may see', async () => {
   fake.teams.set('acme/network', []);
   fake.teams.set('acme/compute', [{ id: 11, login: 'bob' }]);
