@@ -7,9 +7,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folder } from '../fakes/folder.ts';
-import { catalogOf } from '../fakes/gate.ts';
+import {
+  ADDED,
+  CATALOG,
+  eventually,
+  publishedDigest,
+  repositoryFiles,
+  startForgeHost,
+  TWO_HEADS,
+} from '../fakes/forge-host.ts';
 import { GITEA, gitea } from '../fakes/gitea.ts';
-import { kubernetesHost } from '../fakes/kubernetes.ts';
 import { POSTGRES, postgres } from '../fakes/postgres.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry } from '../fakes/real-registry.ts';
@@ -21,7 +28,6 @@ beforeAll(() => {
   if (isComplete) buildProgram();
 });
 
-const CATALOG = 'catalogs/v4.20/etcd/catalog.yaml';
 const SECRET = 'what Gitea signs with';
 
 /** A clone in which files are written, committed and pushed. */
@@ -50,16 +56,6 @@ function clone(url: string, who: string) {
   };
 }
 
-/** Asks again until there is an answer. */
-async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 400; tries++) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await new Promise((done) => setTimeout(done, 150));
-  }
-  throw new Error('nothing happened');
-}
-
 describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
   test('a pull request is opened, checked, approved, merged and published', {
     timeout: 180_000,
@@ -79,37 +75,13 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
       default_branch: 'main',
     });
     await bob.ask('PUT', `${at}/collaborators/portolan`, { permission: 'write' });
-    const image = `${registry.host}/sea/catalog:{catalog}`;
-    clone(bob.git('bob/catalogs'), 'bob').push('main', {
-      '.github/portolan.yaml': `apiVersion: portolan/v1alpha1
-kind: Portolan
-owners: {admins: ['bob#${bob.id}']}
-registries: {allow: ['${registry.host}'], internal: ['${registry.host}']}
-rules: {image/*: off}
-merge: {mode: auto}
-publish: {catalogs: {'v4.20': {image: '${image}'}}}
-`,
-      [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0']),
-      'operators/etcd/ci.yaml': 'reviewers:\n- bob\n',
-    });
+    clone(bob.git('bob/catalogs'), 'bob').push('main', repositoryFiles(registry, `bob#${bob.id}`));
 
     // The host's two processes know the repository by its number, and ask as the account portolan.
-    const secrets = folder();
-    writeFileSync(join(secrets, 'webhook'), SECRET);
-    writeFileSync(join(secrets, 'account'), JSON.stringify({ token: portolan.token }));
-    const git = `${forge.url}/bob/catalogs.git`;
-    const host = kubernetesHost({
-      ...{ git, branch: 'main', registry: registry.host, github: 'http://127.0.0.1:9', database: server.url },
-      more: {
-        PATH: process.env['PATH'] ?? '',
-        PORTOLAN_FORGE: 'forgejo',
-        PORTOLAN_API: `${forge.url}/api/v1`,
-        PORTOLAN_SOURCES: JSON.stringify([{ repository: 'bob/catalogs', id, branch: 'main', url: git }]),
-        PORTOLAN_WEBHOOK_SECRET_FILE: join(secrets, 'webhook'),
-        PORTOLAN_APP_SECRET_FILE: join(secrets, 'account'),
-      },
+    const receiver = await startForgeHost({
+      ...{ forge: 'forgejo', api: `${forge.url}/api/v1`, token: portolan.token, secret: SECRET },
+      ...{ repository: 'bob/catalogs', id, git: `${forge.url}/bob/catalogs.git`, registry, database: server },
     });
-    const [receiver] = [await host.start('receive'), await host.start('work')];
 
     // Set up as docs/forgejo.md says: a webhook, and a branch that requires the status.
     await bob.ask('POST', `${at}/hooks`, {
@@ -138,8 +110,7 @@ publish: {catalogs: {'v4.20': {image: '${image}'}}}
     // mallory opens a pull request from a fork. Its channel has two heads.
     await mallory.ask('POST', `${at}/forks`, {});
     const fork = clone(mallory.git('mallory/catalogs'), 'mallory');
-    const two = catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']).replace(',"replaces":"etcd.v1.1.0"', '');
-    const broken = fork.push('etcd-1.2.0', { [CATALOG]: two });
+    const broken = fork.push('etcd-1.2.0', { [CATALOG]: TWO_HEADS });
     const { number } = await mallory.ask('POST', `${at}/pulls`, {
       ...{ title: 'etcd 1.2.0', head: 'mallory:etcd-1.2.0', base: 'main' },
     });
@@ -154,7 +125,7 @@ publish: {catalogs: {'v4.20': {image: '${image}'}}}
     expect(line.body).toContain('channel/head');
 
     // The next commit repairs it. An owner must approve, and Gitea refuses the merge until then.
-    const head = fork.push('etcd-1.2.0', { [CATALOG]: catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) });
+    const head = fork.push('etcd-1.2.0', { [CATALOG]: ADDED });
     expect(await said(head)).toMatch(/^pending: needs .*bob/);
     const comment = await eventually(async () => {
       const all: { body: string }[] = await bob.ask('GET', `${at}/issues/${number}/comments`);
@@ -173,12 +144,6 @@ publish: {catalogs: {'v4.20': {image: '${image}'}}}
     await bob.ask('POST', `${pull}/merge`, merge);
     const { merge_commit_sha: merged } = await bob.ask('GET', pull);
     expect(await said(merged, 'portolan/publish v4.20', 'pending')).toMatch(/^success: /);
-    const tag = await registry.client.resolve({
-      kind: 'tag',
-      registry: registry.host,
-      repository: 'sea/catalog',
-      tag: 'v4.20',
-    });
-    expect(tag?.digest).toMatch(/^sha256:/);
+    expect(await publishedDigest(registry)).toMatch(/^sha256:/);
   });
 });
