@@ -107,7 +107,11 @@ function targetOf(path: string): Stats | undefined {
  * @throws PipelineError `not-found` or `io`
  */
 export function readText(path: string): string {
-  return new TextDecoder().decode(readFileBytes(path));
+  try {
+    return new TextDecoder().decode(readFileBytes(path));
+  } catch (error) {
+    throw fileError(error, path);
+  }
 }
 
 /**

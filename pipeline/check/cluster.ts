@@ -89,9 +89,14 @@ function isOlms({ apiVersion }: Json): boolean {
   return typeof apiVersion === 'string' && apiVersion.startsWith('operators.coreos.com/');
 }
 
+/** What is deep in an object; undefined where it is not there. */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inside, key) => (isObject(inside) ? inside[key] : undefined), value);
+}
+
 /** Text deep in an object; empty where it is not there. */
 function at(value: unknown, ...path: readonly string[]): string {
-  const found = path.reduce<unknown>((inside, key) => (isObject(inside) ? inside[key] : undefined), value);
+  const found = member(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 

@@ -1,10 +1,9 @@
 /** The option `--fleet`: files that say what many clusters have installed. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import { readFleet } from '../check/fleet/read-fleet.ts';
 import type { BadRow } from '../check/fleet/records.ts';
-import { fileError } from '../directory.ts';
+import { readText } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
 import { amount, linesText } from '../text.ts';
 import type { Invocation } from './command.ts';
@@ -25,7 +24,7 @@ const SHOWN = 5;
 export function fleetOption({ list }: Invocation, terminal: Terminal): Fleet | undefined {
   const paths = list('fleet');
   if (paths.length === 0) return undefined;
-  const files = paths.map((path) => ({ path, text: textOf(resolve(terminal.directory, path)) }));
+  const files = paths.map((path) => ({ path, text: readText(resolve(terminal.directory, path)) }));
   const { fleet, bad } = readFleet(files);
   if (bad.length > 0) terminal.err(linesText(badRowLines(bad)));
   // Such as an export that failed: nobody is affected by anything.
@@ -43,12 +42,4 @@ export function badRowLines(bad: readonly BadRow[]): string[] {
       .map(({ place, found, expected }) => `${place}: found ${found}, expected ${expected}`),
     ...(more > 0 ? [`and ${amount(more, 'more row')} that cannot be read`] : []),
   ];
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }

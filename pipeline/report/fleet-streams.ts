@@ -55,7 +55,8 @@ export function packageStreams({ flows }: Pick<PackageFleet, 'flows'>): Stream[]
   }));
 }
 
-function installedText({ installed, notKnown }: Flow): string {
+/** What a flow has installed. */
+export function installedText({ installed, notKnown }: Flow): string {
   if (notKnown) return `unknown ${notKnown}`;
   return installed === '' ? 'another version' : installed;
 }

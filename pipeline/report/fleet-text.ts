@@ -9,8 +9,9 @@ import {
   type OutcomeCount,
   type PackageFleet,
 } from '../../catalog/olm/fleet/count.ts';
-import type { OutcomeName } from '../../catalog/olm/fleet/outcome.ts';
+import { type OutcomeName, STUCK } from '../../catalog/olm/fleet/outcome.ts';
 import { amount, plain } from '../text.ts';
+import { installedText } from './fleet-streams.ts';
 
 /** Versions, or versions of the platform, that a line names. */
 const NAMED = 3;
@@ -98,7 +99,7 @@ function outcomeText(
   if (outcome === 'moves' || outcome === 'offered' || outcome === 'upgrades') {
     return movesText({ outcome, clusters, number }, its);
   }
-  const where = outcome === 'stuck' || outcome === 'stuck-next' ? platformsText(platforms, clusters) : '';
+  const where = STUCK.has(outcome) ? platformsText(platforms, clusters) : '';
   return `${number} ${wordsOf(outcome, clusters)}${where}`;
 }
 
@@ -167,15 +168,14 @@ export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][
 }
 
 function flowCells(of: string, flow: Flow): string[] {
-  const { platform, installed, next, clusters, notKnown } = flow;
-  const version = notKnown ? `unknown ${notKnown}` : installed === '' ? 'another version' : installed;
-  return [of, platform, version, next === '' ? 'no upgrade' : next, endText(flow), countText(clusters)];
+  const { platform, next, clusters } = flow;
+  const then = next === '' ? 'no upgrade' : next;
+  return [of, platform, installedText(flow), then, endText(flow), countText(clusters)];
 }
 
 /** Where a flow ends, and what is wrong with it. */
 function endText({ outcome, end, notKnown }: Flow): string {
   if (notKnown) return '';
-  return outcome === 'strands' || outcome === 'stuck' || outcome === 'stuck-next'
-    ? `${end}: STUCK`.replace(/^: /, '')
-    : end;
+  if (!STUCK.has(outcome)) return end;
+  return end === '' ? 'STUCK' : `${end}: STUCK`;
 }

@@ -2,6 +2,7 @@
  * Counts the clusters of a fleet by their outcomes. Each cluster is counted exactly once for each package, and once
  * in all: with the outcome that comes first in the order of {@link OUTCOMES}.
  */
+import { groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import type { Olm } from '../foresight/world.ts';
 import type { Fleet, FleetInstallation, FleetRow } from './fleet.ts';
@@ -172,15 +173,8 @@ class Unit {
   }
 
   count(all: Tally, of: (name: string) => Tally): void {
-    const packages = new Map<string, Share[]>();
-    for (const share of this.#shares) {
-      const name = share.rated.package;
-      const known = packages.get(name);
-      if (known) known.push(share);
-      else packages.set(name, [share]);
-    }
     let size = 0;
-    for (const [name, shares] of packages) {
+    for (const [name, shares] of groupedBy(this.#shares, ({ rated }) => rated.package)) {
       const its = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
       size = Math.max(size, its);
       distribute(shares, its, of(name));
@@ -269,12 +263,7 @@ export interface Affected {
 
 /** Counts the clusters that have one of some installations. */
 export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: Affected) => number {
-  const byPackage = new Map<string, FleetRow[]>();
-  for (const row of fleet.rows) {
-    const known = byPackage.get(row.installation.package);
-    if (known) known.push(row);
-    else byPackage.set(row.installation.package, [row]);
-  }
+  const byPackage = groupedBy(fleet.rows, ({ installation }) => installation.package);
   const labels = new Map<FleetInstallation, string>();
   const labelOf = (installation: FleetInstallation): string => {
     const found = labels.get(installation) ?? simulate(installation).installed;

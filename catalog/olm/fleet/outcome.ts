@@ -35,6 +35,9 @@ export const OUTCOMES = [
 
 export type OutcomeName = (typeof OUTCOMES)[number];
 
+/** Outcomes of clusters that have no upgrade path to a head, or will have none. */
+export const STUCK: ReadonlySet<OutcomeName> = new Set(['strands', 'stuck', 'stuck-next']);
+
 /** Why an outcome is not known: what of the installation the catalogs do not know. */
 export type NotKnown = 'platform' | 'package' | 'channel' | 'version';
 
@@ -57,19 +60,20 @@ export type Simulation = (installation: FleetInstallation) => FleetOutcome;
 export function changeSimulation(changes: readonly Change[]): Simulation {
   return (installation) => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
-    const isElsewhere = changes.length === 0 || installation.platform !== '';
-    if (at.length === 0) return UNTOUCHED[isElsewhere ? 'known' : 'unknown'];
+    if (at.length === 0) {
+      // Without a platform nobody can tell whether the catalogs that change are the cluster's.
+      const isElsewhere = changes.length === 0 || installation.platform !== '';
+      return isElsewhere ? NOT_REACHED : notKnown('platform');
+    }
     const change = called(at, installation, ({ after }) => after.name);
     const states = [change.before, change.after].filter((world) => has(world, installation));
     if (states.length === 0) return notKnown('package');
     if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
     const installed = installedBefore(change, installation);
     if (!installed) return notKnown('version');
-    const [before, after] = [change.before, change.after].map((world) =>
-      pathIn(world, installation, installed),
-    );
-    const paths = { before, after } as Paths;
-    const found = outcomeOf(installed, paths, changeOutcome(installation, paths));
+    const before = pathIn(change.before, installation, installed);
+    const after = pathIn(change.after, installation, installed);
+    const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
     return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
   };
 }
@@ -96,8 +100,7 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     const then =
       following && has(following, installation) ? pathIn(following, installation, installed) : undefined;
     const isStuckNext = following !== undefined && !then?.arrives;
-    const paths = { before: path, after: path };
-    const found = outcomeOf(installed, paths, stateOutcome(installation, path, isStuckNext));
+    const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
     return isNamed(world, installation.package, installed) ? found : unnamed(found);
   };
 }
@@ -141,13 +144,14 @@ function stateOutcome(
   return isManual && olm === 'v0' ? 'offered' : 'upgrades';
 }
 
-function outcomeOf(installed: Installed, { after }: Paths, outcome: OutcomeName): FleetOutcome {
+/** @param path the upgrade path that the installation has then */
+function outcomeOf(installed: Installed, path: PathSummary, outcome: OutcomeName): FleetOutcome {
   const own = shortName(installed);
   return {
     outcome,
     installed: own,
-    next: after.kind === 'upgrade' ? after.next : '',
-    end: after.end === '' ? own : after.end,
+    next: path.kind === 'upgrade' ? path.next : '',
+    end: path.end === '' ? own : path.end,
   };
 }
 
@@ -160,11 +164,7 @@ function notKnown(what: NotKnown): FleetOutcome {
   return { outcome: 'not-known', installed: '', next: '', end: '', notKnown: what };
 }
 
-/** Without a platform nobody can tell whether the catalogs that change are the cluster's. */
-const UNTOUCHED: Readonly<Record<'known' | 'unknown', FleetOutcome>> = {
-  known: { outcome: 'not-reached', installed: '', next: '', end: '' },
-  unknown: notKnown('platform'),
-};
+const NOT_REACHED: FleetOutcome = { outcome: 'not-reached', installed: '', next: '', end: '' };
 
 function isFor(platform: Minor | undefined, installation: FleetInstallation): boolean {
   if (!platform) return true;

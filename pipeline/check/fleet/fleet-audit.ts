@@ -5,8 +5,8 @@ import { affectedCounter, countFleet, type FleetReport } from '../../../catalog/
 import { type Fleet, withPackages } from '../../../catalog/olm/fleet/fleet.ts';
 import {
   changeSimulation,
-  type OutcomeName,
   type Simulation,
+  STUCK,
   stateSimulation,
 } from '../../../catalog/olm/fleet/outcome.ts';
 import type { Change, World } from '../../../catalog/olm/foresight/world.ts';
@@ -56,8 +56,6 @@ function numbersOf(
     },
   };
 }
-
-const STUCK: ReadonlySet<OutcomeName> = new Set(['strands', 'stuck', 'stuck-next']);
 
 /** Whether clusters have no upgrade path to a head, or will have none. */
 export function isFleetStuck({ outcomes }: Pick<FleetReport, 'outcomes'>): boolean {

@@ -42,11 +42,11 @@ export function clusterApi(access: ClusterAccess, most: number = MOST): ClusterA
       throw cause instanceof PipelineError ? cause : unusable(access, cause);
     });
     if (status === 404) return undefined;
-    const value = status === 200 ? parsedJson(body) : undefined;
+    if (status !== 200) throw refusal(access, { path, status, body });
+    const value = parsedJson(body);
     if (value !== undefined) return value;
     // Such as the page of a proxy: not a cluster without such objects.
-    if (status === 200) throw refusal(access, { path, status, body: '{"message":"not JSON"}' });
-    throw refusal(access, { path, status, body });
+    throw new PipelineError('bad-answer', `${answeredText(access, { path, status })}: not JSON`);
   };
   return {
     get,
@@ -116,14 +116,17 @@ interface ApiAnswer {
   readonly body: string;
 }
 
-function refusal(
-  { name }: ClusterAccess,
-  { path, status, body }: ApiAnswer & { readonly path: string },
-): PipelineError {
+type Answered = Pick<ApiAnswer, 'status'> & { readonly path: string };
+
+function answeredText({ name }: ClusterAccess, { path, status }: Answered): string {
+  return `cluster ${JSON.stringify(name)} answered ${status} to GET ${path.replace(/\?.*/, '')}`;
+}
+
+function refusal(access: ClusterAccess, { path, status, body }: Answered & ApiAnswer): PipelineError {
   const value = parsedJson(body);
   const said =
     isObject(value) && typeof value['message'] === 'string' ? `: ${value['message'].slice(0, 300)}` : '';
-  const text = `cluster ${JSON.stringify(name)} answered ${status} to GET ${path.replace(/\?.*/, '')}${said}`;
+  const text = `${answeredText(access, { path, status })}${said}`;
   if (status === 410) return new ExpiredList('bad-answer', text, { retryable: true });
   if (status === 401) return new PipelineError('denied', text, { hint: 'renew the token of the kubeconfig' });
   if (status === 403)

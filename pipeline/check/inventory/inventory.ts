@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
-import { type ClusterInstallation, installationsOf } from '../cluster.ts';
+import { type ClusterInstallation, installationsOf, member } from '../cluster.ts';
 import type { ClusterApi } from './cluster-api.ts';
 
 /** A row of our own JSON. */
@@ -113,18 +113,14 @@ function badAnswer(message: string): PipelineError {
 /** What makes an item something else than an object of its kind. */
 function defectOf(item: unknown, { texts, kind }: Kind): string | undefined {
   if (!isObject(item)) return 'not an object';
-  const metadata = isObject(item['metadata']) ? item['metadata'] : {};
-  if (typeof metadata['name'] !== 'string' || metadata['name'] === '') return 'no metadata.name';
+  const name = member(item, 'metadata', 'name');
+  if (typeof name !== 'string' || name === '') return 'no metadata.name';
   const wrong = texts.find((path) => !isTextAt(item, path.split('.')));
   if (wrong !== undefined) return `${wrong} is not a string`;
-  const source = kind === 'ClusterExtension' ? member(member(item, 'spec'), 'source') : undefined;
-  const channels = member(member(source, 'catalog'), 'channels') ?? [];
+  const channels =
+    (kind === 'ClusterExtension' ? member(item, 'spec', 'source', 'catalog', 'channels') : undefined) ?? [];
   const areTexts = Array.isArray(channels) && channels.every((channel) => typeof channel === 'string');
   return areTexts ? undefined : 'spec.source.catalog.channels is not a list of strings';
-}
-
-function member(value: unknown, key: string): unknown {
-  return isObject(value) ? value[key] : undefined;
 }
 
 /** Whether the members on a path are objects and the last a text; any may be absent or null. */
@@ -158,16 +154,15 @@ function rowOf(
 
 /** The version that the cluster has: the newest of its history whose update is complete. */
 function platformOf(version: unknown): string {
-  const status = isObject(version) && isObject(version['status']) ? version['status'] : {};
-  const history = Array.isArray(status['history']) ? status['history'].filter(isObject) : [];
-  const completed = history.find(({ state }) => state === 'Completed');
-  const found = completed?.['version'];
+  const history = member(version, 'status', 'history');
+  const entries = Array.isArray(history) ? history.filter(isObject) : [];
+  const found = entries.find(({ state }) => state === 'Completed')?.['version'];
   return typeof found === 'string' ? found : '';
 }
 
 /** A name that is the same the next time, and tells nothing to whoever does not know the cluster's id. */
 function anonymousName(version: unknown): string {
-  const spec = isObject(version) && isObject(version['spec']) ? version['spec'] : {};
-  const id = typeof spec['clusterID'] === 'string' ? spec['clusterID'] : randomUUID();
+  const known = member(version, 'spec', 'clusterID');
+  const id = typeof known === 'string' ? known : randomUUID();
   return `cluster-${createHash('sha256').update(id).digest('hex').slice(0, 12)}`;
 }

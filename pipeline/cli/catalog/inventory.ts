@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { clusterApi } from '../../check/inventory/cluster-api.ts';
 import { type InventoryRow, inventoryOf } from '../../check/inventory/inventory.ts';
 import { clusterAccess } from '../../check/inventory/kubeconfig.ts';
-import { fileError } from '../../directory.ts';
+import { readFileBytes, readText } from '../../directory.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Command, Invocation } from '../command.ts';
 
@@ -36,8 +35,8 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const path = kubeconfigPath(invocation, terminal);
-    const readFile = (name: string): string => textOf(resolve(dirname(path), name));
-    const file = { path, bytes: new TextEncoder().encode(textOf(path)), readFile };
+    const readFile = (name: string): string => readText(resolve(dirname(path), name));
+    const file = { path, bytes: readFileBytes(path), readFile };
     const contexts = [...new Set(invocation.list('context'))];
     const anonymize = invocation.flag('anonymize');
     const rows: InventoryRow[] = [];
@@ -62,12 +61,4 @@ function kubeconfigPath({ text }: Invocation, { directory, environment }: Termin
   const named =
     text('kubeconfig') ?? (first === '' ? join(environment['HOME'] ?? '/', '.kube/config') : first);
   return resolve(directory, named);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }

@@ -263,6 +263,14 @@ describe('portolan audit --fleet', () => {
     }
   });
 
+  test('a fleet in JSON may begin with a byte order mark, as Windows writes it', async () => {
+    const row = { cluster: 'secret-one', platform: '4.19', package: 'p', version: '0.2.0', channel: 'fast' };
+    const directory = withFleet(`\uFEFF${JSON.stringify({ kind: 'Fleet', rows: [row] })}`);
+    const words = ['audit', 'repo', '--fleet', 'fleet.csv', '--format', 'json'];
+    const { out } = await runCommand(words, { directory });
+    expect(JSON.parse(out).fleet).toMatchObject({ clusters: 1, unread: 0 });
+  });
+
   test('a fleet that can be read in part does not pass', async () => {
     const fleet = 'cluster,platform,package,version\na,4.19,q,1.0.0\nb,4.19,q,x\n';
     const directory = withFleet(fleet);
