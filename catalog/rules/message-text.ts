@@ -1,5 +1,6 @@
 /** Words that rules about installations share. */
 import { type Installed, shortName } from '../fbc/edge.ts';
+import { groupedBy } from '../go/grouped.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Outcome } from '../olm/resolve/outcome.ts';
@@ -45,11 +46,5 @@ export function nextText(next: Outcome): string {
 
 /** Groups items under texts, in the order of their first ones. */
 export function grouped<T>(items: readonly T[], key: (item: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return [...groups.values()];
+  return [...groupedBy(items, key).values()];
 }

@@ -187,7 +187,7 @@ function statesFrom(
       ? ({ before }: State) => before.bundles.some(({ image }) => template.images.includes(image))
       : () => template.blobs.channels.some((channel) => channel.package === name);
   const near = states.filter((state) => isOwn(state) && mayRender(template.file, state.catalog));
-  const same = near.filter(({ before }) => saysSame(template.blobs, before) === undefined);
+  const same = near.filter(({ before }) => differenceText(template.blobs, before) === undefined);
   return same.length > 0 ? same : near;
 }
 
@@ -219,7 +219,7 @@ function unedited(schema: string): Edited {
 /** The edit of a basic template, or why it cannot be made. */
 function editOf(template: Template, states: readonly State[]): Edited {
   for (const { catalog, before } of states) {
-    const difference = saysSame(template.blobs, before);
+    const difference = differenceText(template.blobs, before);
     if (difference !== undefined) return { why: `it differs from catalog ${quoted(catalog)}: ${difference}` };
   }
   const first = states.find(({ plan }) => plan);
@@ -232,13 +232,13 @@ function editOf(template: Template, states: readonly State[]): Edited {
   if (text === undefined) return {};
   const after = writtenInBasic({ file: template.file, bytes: new TextEncoder().encode(text) }, []);
   for (const state of states)
-    if (saysSame(after, state.after) !== undefined)
+    if (differenceText(after, state.after) !== undefined)
       return { why: `catalog ${quoted(state.catalog)} needs another edit than ${quoted(first.catalog)}` };
   return { text };
 }
 
-/** In what the blobs of a basic template and those of a catalog differ; undefined where they say the same. */
-function saysSame(wanted: Blobs, is: Blobs): string | undefined {
+/** What differs between the blobs of a basic template and those of a catalog; undefined where they say the same. */
+function differenceText(wanted: Blobs, is: Blobs): string | undefined {
   const difference = differenceOf(wanted, is);
   if (difference) return difference.text;
   const messages = ({ deprecations }: Blobs): string =>

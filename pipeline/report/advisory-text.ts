@@ -1,5 +1,6 @@
 /** What an advisory does to clusters, for terminals and for pull requests. */
 import { shortName } from '../../catalog/fbc/edge.ts';
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { Proved } from '../../catalog/olm/advisory/proof.ts';
 import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
@@ -35,15 +36,17 @@ export interface ProofCount {
 
 /** The installations whose upgrade path changes, those that are left without one first. */
 export function proofRows({ plan: { proof } }: CatalogPlan): ProofRow[] {
-  const byPlace = new Map<string, Proved[]>();
-  for (const one of proof?.all ?? []) {
-    const [before, after] = [pathText(one, 'before'), pathText(one, 'after')];
-    if (before === after && one.missing === undefined) continue;
-    const key = JSON.stringify([one.olm, one.channel, before, after, one.missing !== undefined]);
-    byPlace.set(key, [...(byPlace.get(key) ?? []), one]);
-  }
+  const changed = (proof?.all ?? []).filter(
+    (one) => one.missing !== undefined || pathText(one, 'before') !== pathText(one, 'after'),
+  );
+  const groups = groupedBy(changed, (one) =>
+    JSON.stringify([
+      ...[one.olm, one.channel, one.missing !== undefined],
+      ...[pathText(one, 'before'), pathText(one, 'after')],
+    ]),
+  );
   const rows = new Map<string, ProofRow>();
-  for (const all of byPlace.values()) {
+  for (const all of groups.values()) {
     const [one] = all as [Proved];
     const installed = all.map((each) => each.installed).sort(compareInstalled);
     const versions = installed.map(shortName);

@@ -9,6 +9,7 @@ import { type CsvIcon, csvIcon } from '../../bundle/csv-icon.ts';
 import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, RelatedImage } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { quoted } from '../../names.ts';
@@ -85,7 +86,7 @@ function channelBlobs(
   const channels = [...rows.channels].sort(
     (a, b) => compareText(a.package, b.package) || compareText(a.name, b.name),
   );
-  const lanes = grouped(edges);
+  const lanes = groupedBy(edges, (edge) => keyOf(edge.package, edge.channel));
   return channels.map(({ package: pkg, name }) => {
     const entries = (lanes.get(keyOf(pkg, name)) ?? [])
       .sort((a, b) => compareText(a.bundle, b.bundle))
@@ -102,17 +103,6 @@ function channelBlobs(
     if (blob.kind !== 'channel') throw new TypeError('internal error: created an invalid channel');
     return blob.blob;
   });
-}
-
-function grouped(edges: readonly RowEdges[]): Map<string, RowEdges[]> {
-  const lanes = new Map<string, RowEdges[]>();
-  for (const edge of edges) {
-    const key = keyOf(edge.package, edge.channel);
-    const lane = lanes.get(key) ?? [];
-    lane.push(edge);
-    lanes.set(key, lane);
-  }
-  return lanes;
 }
 
 /** A bundle of several packages is a bundle of each. */

@@ -1,5 +1,6 @@
 /** Where a repository keeps its catalogs, told from the files that are catalogs and from all others. */
 import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { joinPath } from '../../git/tree.ts';
 import { compileLayout } from '../layout.ts';
@@ -445,14 +446,4 @@ function byVersion(a: string, b: string): number {
   const [x, y] = [minorOfCatalog(a), minorOfCatalog(b)];
   if (x && y) return compareMinors(x, y) || compareText(a, b);
   return x ? -1 : y ? 1 : compareText(a, b);
-}
-
-function groupedBy<T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of list) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }

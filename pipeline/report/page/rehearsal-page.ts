@@ -4,7 +4,7 @@ import { amount, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
-import { STYLE } from './style.ts';
+import { staticPage } from './static-page.ts';
 
 export interface RehearsalPage {
   readonly rehearsal: Rehearsal;
@@ -32,26 +32,21 @@ const OWN_STYLE = [
 
 /** The page as HTML. */
 export function rehearsalPage({ rehearsal, name, policy }: RehearsalPage): string {
-  const title = `Rehearsal of ${name}`;
-  const csp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${csp}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeXml(title)}</title>
-<style>${STYLE}
-${OWN_STYLE}</style>
-</head>
-<body>
-<header><h1>${escapeXml(title)}</h1><p>What Portolan's gate would have done: ${escapeXml(rehearsalHeadline(rehearsal))}.</p></header>
-<main>
-${[tiles(rehearsal), stoppedPart(rehearsal), strandedPart(rehearsal), peoplePart(rehearsal), rulesPart(rehearsal), intendedPart(rehearsal), policyPart(policy), uncheckedPart(rehearsal)].filter((part) => part !== '').join('\n')}
-</main>
-</body>
-</html>
-`;
+  return staticPage({
+    title: `Rehearsal of ${name}`,
+    about: `What Portolan's gate would have done: ${escapeXml(rehearsalHeadline(rehearsal))}.`,
+    style: OWN_STYLE,
+    parts: [
+      tiles(rehearsal),
+      stoppedPart(rehearsal),
+      strandedPart(rehearsal),
+      peoplePart(rehearsal),
+      rulesPart(rehearsal),
+      intendedPart(rehearsal),
+      policyPart(policy),
+      uncheckedPart(rehearsal),
+    ],
+  });
 }
 
 function tiles(rehearsal: Rehearsal): string {

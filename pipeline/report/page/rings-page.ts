@@ -1,6 +1,6 @@
 /** What each catalog and package waits for in its release rings: one HTML file without scripts. */
 import { escapeXml } from '../svg.ts';
-import { STYLE } from './style.ts';
+import { staticPage } from './static-page.ts';
 
 /** A catalog's rings when they were last looked at. Times are in ISO 8601. */
 export interface RingsOnPage {
@@ -48,7 +48,6 @@ const OWN_STYLE = [
 
 /** The page as HTML. */
 export function ringsPage(all: readonly RingsOnPage[]): string {
-  const csp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
   const waiting = all.filter(({ waits }) => waits.length > 0).length;
   const looked = all
     .map(({ clock }) => clock)
@@ -58,24 +57,12 @@ export function ringsPage(all: readonly RingsOnPage[]): string {
     all.length === 0
       ? 'No catalog has rings.'
       : `Waiting: ${waiting} of ${all.length} catalogs. Last look: ${timeText(looked ?? '')}.`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${csp}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Release rings</title>
-<style>${STYLE}
-${OWN_STYLE}</style>
-</head>
-<body>
-<header><h1>Release rings</h1><p>${escapeXml(headline)}</p></header>
-<main>
-${[...all.map(catalogPart), packagesPart(all)].filter((part) => part !== '').join('\n')}
-</main>
-</body>
-</html>
-`;
+  return staticPage({
+    title: 'Release rings',
+    about: escapeXml(headline),
+    style: OWN_STYLE,
+    parts: [...all.map(catalogPart), packagesPart(all)],
+  });
 }
 
 function catalogPart(of: RingsOnPage): string {
