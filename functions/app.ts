@@ -115,7 +115,7 @@ function accountApp(
   };
 }
 
-/** The token of an account. @throws PipelineError `usage` for a secret that is none */
+/** The token in an account's secret. @throws PipelineError `usage` for a text without one */
 function readForgeSecret(text: string): string {
   const value = parsedJson(text);
   const { token } = isObject(value) ? value : {};

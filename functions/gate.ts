@@ -9,7 +9,7 @@ import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
 import type { Source } from './receive.ts';
 
-/** What the same request would be answered once more; anything else may pass. */
+/** Errors that the same request would meet again; any other may pass. */
 const REFUSED: ReadonlySet<string> = new Set(['denied', 'usage']);
 
 /** Where a pull request is, and how what it brings is looked up. */

@@ -8,7 +8,7 @@ import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
-import { type Installation, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
+import { rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from './message-text.ts';
 import type { Report } from './rule.ts';
@@ -97,10 +97,10 @@ function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string |
   const [first] = group;
   const suggestion = first && suggestionFor(world, first.package);
   if (!first || !suggestion) return undefined;
-  const has = (all: readonly Installation[], { channel, installed: { name } }: Stranded): boolean =>
-    all.some((one) => one.olm === olm && one.channel === channel && one.installed.name === name);
-  const { today, suggested } = suggestion.stranded;
-  if (!group.every((one) => has(today, one) && !has(suggested, one))) return undefined;
+  const helped = rescued(suggestion).filter((one) => one.olm === olm);
+  const isHelped = ({ channel, installed: { name } }: Stranded): boolean =>
+    helped.some((one) => one.channel === channel && one.installed.name === name);
+  if (!group.every(isHelped)) return undefined;
   return `write the edges that this prints: portolan suggest-graph --package ${scalar(first.package)} --keep all --diff DIR`;
 }
 

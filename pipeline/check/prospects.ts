@@ -4,8 +4,8 @@
  */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
-import { rangedPath } from '../../catalog/olm/foresight/ranged-path.ts';
-import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
+import { installedPath } from '../../catalog/olm/foresight/installed-path.ts';
+import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { Olm, World } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
 import type { ClusterInstallation } from './cluster.ts';
@@ -111,7 +111,7 @@ type PlacedInstallation = ClusterInstallation & { readonly installed: Installed 
 /** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
 function summariesOf(installations: readonly PlacedInstallation[], worlds: readonly World[]): PathSummary[] {
   if (worlds.length === 0) return [];
-  const own = installations.map((one) => summaryOf(one, worlds));
+  const own = installations.map((one) => installedPath(worldFor(one, worlds), one, one.installed));
   return installations.map((one, i) => {
     const mine = own[i] as PathSummary;
     if (one.olm !== 'v0' || mine.kind === 'fails') return mine;
@@ -122,18 +122,6 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
     const why = `OLM v0 resolves nothing in its namespace because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
     return { next: 'fails', kind: 'fails', end: '', arrives: false, why };
   });
-}
-
-function summaryOf(installation: PlacedInstallation, worlds: readonly World[]): PathSummary {
-  const { olm, package: name, channels, range, installed } = installation;
-  const world = worldFor(installation, worlds);
-  const ofPackage = world.catalog.packages.get(name);
-  if (olm === 'v0') {
-    const channel = channels[0] ?? ofPackage?.defaultChannel ?? '';
-    return summarizePath(world.foresight.v0({ package: name, channel }, installed));
-  }
-  if (range === '') return summarizePath(world.foresight.v1({ package: name, channels }, installed));
-  return rangedPath(world.foresight.scope, { package: name, channels, range }, installed);
 }
 
 /** The subscribed catalog where one is called so, else the first that has the package. */

@@ -35,7 +35,7 @@ export interface ForgeClient {
   send(method: string, path: string, body?: object): Promise<void>;
 }
 
-/** What stands for something that does not exist. */
+/** The answer, or `absent` for what does not exist. */
 export async function unlessGone<T, U>(asked: Promise<T>, absent: U): Promise<T | U> {
   try {
     return await asked;
@@ -45,7 +45,7 @@ export async function unlessGone<T, U>(asked: Promise<T>, absent: U): Promise<T 
   }
 }
 
-/** What does not exist, or may not be seen, is undefined. */
+/** The answer; undefined for what does not exist or may not be seen. */
 export async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

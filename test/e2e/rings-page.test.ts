@@ -1,12 +1,7 @@
 // The page of release rings in Debian's Chromium: everything can be read on a desktop and on a phone, in light and dark.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type RingsOnPage, ringsPage } from '../../pipeline/report/page/rings-page.ts';
-import { folder } from '../fakes/folder.ts';
-import { defects } from '../fakes/legible.ts';
+import { legibleContract } from '../fakes/legible.ts';
 
 const LONG = 'operator'.repeat(10);
 const image = (digit: string) => ({ commit: digit.repeat(40), digest: `sha256:${digit.repeat(64)}` });
@@ -50,29 +45,13 @@ const RINGS: RingsOnPage[] = [
   },
 ];
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-});
-afterAll(() => browser.close());
-
-test.each([
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
-  ['dark', 390],
-] as const)('%s, %i pixels wide: nothing is cut off, and axe finds nothing', async (colorScheme, width) => {
-  const file = join(folder(), 'page.html');
-  writeFileSync(file, ringsPage(RINGS));
-  const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
-  await page.goto(pathToFileURL(file).href);
-  const shots = process.env['PORTOLAN_SHOTS'];
-  if (shots !== undefined)
-    await page.screenshot({ path: join(shots, `rings-${colorScheme}-${width}.png`), fullPage: true });
-  expect(await defects(page)).toEqual([]);
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-  expect(await page.locator('h2').allTextContents()).toEqual(['v4.20', 'v4.19', 'By package']);
-});
+legibleContract(
+  'rings',
+  () => ringsPage(RINGS),
+  async (page) => {
+    expect(await page.locator('h2').allTextContents()).toEqual(['v4.20', 'v4.19', 'By package']);
+  },
+);
 
 test('what people wrote is text, never HTML', () => {
   const [first] = RINGS;

@@ -1,7 +1,11 @@
 /** What keeps people from reading a page, as axe and the width of the window tell. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { folder } from './folder.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -24,4 +28,36 @@ export async function violations(page: Page): Promise<string[]> {
 /** What axe finds, and text that is cut off at the right: for pages that never scroll sideways. */
 export async function defects(page: Page): Promise<string[]> {
   return [...(await page.evaluate<string[]>(OUTSIDE)), ...(await violations(page))];
+}
+
+/**
+ * Tests that everything on a page can be read in Debian's Chromium: on a desktop and on a phone, in light and dark. With
+ * the variable PORTOLAN_SHOTS, pictures of it are left in that folder.
+ *
+ * @param name of the pictures
+ * @param look at more of it
+ */
+export function legibleContract(name: string, html: () => string, look: (page: Page) => Promise<void>): void {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser.close());
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('%s, %i pixels wide: nothing is cut off, and axe finds nothing', async (colorScheme, width) => {
+    const file = join(folder(), 'page.html');
+    writeFileSync(file, html());
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    await page.goto(pathToFileURL(file).href);
+    const shots = process.env['PORTOLAN_SHOTS'];
+    if (shots !== undefined)
+      await page.screenshot({ path: join(shots, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+    expect(await defects(page)).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await look(page);
+  });
 }

@@ -4,8 +4,8 @@
  */
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareMinors, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
-import { rangedPath } from '../foresight/ranged-path.ts';
-import { type PathSummary, summarizePath } from '../foresight/upgrade-impact.ts';
+import { installedPath } from '../foresight/installed-path.ts';
+import type { PathSummary } from '../foresight/upgrade-impact.ts';
 import type { Change, World } from '../foresight/world.ts';
 import type { FleetInstallation } from './fleet.ts';
 import { installedIn, isNamed } from './installed.ts';
@@ -71,8 +71,8 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
     if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
     const installed = installedBefore(change, installation);
     if (!installed) return notKnown('version');
-    const before = pathIn(change.before, installation, installed);
-    const after = pathIn(change.after, installation, installed);
+    const before = installedPath(change.before, installation, installed);
+    const after = installedPath(change.after, installation, installed);
     const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
     return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
   };
@@ -95,10 +95,12 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     if (!hasChannel(world, installation)) return notKnown('channel');
     const installed = installedIn(world, installation);
     if (!installed) return notKnown('version');
-    const path = pathIn(world, installation, installed);
+    const path = installedPath(world, installation, installed);
     const [following] = world.following;
     const then =
-      following && has(following, installation) ? pathIn(following, installation, installed) : undefined;
+      following && has(following, installation)
+        ? installedPath(following, installation, installed)
+        : undefined;
     const isStuckNext = following !== undefined && !then?.arrives;
     const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
     return isNamed(world, installation.package, installed) ? found : unnamed(found);
@@ -186,18 +188,4 @@ function hasChannel({ catalog, published }: World, { package: name, channels }: 
   const own = catalog.packages.get(name)?.channels;
   const past = published.get(name) ?? [];
   return channels.every((channel) => own?.has(channel) || past.some((one) => one.channel === channel));
-}
-
-function pathIn(
-  { catalog, foresight }: World,
-  installation: FleetInstallation,
-  installed: Installed,
-): PathSummary {
-  const { olm, package: name, channels, range } = installation;
-  if (olm === 'v0') {
-    const channel = channels[0] ?? catalog.packages.get(name)?.defaultChannel ?? '';
-    return summarizePath(foresight.v0({ package: name, channel }, installed));
-  }
-  if (range === '') return summarizePath(foresight.v1({ package: name, channels }, installed));
-  return rangedPath(foresight.scope, { package: name, channels, range }, installed);
 }

@@ -6,7 +6,7 @@ import type { World } from '../foresight/world.ts';
 import { type ChannelMembers, channelMembers } from './channel-members.ts';
 import { type Followers, followersAmong, type May, upgradesOfToday } from './direct-upgrades.ts';
 import { OrderError, type Ordered, orderedPlaces } from './places.ts';
-import { type GraphPolicy, passesNoStop, stopsAmong } from './policy.ts';
+import { type GraphPolicy, skipsNoStop, stopsAmong } from './policy.ts';
 import { type Place, suggestedChannel } from './suggested-channel.ts';
 import type { SuggestedChannel } from './suggested-package.ts';
 
@@ -17,7 +17,7 @@ interface KnownChannel extends ChannelMembers {
   readonly followed: Followers;
 }
 
-/** Whether an upgrade from one version to another passes no stop by. */
+/** Whether an upgrade from one version to another skips over no stop. */
 type NoStop = (from: Version, to: Version) => boolean;
 
 export class ChannelPlanner {
@@ -112,7 +112,7 @@ export class ChannelPlanner {
     const may = keepsStops ? upgradesOfToday(places, followed) : () => true;
     const own = places.filter(({ isCandidate }) => isCandidate);
     const stops = stopsAmong(versionsOf(own), this.#policy);
-    const noStop = passesNoStop(stops);
+    const noStop = skipsNoStop(stops);
     const entries = new Map((today?.entries ?? []).map((entry) => [entry.name, entry]));
     const headEntry = entries.get(head);
     const ledDown = headEntry
@@ -146,7 +146,7 @@ export class ChannelPlanner {
     { places, may, noStop }: { places: readonly Place[]; may: May; noStop: NoStop },
   ): Version[] {
     const here = new Map(places.map((place) => [place.name, place]));
-    const [asked, all] = [passesNoStop(this.#policy.required), passesNoStop(this.#stops)];
+    const [asked, all] = [skipsNoStop(this.#policy.required), skipsNoStop(this.#stops)];
     const isAllowed = (bundle: Installed, from: Version, target: Version): boolean => {
       const own = here.get(bundle.name);
       if (own) return may(own, to) && noStop(from, target);

@@ -4,7 +4,7 @@ import type { Minor } from '../../fbc/openshift.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 
 /**
- * Which versions an upgrade must not pass by. `today`: a direct upgrade is one that the catalog has today.
+ * Which versions an upgrade must not skip over. `today`: a direct upgrade is one that the catalog has today.
  * `minor` and `major`: the newest patch of each minor, or the newest version of each major, is a required stop.
  */
 export type Stops = 'today' | 'minor' | 'major' | 'none';
@@ -15,7 +15,7 @@ export type ChannelScheme = 'today' | 'stable' | 'candidate' | 'minor' | 'major'
 export interface GraphPolicy {
   readonly channels: readonly ChannelScheme[];
   readonly stops: Stops;
-  /** Versions that no upgrade may pass by. */
+  /** Versions that no upgrade may skip over. */
   readonly required: readonly Version[];
   /** The newest patch of each stays installable. */
   readonly supported: readonly Minor[];
@@ -54,8 +54,8 @@ export function stopsAmong(versions: readonly Version[], { stops, required }: Gr
     .filter((version, i, all) => i === 0 || compareVersions(all[i - 1] as Version, version) !== 0);
 }
 
-/** Whether an upgrade from one version to another passes no stop by. */
-export function passesNoStop(stops: readonly Version[]): (from: Version, to: Version) => boolean {
+/** Whether an upgrade from one version to another skips over no stop. */
+export function skipsNoStop(stops: readonly Version[]): (from: Version, to: Version) => boolean {
   return (from, to) => countBelow(stops, to, 0) <= countBelow(stops, from, 1);
 }
 

@@ -6,7 +6,7 @@ import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import {
   AS_TODAY,
   type GraphPolicy,
-  passesNoStop,
+  skipsNoStop,
   stopsAmong,
 } from '../../../../catalog/olm/suggest/policy.ts';
 import { channelOf } from '../../../../catalog/olm/suggest/suggested-package.ts';
@@ -244,7 +244,7 @@ describe('suggestGraph', () => {
           const versions = bundles.flatMap(({ name, version }) =>
             version && !skipped.has(name) ? [version] : [],
           );
-          const passes = passesNoStop(stopsAmong(versions, policy));
+          const passes = skipsNoStop(stopsAmong(versions, policy));
           for (const channel of channels.filter(({ why }) => why === undefined)) {
             const made = channelOf(ofPackage, channel);
             const head = headOf(made);
