@@ -3,10 +3,8 @@
  * and publishes its merge. Forgejo has the same API.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { folder } from '../fakes/folder.ts';
+import { folder, writeBelow } from '../fakes/folder.ts';
 import {
   ADDED,
   CATALOG,
@@ -44,10 +42,7 @@ function clone(url: string, who: string) {
     /** @returns id of the commit */
     push: (branch: string, files: Readonly<Record<string, string>>): string => {
       git('checkout', '--quiet', '-B', branch);
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(at, path)), { recursive: true });
-        writeFileSync(join(at, path), text);
-      }
+      writeBelow(at, files);
       git('add', '.');
       git('commit', '--quiet', '--message', `change ${Object.keys(files).join(' ')}`);
       git('push', '--quiet', 'origin', branch);

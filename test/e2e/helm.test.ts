@@ -1,9 +1,9 @@
 /** Charts rendered by the real program helm. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../fakes/folder.ts';
+import { folder, writeBelow } from '../fakes/folder.ts';
 import { portolan } from '../fakes/terminal.ts';
 import { isOnPath } from '../fakes/tools.ts';
 
@@ -31,10 +31,7 @@ const SHOP: Readonly<Record<string, string>> = {
 function scene(files: Readonly<Record<string, string>>) {
   const directory = folder();
   const chart = join(directory, 'shop');
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(chart, path)), { recursive: true });
-    writeFileSync(join(chart, path), text);
-  }
+  writeBelow(chart, files);
   const plan = (path: string, ...words: string[]) => {
     writeFileSync(join(directory, 'isc.yaml'), `${HEAD}    local: [{path: ${path}}]\n`);
     return portolan(

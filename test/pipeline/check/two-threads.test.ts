@@ -1,13 +1,12 @@
 /** Two threads find what one finds, whichever of them checks which part; when they cannot, one checks everything. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import type { Verdict } from '../../../pipeline/check/stored-verdicts.ts';
 import { checkDirectory, checkShare, sumOf } from '../../../pipeline/check/two-threads.ts';
 import { folder } from '../../fakes/folder.ts';
 import { catalogOf } from '../../fakes/gate.ts';
+import { builtThread, posting, threadOf } from '../../fakes/second-thread.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   '.indexignore': 'ignored.yaml\n',
@@ -18,15 +17,6 @@ const PARTS: Readonly<Record<string, string>> = {
   'vault/a/catalog.yaml': catalogOf('vault', ['1.0.0', '1.1.0']).replace('1.1.0', 'one'),
   'vault/b.yaml': 'schema: custom\npackage: vault\n',
 };
-
-function written(files: Readonly<Record<string, string>>): string {
-  const root = folder();
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return root;
-}
 
 function byOne(root: string): Promise<Verdict> {
   return checkDirectory(root, CATALOG_RULES, { program: 'none', processors: 1 });
@@ -44,7 +34,7 @@ async function byTwo(root: string, paths: readonly string[], mask: number): Prom
 
 describe('shares', () => {
   test('add up to the whole, however the parts are shared out', async () => {
-    const root = written(PARTS);
+    const root = folder(PARTS);
     const whole = await byOne(root);
     expect(whole.findings.length).toBeGreaterThan(4);
     expect(whole).toMatchObject({ packages: 3, bundles: 4 });
@@ -62,36 +52,23 @@ describe('shares', () => {
       { 'a.yaml': 'schema: x\npackage: a\n', 'b.yaml': 'schema: x\npackage: b\n' },
     ],
   ])('do not add up if %s', async (_, files) => {
-    const root = written(files);
+    const root = folder(files);
     expect(await byTwo(root, ['a.yaml', 'b.yaml'], 0b10)).toBeUndefined();
     expect(await byTwo(root, ['a.yaml', 'b.yaml'], 0b11)).toEqual(await byOne(root));
   });
 
   test('are refused of a directory whose files have gone', async () => {
-    const root = written({ 'a.yaml': 'schema: x.y\n' });
+    const root = folder({ 'a.yaml': 'schema: x.y\n' });
     await expect(byTwo(root, ['a.yaml', 'b.yaml'], 0)).rejects.toThrow('the directory has changed');
   });
 });
 
 describe('the second thread', () => {
   const threads = { least: 0, processors: 2 };
-  const programOf = (text: string): string => {
-    const path = join(folder(), 'thread.cjs');
-    writeFileSync(path, text);
-    return path;
-  };
 
   test('is the program that is built', async () => {
-    const program = join(folder(), 'thread.cjs');
-    buildSync({
-      entryPoints: ['pipeline/cli/second-thread.ts'],
-      outfile: program,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'error',
-    });
-    const root = written(PARTS);
+    const program = builtThread();
+    const root = folder(PARTS);
     expect(await checkDirectory(root, CATALOG_RULES, { ...threads, program })).toEqual(await byOne(root));
   });
 
@@ -101,26 +78,22 @@ describe('the second thread', () => {
     ['is not there', undefined],
     [
       'has what the first one has, too',
-      `require('node:worker_threads').parentPort.postMessage({
-        findings: [], packages: 0, bundles: 0, names: ['package etcd'] })`,
+      posting({ findings: [], packages: 0, bundles: 0, names: ['package etcd'] }),
     ],
     [
       'has half of the documents that a catalog may have',
-      `require('node:worker_threads').parentPort.postMessage({
-        findings: [{ rule: 'fbc/limits' }], packages: 0, bundles: 0, names: [] })`,
+      posting({ findings: [{ rule: 'fbc/limits' }], packages: 0, bundles: 0, names: [] }),
     ],
   ])('may fail: one thread checks everything if it %s', async (_, text) => {
-    const root = written(PARTS);
-    const program = text === undefined ? join(root, 'none.cjs') : programOf(text);
+    const root = folder(PARTS);
+    const program = text === undefined ? join(root, 'none.cjs') : threadOf(text);
     expect(await checkDirectory(root, CATALOG_RULES, { ...threads, program })).toEqual(await byOne(root));
   });
 
   test('is believed in what it took', async () => {
     const answer = { findings: [], packages: 5, bundles: 7, names: ['package other'] };
-    const program = programOf(
-      `require('node:worker_threads').parentPort.postMessage(${JSON.stringify(answer)})`,
-    );
-    const root = written(PARTS);
+    const program = threadOf(posting(answer));
+    const root = folder(PARTS);
     const { packages, bundles } = await byOne(root);
     expect(await checkDirectory(root, CATALOG_RULES, { ...threads, program })).toMatchObject({
       packages: packages + 5,

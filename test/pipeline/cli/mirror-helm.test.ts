@@ -1,7 +1,7 @@
 /** Helm charts of an ImageSetConfiguration: read, rendered by a program `helm`, and mirrored. */
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
@@ -9,7 +9,7 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { bytesBlob } from '../../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
-import { folder } from '../../fakes/folder.ts';
+import { folder, writeBelow } from '../../fakes/folder.ts';
 import { startHost, testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
@@ -39,10 +39,7 @@ const rendered = (...images: string[]): string =>
 
 function chartAt(directory: string, templates: Readonly<Record<string, string>>, more = ''): void {
   const files = { 'Chart.yaml': `apiVersion: v2\nname: demo\nversion: 1.10\n${more}`, ...templates };
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, path)), { recursive: true });
-    writeFileSync(join(directory, path), text);
-  }
+  writeBelow(directory, files);
 }
 
 /** A packed chart. */

@@ -1,8 +1,6 @@
 /** Two threads render the bytes and report the errors that one does, whichever of them has which file. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { buildSync } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RenderFormat } from '../../../../catalog/fbc/render.ts';
@@ -20,6 +18,7 @@ import { PipelineError } from '../../../../pipeline/error.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
 import { runs } from '../../../fakes/runs.ts';
+import { builtThread, posting, threadOf } from '../../../fakes/second-thread.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -63,7 +62,7 @@ describe('shares', () => {
   ] as const)(
     'are the whole together, however the files are shared out: %s, migrated: %s',
     async (format, migrates) => {
-      const root = written(CATALOG);
+      const root = folder(CATALOG);
       const whole = await rendered(root, { format, migrates });
       expect(whole.out.includes('olm.bundle.object')).toBe(!migrates);
       expect(whole).toMatchObject({ findings: [] });
@@ -75,7 +74,7 @@ describe('shares', () => {
   test('of generated catalogs are the whole together', async () => {
     await fc.assert(
       fc.asyncProperty(catalogs(), hows(), fc.nat(), async (files, how, mask) => {
-        const root = written(files);
+        const root = folder(files);
         const whole = await rendered(root, how);
         const both = await byTwo(root, how, mask);
         // What YAML cannot hold is for one thread to say.
@@ -87,7 +86,7 @@ describe('shares', () => {
   });
 
   test('are refused of a directory whose files have gone', async () => {
-    const { task, spool } = await shareOut(written(CATALOG), JSON_AS_IT_IS);
+    const { task, spool } = await shareOut(folder(CATALOG), JSON_AS_IT_IS);
     onTestFinished(() => spool.close());
     const parts = new Map([...task.parts, ['gone.yaml', 0]]);
     await expect(renderShare({ ...task, parts })).rejects.toThrow('the directory has changed');
@@ -96,25 +95,6 @@ describe('shares', () => {
 
 describe('the second thread', () => {
   const threads = { least: 0, processors: 2 };
-  const built = (): string => {
-    const program = join(folder(), 'thread.cjs');
-    buildSync({
-      entryPoints: ['pipeline/cli/second-thread.ts'],
-      outfile: program,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'error',
-    });
-    return program;
-  };
-  const programOf = (text: string): string => {
-    const path = join(folder(), 'thread.cjs');
-    writeFileSync(path, text);
-    return path;
-  };
-  const posting = (share: object): string =>
-    `require('node:worker_threads').parentPort.postMessage(${JSON.stringify(share)})`;
   const finding = {
     rule: 'x',
     severity: 'warning',
@@ -124,10 +104,10 @@ describe('the second thread', () => {
   const blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
   test('is the program that is built, and makes no difference', async () => {
-    const program = built();
+    const program = builtThread();
     await fc.assert(
       fc.asyncProperty(catalogs(), hows(), async (files, how) => {
-        const root = written({ ...files, 'more/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']) });
+        const root = folder({ ...files, 'more/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']) });
         expect(await rendered(root, how, { ...threads, program })).toEqual(await rendered(root, how));
       }),
       runs(50),
@@ -136,11 +116,11 @@ describe('the second thread', () => {
 
   test('renders what it takes for both', async () => {
     const { '.indexignore': _, 'ignored.yaml': __, ...files } = CATALOG;
-    const root = written(files);
+    const root = folder(files);
     const { task, spool } = await shareOut(root, JSON_AS_IT_IS);
     onTestFinished(() => spool.close());
     const takers = new Int32Array(task.takers);
-    const shares = await inTwoThreads(built(), task, async (own, thread) => {
+    const shares = await inTwoThreads(builtThread(), task, async (own, thread) => {
       while (takers.includes(0)) await setTimeout(1);
       return renderShare(own, spool, thread);
     });
@@ -161,26 +141,26 @@ describe('the second thread', () => {
       posting({ findings: [{ ...finding, rule: 'fbc/limits' }], blobs }),
     ],
   ])('may fail: one thread renders everything if it %s', async (_, text) => {
-    const root = written(CATALOG);
-    const program = text === undefined ? join(root, 'none.cjs') : programOf(text);
+    const root = folder(CATALOG);
+    const program = text === undefined ? join(root, 'none.cjs') : threadOf(text);
     const whole = await rendered(root, JSON_AS_IT_IS);
     expect(await rendered(root, JSON_AS_IT_IS, { ...threads, program })).toEqual(whole);
   });
 
   test('leaves what YAML cannot hold to one thread: the first error after the bytes before it', async () => {
-    const root = written({ ...CATALOG, 'x.yaml': CONTROL, 'y.yaml': CONTROL });
+    const root = folder({ ...CATALOG, 'x.yaml': CONTROL, 'y.yaml': CONTROL });
     const how = { format: 'yaml', migrates: false } as const;
-    const both = await rendered(root, how, { ...threads, program: built() });
+    const both = await rendered(root, how, { ...threads, program: builtThread() });
     expect(both).toEqual(await rendered(root, how));
     expect(both.error).toMatch(/^x\.yaml:2: .*cannot be written as YAML/);
     expect(both.out).toContain('name: vault.v1.1.0');
   });
 
   describe('is believed in what it has', () => {
-    const program = () => programOf(posting({ findings: [finding], blobs }));
+    const program = () => threadOf(posting({ findings: [finding], blobs }));
 
     test('of a large directory', async () => {
-      const { findings } = await rendered(written(CATALOG), JSON_AS_IT_IS, {
+      const { findings } = await rendered(folder(CATALOG), JSON_AS_IT_IS, {
         ...threads,
         program: program(),
       });
@@ -191,7 +171,7 @@ describe('the second thread', () => {
       ['a small directory', { processors: 2 }],
       ['one processor', { least: 0, processors: 1 }],
     ])('but not started for %s', async (_, options) => {
-      const { findings } = await rendered(written(CATALOG), JSON_AS_IT_IS, {
+      const { findings } = await rendered(folder(CATALOG), JSON_AS_IT_IS, {
         ...options,
         program: program(),
       });
@@ -200,14 +180,14 @@ describe('the second thread', () => {
 
     test('but not started for one file, a bundle or where no file for both can be made', async () => {
       const both = { ...threads, program: program() };
-      const one = written({ 'a.yaml': catalogOf('etcd', ['1.0.0']) });
+      const one = folder({ 'a.yaml': catalogOf('etcd', ['1.0.0']) });
       expect(await rendered(one, JSON_AS_IT_IS, both)).toEqual(await rendered(one, JSON_AS_IT_IS));
-      const bundle = written({
+      const bundle = folder({
         'manifests/a.yaml': 'kind: Service\n',
         'metadata/annotations.yaml': 'a: b\n',
       });
       expect(await rendered(bundle, JSON_AS_IT_IS, both)).toEqual(await rendered(bundle, JSON_AS_IT_IS));
-      const root = written(CATALOG);
+      const root = folder(CATALOG);
       vi.stubEnv('TMPDIR', '/nowhere/at/all');
       onTestFinished(() => void vi.unstubAllEnvs());
       expect(await rendered(root, JSON_AS_IT_IS, both)).toEqual(await rendered(root, JSON_AS_IT_IS));
@@ -251,15 +231,6 @@ function catalogs(): fc.Arbitrary<Files> {
   return fc
     .dictionary(fc.constantFrom(...paths), file, { minKeys: 4, maxKeys: 6, noNullPrototype: true })
     .map((files) => ({ ...files, 'z.yaml': CATALOG['z.yaml'] ?? '' }));
-}
-
-function written(files: Files): string {
-  const root = folder();
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return root;
 }
 
 /** A directory rendered as commands do it: by one thread, or by two if these are given. */

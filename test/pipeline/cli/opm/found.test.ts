@@ -1,11 +1,12 @@
 /** Inputs on which ours and the real opm once differed, cut down to what mattered. Answers are opm's. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
 import { opm } from '../../../../pipeline/cli/opm/main.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
+import { writeBelow } from '../../../fakes/folder.ts';
 
 // Reading the many files of the command line may take long on a busy machine.
 let work = '';
@@ -21,10 +22,7 @@ async function run(
   words: readonly string[],
   input = '',
 ): Promise<{ code: number; out: string; err: string }> {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(work, path)), { recursive: true });
-    writeFileSync(join(work, path), text);
-  }
+  writeBelow(work, files);
   const { terminal, printed, complaints } = capture(work, input);
   const code = await opm(words, { terminal, registry: registryClient.bind(undefined, terminal) });
   return { code, out: printed(), err: complaints() };
