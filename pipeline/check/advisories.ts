@@ -5,7 +5,7 @@
 import { applyEdit } from '../../catalog/edit/advisory.ts';
 import { type FileText, fileText, joined } from '../../catalog/edit/file.ts';
 import { load } from '../../catalog/fbc/load.ts';
-import { type Catalog, catalogOf, type Package } from '../../catalog/fbc/model.ts';
+import { type Blobs, type Catalog, catalogOf, type Package } from '../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
@@ -17,11 +17,14 @@ import { type PublishedBundle, type World, worldOf } from '../../catalog/olm/for
 import { opmFindings } from '../../catalog/rules/opm.ts';
 import { sourceOf } from '../../catalog/source.ts';
 import { filesOf } from '../change/catalog-files.ts';
+import { fileReader, loadedFiles } from '../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { Repository } from '../git/repository.ts';
 import { concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
 import type { Policy } from '../policy/policy.ts';
+import { packagesOf } from './context.ts';
 import { type HistoryOf, pastOf } from './publication-history.ts';
+import type { CatalogPath } from './published.ts';
 
 export interface AdvisoryRequest {
   /** Id of a commit that has been brought; its history tells what was ever published. */
@@ -34,6 +37,11 @@ export interface AdvisoryRequest {
   readonly today: string;
   /** Says which versions files had, where the clone has no history. */
   readonly historyOf?: HistoryOf | undefined;
+  /**
+   * Where the package's blobs are known to lie besides the places of its name. They are looked for when it is left out
+   * and no place has the name.
+   */
+  readonly places?: readonly CatalogPath[];
 }
 
 /** What an advisory changes in one catalog. */
@@ -42,6 +50,8 @@ export interface CatalogPlan {
   readonly plan: AdvisoryPlan;
   /** Bundles that are left without an upgrade path, and that the advisory does not name. */
   readonly unaccepted: readonly string[];
+  /** Paths of the files that have blobs of the package, before the edit. */
+  readonly holders: ReadonlySet<string>;
   /** What is to stand at paths; undefined for a file that is removed. Empty where nothing is to be written. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Why the edit cannot be made; undefined where it can, or where there is none. */
@@ -110,13 +120,12 @@ export interface CatalogTexts {
 /** The catalogs that an advisory is about, as far as they have a place for its package. */
 export async function concernedCatalogs(
   { objects }: Pick<Repository, 'objects'>,
-  { commit, policy, advisory, tree = commit }: AdvisoryRequest,
+  request: AdvisoryRequest,
 ): Promise<ConcernedCatalogs> {
+  const { commit, policy, advisory, tree = commit } = request;
   const all = await catalogUnits(objects, tree, policy.layout);
-  const units = [...all.values()].filter(
-    (unit) =>
-      concernsCatalog(advisory, unit.catalog) && (unit.package ?? advisory.package) === advisory.package,
-  );
+  const concerned = [...all.values()].filter(({ catalog }) => concernsCatalog(advisory, catalog));
+  const units = await unitsOfPackage(objects, request, concerned);
   const files = filesOf(objects, { tree, units: new Map(units.map((unit) => [unit.path, unit])) });
   const textsOf = async (catalog: string): Promise<CatalogTexts> => {
     const listed = await files(catalog);
@@ -129,6 +138,43 @@ export async function concernedCatalogs(
     return { texts, isMade: listed.some(({ made }) => made !== undefined) };
   };
   return { units, names: [...new Set(units.map(({ catalog }) => catalog))].sort(compareText), textsOf };
+}
+
+/** The units that may have blobs of an advisory's package: a folder may be called otherwise than the package in it. */
+async function unitsOfPackage(
+  objects: Repository['objects'],
+  { commit, policy, advisory, tree = commit, places }: AdvisoryRequest,
+  units: readonly CatalogUnit[],
+): Promise<CatalogUnit[]> {
+  const { package: name } = advisory;
+  const isNamed = (unit: CatalogUnit): boolean => (unit.package ?? name) === name;
+  if (places) {
+    const known = new Set(places.map(({ catalog, path }) => JSON.stringify([catalog, path])));
+    return units.filter((unit) => isNamed(unit) || known.has(JSON.stringify([unit.catalog, unit.path])));
+  }
+  if (units.some((unit) => unit.package === name)) return units.filter(isNamed);
+  const reader = fileReader(objects, policy.limits);
+  const found: CatalogUnit[] = [];
+  for (const unit of units)
+    if (isNamed(unit) || (await hasPackage(objects, { unit, tree, name, reader }))) found.push(unit);
+  return found;
+}
+
+interface Sought {
+  readonly unit: CatalogUnit;
+  readonly tree: string;
+  readonly name: string;
+  readonly reader: ReturnType<typeof fileReader>;
+}
+
+async function hasPackage(
+  objects: Repository['objects'],
+  { unit, tree, name, reader }: Sought,
+): Promise<boolean> {
+  if (unit.made) return false;
+  for (const file of await loadedFiles(objects, tree, unit))
+    if (packagesOf((await reader.read(file)).blobs).has(name)) return true;
+  return false;
 }
 
 async function pastOfUnits(
@@ -152,8 +198,9 @@ interface Scene extends CatalogTexts {
 async function planCatalog(scene: Scene): Promise<Planned> {
   const { request, catalog, isMade, texts } = scene;
   const { advisory } = request;
-  const nothing = { catalog, files: new Map<string, string>(), refused: undefined };
   const before = await stateOf(scene, texts);
+  const holders = holdersOf(before.world.catalog.blobs, advisory.package);
+  const nothing = { catalog, holders, files: new Map<string, string>(), refused: undefined };
   const plan = planOf(before.world, advisory);
   const unaccepted = plan.without.filter((name) => !advisory.withoutUpgradePath.includes(name));
   const ofPackage = before.world.catalog.packages.get(advisory.package);
@@ -172,6 +219,15 @@ async function planCatalog(scene: Scene): Promise<Planned> {
     ...planned,
     files: new Map([...files].map(([path, text]) => [path, text === '' ? undefined : text])),
   };
+}
+
+/** Paths of the files with blobs of a package. */
+function holdersOf({ packages, channels, bundles, deprecations, others }: Blobs, name: string): Set<string> {
+  const own = [
+    ...packages.filter((blob) => blob.name === name),
+    ...[...channels, ...bundles, ...deprecations, ...others].filter((blob) => blob.package === name),
+  ];
+  return new Set(own.map(({ document }) => document.file));
 }
 
 interface State {

@@ -35,11 +35,14 @@ export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisori
       names.some((name) => packages.has(advisory.package) && concernsCatalog(advisory, name)),
     );
     if (touched.length === 0) continue;
-    const states = await bothPlans(pull, advisory);
+    const states = await bothPlans(pull, advisory, touched);
     // Whoever checks without people asks nobody to approve an advisory that comes with its edit.
     const isApproved = pull.request.people !== undefined || !changed.has(advisory.path);
     for (const plan of states.before.values())
-      if (isApproved && (await isApplied(pull, advisory, plan)))
+      if (
+        isApproved &&
+        (await isApplied(pull, advisory, { before: plan, after: states.after.get(plan.catalog) }))
+      )
         accepted.add(keyOf(advisory.package, plan.catalog));
     for (const one of touched) {
       const catalogs = one.names.filter((name) => isUndone(states.before.get(name), states.after.get(name)));
@@ -77,15 +80,29 @@ function keyOf(name: string, catalog: string): string {
   return JSON.stringify([name, catalog]);
 }
 
+interface CatalogPlans {
+  readonly before: CatalogPlan;
+  /** Undefined where the merge leaves no place for the package. */
+  readonly after: CatalogPlan | undefined;
+}
+
 /** Whether what the merge changes of a package in a catalog is the edit of an advisory, and nothing else. */
 async function isApplied(
   { objects, after, policy }: LoadedPull,
   { package: name }: StoredAdvisory,
-  { catalog, plan, files, refused, unaccepted }: CatalogPlan,
+  { before, after: then }: CatalogPlans,
 ): Promise<boolean> {
+  const { catalog, plan, files, refused, unaccepted, holders } = before;
   if (plan.kind !== 'edit' || refused !== undefined || unaccepted.length > 0) return false;
+  const held = then?.holders ?? NOBODY;
+  // A file that is ignored now is gone, and one that has blobs of the package now is new, whatever folder it is in.
+  if ([...holders].some((path) => !files.has(path) && !held.has(path))) return false;
+  if ([...held].some((path) => !holders.has(path))) return false;
   const own = after.change.paths.filter(
-    (path) => path.catalog === catalog && (path.package ?? name) === name && path.area === 'catalog',
+    ({ path, ...at }) =>
+      at.catalog === catalog &&
+      at.area === 'catalog' &&
+      ((at.package ?? name) === name || holders.has(path) || held.has(path)),
   );
   if (own.length === 0 || own.some(({ path }) => !files.has(path))) return false;
   for (const [path, text] of files) {
@@ -98,14 +115,22 @@ async function isApplied(
   return true;
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 interface BothPlans {
   readonly before: ReadonlyMap<string, CatalogPlan>;
   readonly after: ReadonlyMap<string, CatalogPlan>;
 }
 
-async function bothPlans(pull: LoadedPull, advisory: StoredAdvisory): Promise<BothPlans> {
+async function bothPlans(
+  pull: LoadedPull,
+  advisory: StoredAdvisory,
+  touched: readonly TouchedCatalog[],
+): Promise<BothPlans> {
   const { repository, policy, base, after, request } = pull;
-  const asked = { commit: base, policy, advisory, today: request.today, historyOf: request.historyOf };
+  const { today, historyOf } = request;
+  const places = touched.flatMap((one) => one.places);
+  const asked = { commit: base, policy, advisory, today, historyOf, places };
   const [before, then] = await Promise.all(
     [base, after.trees.merged].map((tree) => plansOf(repository, { ...asked, tree })),
   );

@@ -73,6 +73,55 @@ test('a merge that takes the upgrade path from clusters with the yanked version 
   expect(found[0]?.message).toContain('no longer does what the advisory ETCD-1 (yank 1.1.0) asks');
 });
 
+/** The rules of what is found in the last of several states. */
+async function rulesAfter(...states: readonly Readonly<Record<string, string | null>>[]): Promise<string[]> {
+  repository = makeRepository();
+  const commits: string[] = [];
+  for (const files of states)
+    commits.push(repository.commit(files, { parents: commits.slice(-1), branch: 'head' }));
+  const [base = '', head = ''] = commits.slice(-2);
+  const opened = await openRepository(repository.directory);
+  try {
+    const { findings } = await check(opened, { base, head, today: '2026-11-01' });
+    return findings.flatMap(({ rule, severity }) => (severity === 'error' ? rule : []));
+  } finally {
+    await opened.close();
+  }
+}
+
+const ELSEWHERE = 'catalogs/v4.20/other/catalog.yaml';
+const OTHER = catalog(['1.0.0', '']).replaceAll('etcd', 'other');
+/** A channel with one version of etcd, for the folder of another package. */
+const ALSO = catalog(['1.1.0', ''])
+  .replace(/^---\nschema: olm.package\n.*\n.*\n/, '')
+  .replace('stable', 'beta');
+
+test('a yanked version that comes back in a folder of another name fails', async () => {
+  const [old, yanked] = [{ [ELSEWHERE]: OTHER }, { [FILE]: YANKED, [ADVISORY]: YANK }];
+  const back = await rulesAfter({ ...old, [FILE]: OLD }, yanked, { [ELSEWHERE]: `${OTHER}${ALSO}` });
+  expect(back).toEqual(['advisory/undone']);
+  repository.remove();
+  const file = 'catalogs/v4.20/etcd-operator/catalog.yaml';
+  const misnamed = await rulesAfter({ [file]: OLD }, { [file]: YANKED, [ADVISORY]: YANK }, { [file]: OLD });
+  expect(misnamed).toEqual(['advisory/undone']);
+  repository.remove();
+  // Another package in that folder is nobody's advisory.
+  const other = ALSO.replaceAll('etcd', 'other')
+    .replaceAll('1.1.0', '1.0.0')
+    .replace(/---\nschema: olm.bundle[\s\S]*/, '');
+  expect(await rulesAfter({ ...old, [FILE]: OLD }, yanked, { [ELSEWHERE]: `${OTHER}${other}` })).toEqual([]);
+});
+
+test('the edit of an advisory is no excuse for what the merge changes of the package in another folder', async () => {
+  const head = `${YANK.replace('1.1.0', '1.2.0')}withoutUpgradePath: [etcd.v1.2.0]\n`;
+  const edit = catalog(['1.1.0', 'replaces: etcd.v1.0.0'], ['1.0.0', '']);
+  const beta = ALSO.replace(/---\nschema: olm.bundle[\s\S]*/, '');
+  const base = { [FILE]: OLD, [ADVISORY]: head, [ELSEWHERE]: `${OTHER}${beta}` };
+  expect(await rulesAfter(base, { [FILE]: edit, [ELSEWHERE]: OTHER })).toContain('graph/head-regression');
+  repository.remove();
+  expect(await rulesAfter(base, { [FILE]: edit })).toEqual([]);
+});
+
 test('a merge that keeps to the advisory passes', async () => {
   expect(await checked({ [FILE]: catalog(['1.3.0', NEXT], ...BELOW) })).toEqual([]);
   repository.remove();

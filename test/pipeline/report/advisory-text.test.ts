@@ -19,7 +19,7 @@ const ADVISORY: StoredAdvisory = {
 
 function planned(newGraphs: readonly string[]): CatalogPlan {
   const plan = { kind: 'edit', edit: NO_EDIT, proof: undefined, without: [], newGraphs } as const;
-  return { catalog: 'v4.20', plan, unaccepted: [], files: new Map(), refused: undefined };
+  return { catalog: 'v4.20', plan, unaccepted: [], holders: new Set(), files: new Map(), refused: undefined };
 }
 
 test('a pull request says which channels have a new upgrade graph, and only those', () => {
