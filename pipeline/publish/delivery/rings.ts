@@ -112,12 +112,11 @@ export function ringQuestions(
 }
 
 /** Ids of a catalog's parts at a commit, by package; of a file that holds several, by its path. */
-async function unitsAt(
-  { repository, policy, catalog }: RingedCatalog,
-  commit: string,
-): Promise<Map<string, string>> {
+async function unitsAt({ repository, catalog }: RingedCatalog, commit: string): Promise<Map<string, string>> {
   const parts = new Map<string, string>();
   if (!(await hasCommit(repository, commit))) return parts;
+  const { policy } = await policyAt(repository.objects, commit);
+  if (!policy) return parts;
   for (const unit of (await catalogUnits(repository.objects, commit, policy.layout)).values()) {
     const name = unit.package ?? unit.path;
     if (unit.catalog === catalog) parts.set(name, `${parts.get(name) ?? ''} ${unit.path} ${unit.id}`);
@@ -143,9 +142,12 @@ async function openCheck(
 }
 
 /** @throws PipelineError `not-found` for a commit that is gone with a rewritten history, `corrupt` for what cannot be read */
-async function catalogAt({ repository, policy, catalog }: RingedCatalog, commit: string): Promise<Catalog> {
+async function catalogAt({ repository, catalog }: RingedCatalog, commit: string): Promise<Catalog> {
   if (!(await hasCommit(repository, commit)))
     throw new PipelineError('not-found', `the commit ${commit} no longer exists`);
+  // By its own policy the image was built: the layout may have changed since.
+  const { policy } = await policyAt(repository.objects, commit);
+  if (!policy) throw new PipelineError('corrupt', `cannot read the policy of ${commit.slice(0, 12)}`);
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   const { blobs, findings } = await load(source);

@@ -5,6 +5,7 @@
  * An image soaks from when it was first seen in the ring before, also while newer ones come after it: clusters keep what
  * they installed from it. The newest image that has soaked goes on.
  */
+import { PipelineError } from '../../error.ts';
 import type { StandingClaim } from '../../ports.ts';
 import type { RingPlace } from '../target.ts';
 import { timeOf } from './read.ts';
@@ -56,7 +57,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
     if (!previous) continue;
     const there = look.claims[i];
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
-      const why = await reasons(arrival, ring, { state, look, there });
+      const why = await reasons(arrival, ring, { state, look, there }).catch(unanswered);
       if (why.length === 0) {
         state = opened(state, ring, arrival, stamp);
         break;
@@ -129,6 +130,14 @@ async function reasons(arrival: Arrival, ring: RingPlace, { state, look, there }
     return why;
   const strands = await look.strands(there.commit, arrival.commit);
   return strands === undefined ? [] : [strands];
+}
+
+/** An image that can never be looked into stays where it is, and keeps no other back. */
+function unanswered(error: unknown): string[] {
+  const isLasting =
+    error instanceof PipelineError && (error.code === 'not-found' || error.code === 'corrupt');
+  if (!isLasting) throw error;
+  return [`it cannot be checked: ${error.message}`];
 }
 
 function timeLeft(rest: number, after: number): string[] {

@@ -229,6 +229,46 @@ test('a hold for a bundle holds every image that has it, and none without it', a
   expect(await of.at(ALL)).toBe(without);
 });
 
+test('an image has what its own commit says, also where the layout has changed since', async () => {
+  const laidOut = (at: string, ...roots: readonly string[]): Record<string, string> => ({
+    [POLICY_PATH]: `${sample.git('show', `${at}:${POLICY_PATH}`)}\nlayout: {catalog: [${roots.map((root) => `'${root}/{catalog}/{package}/**'`).join(', ')}]}\n`,
+  });
+  const lighthouse = LIGHTHOUSE.replace('catalogs', 'extra');
+  const withBundle = sample.git('show', `${sample.addition}:${HARBOUR}`);
+  const bundle = 'harbour-operator.v1.3.0';
+  // Where only some of the old files are found, and where none is.
+  for (const others of [{ [lighthouse]: sampleFiles()[LIGHTHOUSE] ?? '' }, {}]) {
+    const of = await sea();
+    const addition = sample.commit(
+      { ...laidOut(ringed, 'catalogs', 'extra'), ...others, [HARBOUR]: withBundle },
+      { parents: [ringed], branch: 'with' },
+    );
+    await of.merge(addition);
+    await of.look();
+    const act = { at: '2026-01-01T01:00:00.000Z', by: 'anna', why: 'loses data' };
+    await changeRings(await storeOf(of), (state) => withHold(state, { bundle }, act));
+    of.time = 40;
+    const moved = sample.commit(
+      {
+        ...laidOut(ringed, 'moved', 'extra'),
+        [HARBOUR]: null,
+        [HARBOUR.replace('catalogs', 'moved')]: `${withBundle}\n`,
+      },
+      { parents: [addition], branch: 'moved' },
+    );
+    await of.merge(moved);
+    await of.look();
+    of.time = 80;
+    await of.look();
+    expect(await of.at(ALL)).toBeUndefined();
+    const whys = (await of.rings()).waits.map(({ commit, why }) => [commit, why.at(-1)?.slice(0, 20)]);
+    expect(whys).toEqual([
+      [moved, 'held for harbour-ope'],
+      [addition, 'held for harbour-ope'],
+    ]);
+  }
+});
+
 test('a check that the ring waits for: only success opens it, and what cannot be read does not', async () => {
   const of = await sea();
   const commit = withRings(

@@ -1,5 +1,6 @@
 /** One look at the rings: which images go on, and why the others wait. */
 import { expect, test } from 'vitest';
+import { PipelineError } from '../../../../pipeline/error.ts';
 import type { StandingClaim } from '../../../../pipeline/ports.ts';
 import { lookAtRings, type RingLook } from '../../../../pipeline/publish/rings/look.ts';
 import { noRings, type RingState } from '../../../../pipeline/publish/rings/state.ts';
@@ -136,6 +137,30 @@ test.each([
   const state = await look(before, 50, [claim(1), undefined, undefined], { has });
   expect(whys(state)).toEqual(expected);
   expect(opened(state)).toHaveLength(expected.length === 0 ? 1 : 0);
+});
+
+test('an image that can never be looked into stays closed, and keeps no other back', async () => {
+  const gone = async (id: string) => {
+    if (id === commit(1)) throw new PipelineError('not-found', `the commit ${id} no longer exists`);
+    return false;
+  };
+  const before = { ...(await seen(0)), holds: [{ ...HOLD, bundle: 'etcd.v1' }] };
+  const first = await look(before, 50, [claim(2), undefined, undefined], { has: gone });
+  expect(whys(first)).toEqual([
+    'soaks for another 24 h of 24 h',
+    `it cannot be checked: the commit ${commit(1)} no longer exists`,
+  ]);
+  expect(arrived(first)).toContain('canary 2 01-03T02');
+  expect(opened(await look(first, 75, [claim(2), undefined, undefined], { has: gone }))).toEqual([
+    'opened early 2',
+  ]);
+  // What may be answered the next time ends the run.
+  const unreachable = async () => {
+    throw new PipelineError('unreachable', 'no answer', { retryable: true });
+  };
+  await expect(look(before, 50, [claim(2), undefined, undefined], { has: unreachable })).rejects.toThrow(
+    'no answer',
+  );
 });
 
 test('a ring that holds do not close opens for what is held', async () => {
