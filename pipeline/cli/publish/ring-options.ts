@@ -61,7 +61,10 @@ export async function actOnRings(
   if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
   const repository = invocation.text('message');
   // What the functions would refuse is refused here.
-  const whole = { catalog: invocation.operands[0], ...act, by, why: invocation.needed('reason') };
+  const said = { by, why: invocation.needed('reason') };
+  // Which image is the newest one changes; what the message is about does not when it comes again.
+  const asked = act.act === 'promote' ? { asked: now().toISOString() } : {};
+  const whole = { catalog: invocation.operands[0], ...act, ...said, ...asked };
   const from = { repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' };
   const message = readRing(JSON.stringify({ v: 1, kind: 'ring', ...from, ...whole }));
   if (repository !== undefined) {

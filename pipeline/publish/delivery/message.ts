@@ -92,6 +92,8 @@ export interface RingMessage {
   readonly bundle?: string;
   /** The ring that is opened. */
   readonly tag?: string;
+  /** When it was asked for: a message that comes again promotes no other image than the first time. */
+  readonly asked?: string;
 }
 
 export type Work =
@@ -260,14 +262,14 @@ function readGate({ number, event }: Fields, repository: string): GateMessage {
 }
 
 function ringOf(value: Fields, repository: string): RingMessage {
-  const { act, by, why, commit, bundle, tag } = value;
+  const { act, by, why, commit, bundle, tag, asked } = value;
   if (act !== 'hold' && act !== 'release' && act !== 'promote')
     throw unreadable(`its act is ${JSON.stringify(act)}, expected hold, release or promote`);
   for (const [name, text] of Object.entries({ by, why })) {
     if (!isWord(text))
       throw unreadable(`its ${name} is ${JSON.stringify(text)}, expected 1 to ${LONGEST_WORD} characters`);
   }
-  for (const [name, text] of Object.entries({ bundle, tag })) {
+  for (const [name, text] of Object.entries({ bundle, tag, asked })) {
     if (text !== undefined && !isWord(text)) throw unreadable(`its ${name} is ${JSON.stringify(text)}`);
   }
   if (act === 'promote' && tag === undefined) throw unreadable('its tag is missing');
@@ -277,6 +279,7 @@ function ringOf(value: Fields, repository: string): RingMessage {
     ...(commit === undefined ? {} : { commit: commitIn(value) }),
     ...(bundle === undefined ? {} : { bundle: String(bundle) }),
     ...(tag === undefined ? {} : { tag: String(tag) }),
+    ...(asked === undefined ? {} : { asked: String(asked) }),
   };
 }
 

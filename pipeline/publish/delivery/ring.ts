@@ -8,6 +8,7 @@ import { changeRings, withHold, withoutHold, withPromotion } from '../rings/acts
 import { timeOf } from '../rings/read.ts';
 import {
   type Act,
+  imageOf,
   type RingImage,
   type RingState,
   type RingStore,
@@ -56,8 +57,9 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: source, branch } };
     const name = ringsName(catalog, target);
     const store = ports.records ? recordRings(ports.records, catalog, name) : ports.ringStore(catalog, name);
-    const act: Act = { at: timeOf(ports.now()), by: message.by, why: message.why };
-    const { commit, bundle } = message;
+    const { commit, bundle, asked } = message;
+    const said = { by: message.by, why: message.why, ...(asked === undefined ? {} : { asked }) };
+    const act: Act = { at: timeOf(ports.now()), ...said };
     const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
     if (what !== 'promote') {
       const change = what === 'hold' ? withHold : withoutHold;
@@ -66,7 +68,10 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     let missing = 0;
     const { has } = ringQuestions(of, ports.checkOf);
     const state = await changeRings(store, async (before) => {
-      const image = await imageIn(of, before, message, ports);
+      missing = 0;
+      const known = saidBefore(before, message);
+      if (known === 'done') return before;
+      const image = known ?? (await imageIn(of, before, message, ports));
       const promoted = await withPromotion(before, {
         rings: target.rings,
         tag: message.tag ?? '',
@@ -82,6 +87,23 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
   } finally {
     await close();
   }
+}
+
+/**
+ * What a message that has come before was about: the image that it approves, or `done` when it has opened the ring. The
+ * first ring may have a newer image by now, which nobody has looked at.
+ */
+function saidBefore(
+  { approvals, events }: RingState,
+  { by, asked }: RingMessage,
+): RingImage | 'done' | undefined {
+  if (asked === undefined) return undefined;
+  const approval = approvals.find((one) => one.asked === asked && one.by === by);
+  if (approval) return imageOf(approval);
+  const isKnown = events.some(
+    (one) => one.asked === asked && (one.by === by || one.by.split(', ').includes(by)),
+  );
+  return isKnown ? 'done' : undefined;
 }
 
 /** The image of the first ring, or one of a commit that has been seen in a ring. */

@@ -173,13 +173,13 @@ function opened(state: RingState, ring: RingPlace, arrival: Arrival, at: string)
 
 /** A ring that is to name another image; its time in the ring before is over. */
 export function withOpening(state: RingState, opening: Opening): RingState {
-  const { ring, commit, at, by, why, early } = opening;
+  const { ring, commit, at, by, why, early, asked } = opening;
   const what = early ? 'opened early' : 'opened';
   return {
     ...state,
     opened: [...state.opened.filter((one) => one.ring !== ring), opening],
     approvals: state.approvals.filter((one) => one.ring !== ring),
-    events: [...state.events, { what, ring, commit, at, by, why }],
+    events: [...state.events, { what, ring, commit, at, by, why, ...(asked === undefined ? {} : { asked }) }],
   };
 }
 

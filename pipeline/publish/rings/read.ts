@@ -67,6 +67,7 @@ const EARLY: Shape = { kind: 'value', expected: 'true', fits: (value) => value =
 const EVENT = textLike('what happened', /^(?:opened|opened early|approved|held|released)$/);
 const IMAGE = { epoch: EPOCH, commit: COMMIT, digest: DIGEST };
 const ACT = { at: TIME, by: TEXT, why: TEXT };
+const ASKED = { asked: TEXT };
 const TEXTS: Shape = { kind: 'list', of: TEXT };
 
 const RECORD = objectOf({
@@ -79,12 +80,12 @@ const RECORD = objectOf({
   },
   rings: listOf({ ring: TEXT, tag: TAG }, { image: objectOf(IMAGE) }),
   arrivals: listOf({ ring: TEXT, at: TIME, ...IMAGE }),
-  opened: listOf({ ring: TEXT, ...ACT, ...IMAGE }, { early: EARLY }),
+  opened: listOf({ ring: TEXT, ...ACT, ...IMAGE }, { early: EARLY, ...ASKED }),
   holds: listOf(ACT, { commit: COMMIT, bundle: TEXT }),
-  approvals: listOf({ ring: TEXT, ...ACT, ...IMAGE }),
+  approvals: listOf({ ring: TEXT, ...ACT, ...IMAGE }, ASKED),
   // What opens later than anybody lives is written, too.
   waits: listOf({ ring: TEXT, ...IMAGE, at: TIME, opens: timeUntil(Infinity), why: TEXTS, packages: TEXTS }),
-  events: listOf({ what: EVENT, ...ACT }, { ring: TEXT, commit: COMMIT, bundle: TEXT }),
+  events: listOf({ what: EVENT, ...ACT }, { ring: TEXT, commit: COMMIT, bundle: TEXT, ...ASKED }),
 });
 
 /**

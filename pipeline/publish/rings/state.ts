@@ -25,6 +25,8 @@ export interface Act {
   readonly at: string;
   readonly by: string;
   readonly why: string;
+  /** When it was asked for, where that tells a message that comes again from another one. */
+  readonly asked?: string;
 }
 
 /** An image that a ring is to name. */

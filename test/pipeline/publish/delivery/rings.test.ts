@@ -269,6 +269,42 @@ test('an image has what its own commit says, also where the layout has changed s
   }
 });
 
+test('a promotion that comes again opens no ring for an image that nobody promoted', async () => {
+  for (const approvals of [1, 2]) {
+    const of = await sea();
+    const first = withRings(
+      `[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h, approvals: ${approvals}}]`,
+      sample.base,
+    );
+    await of.merge(first);
+    const promotion = (by: string, asked?: string) => {
+      const about = { catalog: 'v4.20', act: 'promote', tag: ALL, by, why: 'CVE-2027-1' } as const;
+      const work = {
+        v: 1,
+        kind: 'ring',
+        ...SOURCE,
+        ...about,
+        ...(asked === undefined ? {} : { asked }),
+      } as const;
+      return handleMessage(messageOf(work).body, of.ports);
+    };
+    await promotion('anna', '2026-01-01T00:00:00.000Z');
+    const second = changed(first);
+    await of.merge(second);
+    await promotion('anna', '2026-01-01T00:00:00.000Z');
+    expect(await of.at(ALL)).toBe(approvals === 1 ? first : undefined);
+    if (approvals === 2) {
+      // What bob says is of the newer image, of which anna has said nothing.
+      await promotion('bob', '2026-01-01T00:00:00.000Z');
+      expect(await of.at(ALL)).toBeUndefined();
+    }
+    await promotion('anna', '2026-01-01T02:00:00.000Z');
+    expect(await of.at(ALL)).toBe(second);
+    await promotion('anna', '2026-01-01T02:00:00.000Z');
+    expect(await of.at(ALL)).toBe(second);
+  }
+});
+
 test('a check that the ring waits for: only success opens it, and what cannot be read does not', async () => {
   const of = await sea();
   const commit = withRings(

@@ -18,13 +18,13 @@ const WHOLE: RingState = {
     { ring: RING, tag: 'v4.20', image: undefined },
   ],
   arrivals: [{ ring: `${RING}-canary`, at: AT, ...IMAGE }],
-  opened: [{ ring: RING, ...ACT, ...IMAGE, early: true }],
+  opened: [{ ring: RING, ...ACT, ...IMAGE, early: true, asked: AT }],
   holds: [{ ...ACT, commit: IMAGE.commit, bundle: 'etcd.v1.2.0' }, ACT],
-  approvals: [{ ring: RING, ...ACT, ...IMAGE }],
+  approvals: [{ ring: RING, ...ACT, ...IMAGE, asked: AT }],
   waits: [{ ring: RING, ...IMAGE, at: AT, opens: AT, why: ['soaks'], packages: ['etcd'] }],
-  events: [{ what: 'held', ...ACT, ring: RING, commit: IMAGE.commit, bundle: 'etcd.v1.2.0' }],
+  events: [{ what: 'held', ...ACT, ring: RING, commit: IMAGE.commit, bundle: 'etcd.v1.2.0', asked: AT }],
 };
-const OPTIONAL = /(?:image|early|\.bundle|holds\[0\]\.commit|events\[0\]\.(?:ring|commit))$/;
+const OPTIONAL = /(?:image|early|asked|\.bundle|holds\[0\]\.commit|events\[0\]\.(?:ring|commit))$/;
 
 type Path = readonly (string | number)[];
 
