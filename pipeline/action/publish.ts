@@ -190,13 +190,13 @@ async function movedRings(
   publishing: Publishing,
   catalogs: readonly string[],
 ): Promise<Awaited<ReturnType<typeof moveAllRings>>> {
-  const { inputs, forge, repository, branch, policy } = publishing;
+  const { inputs, forge, repository, branch, commit, policy } = publishing;
   const isRinged = policy.publish.catalogs.some(({ rings }) => rings.length > 0);
   if (inputs.publish.url !== undefined || !isRinged) return { rings: [], failed: [] };
   const { owner, repo } = forge.repository;
   const checkOf: CheckOf = ({ commit }, name) => namedCheck(forge.github, forge.repository, { commit, name });
   const log = (line: string): void => info(plain(line));
-  const around = { repository, policy, catalogs, branch, checkOf, log, now: () => new Date() };
+  const around = { repository, commit, policy, catalogs, branch, checkOf, log, now: () => new Date() };
   return withPlaces(publishing, (places) => moveAllRings({ ...places, ...around, name: `${owner}/${repo}` }));
 }
 

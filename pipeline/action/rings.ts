@@ -1,7 +1,10 @@
 /** The Action opens rings whose time has come; what is known of them is kept in the repository's own refs. */
+import { publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
+import { fetchCommits } from '../git/fetch-commits.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { moveCatalogRings } from '../publish/delivery/rings.ts';
@@ -14,10 +17,11 @@ export interface RingRun {
   readonly registry: Registry;
   readonly fence: Pick<
     GitFence,
-    'read' | 'replace' | 'readLease' | 'replaceLease' | 'readText' | 'replaceText'
+    'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease' | 'readText' | 'replaceText'
   >;
+  /** Id of the commit that was pushed, its policy, and the catalogs that it publishes. */
+  readonly commit: string;
   readonly policy: Policy;
-  /** Catalogs that the policy publishes. */
   readonly catalogs: readonly string[];
   /** `owner/name`. */
   readonly name: string;
@@ -28,25 +32,21 @@ export interface RingRun {
 }
 
 /**
- * Looks at the rings of every catalog that has any. What fails of one keeps back no other.
+ * Looks at the rings of every catalog that has any, as the policy of the branch's tip has them: a run may be an old one
+ * that runs again, whose conditions hold no more. What fails of one keeps back no other.
  *
  * @returns what is known of each of them, and the catalogs whose rings could not be looked at
  */
-export async function moveAllRings({
-  repository,
-  registry,
-  fence,
-  policy,
-  catalogs,
-  name,
-  branch,
-  checkOf,
-  now,
-  log,
-}: RingRun): Promise<{ readonly rings: readonly RingState[]; readonly failed: readonly string[] }> {
+export async function moveAllRings(
+  run: RingRun,
+): Promise<{ readonly rings: readonly RingState[]; readonly failed: readonly string[] }> {
+  const { repository, registry, fence, name, branch, checkOf, now, log } = run;
   const rings: RingState[] = [];
   const failed: string[] = [];
-  for (const catalog of catalogs) {
+  const current = await currentPolicy(run);
+  if (!current) return { rings, failed: run.catalogs };
+  const { policy } = current;
+  for (const catalog of current.catalogs) {
     const target = targetIn(policy, catalog);
     if (!target || target.rings.length === 0) continue;
     const of = { catalog, target, policy, repository, from: { repository: name, branch } };
@@ -60,4 +60,27 @@ export async function moveAllRings({
     }
   }
   return { rings, failed };
+}
+
+/** The policy that holds now; undefined where it cannot be read. */
+async function currentPolicy({
+  repository,
+  fence,
+  commit,
+  policy,
+  catalogs,
+  branch,
+  log,
+}: RingRun): Promise<Pick<RingRun, 'policy' | 'catalogs'> | undefined> {
+  const tip = (await fence.branches()).get(branch);
+  if (tip === commit) return { policy, catalogs };
+  if (tip === undefined) {
+    log(`cannot move rings: the branch ${branch} no longer exists`);
+    return undefined;
+  }
+  await fetchCommits(repository, new Set([tip]));
+  const { policy: newer } = await policyAt(repository.objects, tip);
+  if (newer) return { policy: newer, catalogs: await publishedCatalogs(repository.objects, tip, newer) };
+  log(`cannot move rings: the policy of ${tip.slice(0, 12)}, the tip of ${branch}, cannot be read`);
+  return undefined;
 }

@@ -35,7 +35,8 @@ test('a ring opens in a later run, when the image has soaked and its check has p
       const ports = { repository, registry, fence, progress: () => undefined };
       await publish(ports, { commit, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
       const { rings: all, failed } = await moveAllRings({
-        ...{ repository, registry, fence, policy, catalogs: ['v4.20'], name: 'sea/catalogs', branch: 'main' },
+        ...{ repository, registry, fence, commit, policy, catalogs: ['v4.20'] },
+        ...{ name: 'sea/catalogs', branch: 'main' },
         ...{
           checkOf: async () => check,
           now: () => new Date(Date.UTC(2027, 0, 1, hour)),
@@ -58,4 +59,42 @@ test('a ring opens in a later run, when the image has soaked and its check has p
   expect(ref).toMatch(/^refs\/portolan-rings\/v4\.20\//);
   // Each look that had something to keep is a commit.
   expect(Number(sample.git('rev-list', '--count', ref))).toBeGreaterThan(2);
+});
+
+test('a run of an old commit opens no ring by the conditions of that commit', async () => {
+  const sample = harbourRepository();
+  onTestFinished(() => sample.remove());
+  const before = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+  const withRing = (conditions: string, parent: string): string => {
+    const rings = `rings: [{tag: '{catalog}-canary'}, {tag: '{catalog}', ${conditions}}]`;
+    const policy = before.replace(/( +)mirrorTo:/, (line, indent) => `${indent}${rings}\n${line}`);
+    return sample.commit({ [POLICY_PATH]: policy }, { parents: [parent], branch: 'main' });
+  };
+  const old = withRing('after: 1h', sample.base);
+  const tip = withRing('after: 72h', old);
+  const settings = { searchPath: process.env['PATH'] };
+  const repository = await openRepository(sample.directory, settings);
+  const fence = gitFence({ repository: sample.directory, settings });
+  const registry = layoutRegistry(await openLayout(folder(), { create: true }));
+  onTestFinished(repository.close);
+  onTestFinished(fence.close);
+  const ports = { repository, registry, fence, progress: () => undefined };
+  await publish(ports, { commit: tip, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
+  const run = async (commit: string, hour: number) => {
+    const { policy } = await policyAt(repository.objects, commit);
+    if (!policy) throw new Error('a policy');
+    const { rings, failed } = await moveAllRings({
+      ...{ repository, registry, fence, commit, policy, catalogs: ['v4.20'] },
+      ...{ name: 'sea/catalogs', branch: 'main', checkOf: async () => undefined },
+      ...{ now: () => new Date(Date.UTC(2027, 0, 1, hour)), log: () => undefined },
+    });
+    return failed.length > 0 ? failed : rings[0]?.waits[0]?.why;
+  };
+  expect(await run(tip, 0)).toEqual(['soaks for another 72 h of 72 h']);
+  expect(await run(old, 2)).toEqual(['soaks for another 70 h of 72 h']);
+  // What says nothing that can be read opens nothing.
+  sample.commit({ [POLICY_PATH]: `${before}\nunknown: 1\n` }, { parents: [tip], branch: 'main' });
+  expect(await run(old, 80)).toEqual(['v4.20']);
+  sample.git('update-ref', '-d', 'refs/heads/main');
+  expect(await run(old, 80)).toEqual(['v4.20']);
 });
