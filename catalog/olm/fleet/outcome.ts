@@ -65,17 +65,33 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
       const isElsewhere = changes.length === 0 || installation.platform !== '';
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }
-    const change = called(at, installation, ({ after }) => after.name);
-    const states = [change.before, change.after].filter((world) => has(world, installation));
-    if (states.length === 0) return notKnown('package');
-    if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
-    const installed = installedBefore(change, installation);
-    if (!installed) return notKnown('version');
-    const before = installedPath(change.before, installation, installed);
-    const after = installedPath(change.after, installation, installed);
-    const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
-    return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
+    const named = at.find(({ after }) => after.name === installation.catalog);
+    return worstOf((named ? [named] : at).map((change) => changedBy(change, installation)));
   };
+}
+
+/** What a change does to an installation that uses its catalog. */
+function changedBy(change: Change, installation: FleetInstallation): FleetOutcome {
+  const states = [change.before, change.after].filter((world) => has(world, installation));
+  if (states.length === 0) return notKnown('package');
+  if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
+  const installed = installedBefore(change, installation);
+  if (!installed) return notKnown('version');
+  const before = installedPath(change.before, installation, installed);
+  const after = installedPath(change.after, installation, installed);
+  const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
+  return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
+}
+
+/**
+ * The first one in the order of outcomes: nobody knows which of several catalogs of a platform an installation uses. It
+ * does not use one that does not know it, where another one does.
+ */
+function worstOf(all: readonly FleetOutcome[]): FleetOutcome {
+  const known = all.filter(({ outcome }) => outcome !== 'not-known');
+  const rank = ({ outcome }: FleetOutcome): number => OUTCOMES.indexOf(outcome);
+  const [first] = (known.length > 0 ? known : all).toSorted((a, b) => rank(a) - rank(b));
+  return first ?? notKnown('package');
 }
 
 /** What catalogs as they are do. Those that are called after versions of the platform follow each other. */

@@ -98,6 +98,32 @@ describe('a change', () => {
     expect(report.clusters).toBe(352);
   });
 
+  test('of several catalogs of a platform, the one that does most to a cluster counts, unless its row names one', async () => {
+    const harmless = [chain('1.0.0', '1.1.0'), chain('1.0.0', '1.1.0')] as const;
+    const after = { versions: ['1.0.0', '1.1.0'], channels: { a: [{ name: bundleName('1.1.0') }] } };
+    const platform = tryParseMinor('4.18');
+    if (!platform) throw new Error('a version');
+    const made = async (name: string, [was, is]: readonly [WrittenPackage, WrittenPackage]) =>
+      changeOf({ ...(await state(name, was)), platform }, { ...(await state(name, is)), platform });
+    const first = await made('a-4.18', harmless);
+    const second = await made('b-4.18', [harmless[0], after]);
+    for (const changes of [
+      [first, second],
+      [second, first],
+    ]) {
+      const simulate = changeSimulation(changes);
+      const rows = [row('one'), row('two', { catalog: 'a-4.18' }), row('three', { catalog: 'community' })];
+      expect(numbers(countFleet(fleetOf(...rows), simulate))).toEqual({ strands: 2, unchanged: 1 });
+      // Only one of them has the package of a cluster.
+      const without = await made('0-4.18', [
+        { versions: [], channels: {} },
+        { versions: [], channels: {} },
+      ]);
+      const own = countFleet(fleetOf(row('one')), changeSimulation([without, first]));
+      expect(numbers(own)).toEqual({ unchanged: 1 });
+    }
+  });
+
   test('a withdrawn head ends the upgrades that it gave, and one that comes back recovers its clusters', async () => {
     const [one, two] = [chain('1.0.0'), chain('1.0.0', '1.1.0')];
     expect(numbers(countFleet(fleetOf(row('x')), await changing('v4.18', two, one)))).toEqual({ stops: 1 });
