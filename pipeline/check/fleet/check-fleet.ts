@@ -49,11 +49,29 @@ export async function checkFleet({ given, ...request }: FleetRequest): Promise<C
       if (path.startsWith('oci://')) read.push(...(await artifactFiles(path, request.registry)));
       else read.push(await fileAt(path, request));
     }
-    return { fleet: readFleet(read).fleet };
+    return { fleet: wholeFleet(read) };
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    return { why: error.message };
+    // What was found in a file may be the name of a cluster, which no report has.
+    return { why: error.message.replace(/: found .*$/s, '') };
   }
+}
+
+/**
+ * The fleet of files that are all that anybody reads.
+ *
+ * @throws PipelineError `usage` for a fleet that may be larger than its rows say
+ */
+function wholeFleet(files: readonly FleetFile[]): Fleet {
+  const { fleet, bad } = readFleet(files);
+  const uncounted = bad.find((row) => row.uncounted);
+  // What stands there instead is not repeated: it may be a name.
+  if (uncounted)
+    throw new PipelineError('usage', `${uncounted.place}: the count is not a whole number of clusters`);
+  // Such as an export that failed: nobody would be affected by anything.
+  if (fleet.rows.length === 0 && fleet.unread === 0)
+    throw new PipelineError('usage', `the fleet of ${files.map(({ path }) => path).join(', ')} is empty`);
+  return fleet;
 }
 
 async function fileAt(

@@ -51,9 +51,15 @@ function jsonRecords(value: unknown, at: string): FleetRecord[] | undefined {
   if (Array.isArray(data['result']))
     return data['result'].map((one, i) => seriesRecord(one, `${at}result[${i}]`));
   if (!Array.isArray(data['searchResult'])) return undefined;
+  const errors = value['errors'] ?? [];
+  if (!Array.isArray(errors) || errors.length > 0)
+    throw new PipelineError('usage', `${at}the search has errors, so its result may be incomplete`);
   return data['searchResult'].flatMap((part, i) => {
-    const items = isObject(part) && Array.isArray(part['items']) ? part['items'] : [];
-    return items.flatMap((item, j) => foundRecord(item, `${at}searchResult[${i}].items[${j}]`));
+    const place = `${at}searchResult[${i}]`;
+    // A result without its list is not one less that is installed.
+    if (!isObject(part) || !Array.isArray(part['items']))
+      throw new PipelineError('usage', `${place} has no list of items`);
+    return part['items'].flatMap((item, j) => foundRecord(item, `${place}.items[${j}]`));
   });
 }
 
@@ -128,7 +134,7 @@ function newestValue(series: unknown): string {
  * @see https://github.com/stolostron/search-collector/blob/4e847df4b5e6fc1b4fa5c01d1ffc4f696f8500be/pkg/transforms/genericResourceConfig.go
  */
 function foundRecord(item: unknown, place: string): FleetRecord[] {
-  if (!isObject(item)) return [];
+  if (!isObject(item)) return [{ place, cluster: '' }];
   const text = (key: string): string => textOf(item[key]);
   const cluster = text('cluster');
   const isOlms = text('apigroup') === 'operators.coreos.com';

@@ -34,6 +34,8 @@ export interface BadRow {
   readonly place: string;
   readonly found: string;
   readonly expected: string;
+  /** Set where nobody knows how many clusters it is about. */
+  readonly uncounted?: true;
 }
 
 export interface ReadFleet {
@@ -57,8 +59,9 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
     const whole = completed(record, bySubscription, platforms);
     const wrong = defectOf(whole);
     if (wrong) {
-      bad.push({ ...wrong, place: record.place });
-      unread += countOf(record) ?? 1;
+      const count = record.count === undefined ? 1 : countOf(record);
+      bad.push({ ...wrong, place: record.place, ...(count === undefined ? { uncounted: true } : {}) });
+      unread += count ?? 1;
       continue;
     }
     // A ClusterServiceVersion has a copy in each namespace, and a version and a subscription tell of the same one.

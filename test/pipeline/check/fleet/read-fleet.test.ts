@@ -272,6 +272,17 @@ describe("exports of Advanced Cluster Management's search", () => {
     ]);
   });
 
+  test('a search whose result may be incomplete is not a fleet', () => {
+    const found = { data: { searchResult: [{ items: [csv] }] } };
+    const search = (value: object): string => JSON.stringify({ ...found, ...value });
+    expect(() => read(search({ errors: [{ message: 'timeout' }] }))).toThrow(/may be incomplete/);
+    expect(() => read(search({ data: { searchResult: [{ items: [csv] }, { items: null }] } }))).toThrow(
+      'f1.json: searchResult[1] has no list of items',
+    );
+    const { fleet } = read(search({ data: { searchResult: [{ items: [csv, null] }] }, errors: [] }));
+    expect(fleet).toMatchObject({ unread: 1, rows: [{ cluster: 'local-cluster' }] });
+  });
+
   test('the CSV of Subscriptions, which has no installed version, is refused', () => {
     const text =
       'Name,Namespace,Cluster,Package,Source,Channel,Created,Labels\nsub,n,local-cluster,etcd,community,-,2024-04-15T14:20:26Z,-\n';

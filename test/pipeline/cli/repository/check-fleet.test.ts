@@ -170,11 +170,35 @@ describe('approvals by the number of clusters', () => {
   test.each([
     ['is not there', ['gone.csv'], {}],
     ['cannot be read', ['fleet.csv'], { base: { 'fleet.csv': 'nonsense' } }],
+    ['is empty', ['fleet.csv'], { base: { 'fleet.csv': 'cluster,platform,package,version\n' } }],
+    [
+      'is a search with errors',
+      ['fleet.csv'],
+      {
+        base: {
+          'fleet.csv': '{"data": {"searchResult": [{"items": []}]}, "errors": [{"message": "timeout"}]}',
+        },
+      },
+    ],
+    [
+      'has a row for nobody knows how many clusters',
+      ['fleet.csv'],
+      { base: { 'fleet.csv': 'group,count,platform,package,version\ng,"12,000",4.18,etcd,1.0.0\n' } },
+    ],
     ['is an artifact that nobody may fetch', [`oci://quay.io/org/fleet@sha256:${'2'.repeat(64)}`], {}],
   ])('a fleet that %s asks for every approval', async (_, files, { base = {} }: Pull) => {
     const fleet = asking({ clusters: 1_000_000 }, files);
     const found = await needs(fleet, { base: { ...inPolicy(fleet), ...base } });
     expect(found.join()).toContain('the fleet cannot be read');
+  });
+
+  test('what is found in a fleet that cannot be read is in no report', async () => {
+    const base = { ...inPolicy(asking({ clusters: 1 })), 'fleet.csv': 'customer-1,4.18,etcd,1.0.0\n' };
+    for (const format of ['text', 'json', 'markdown']) {
+      const { out } = await checked({ base, format });
+      expect(out).toContain('not a table of a fleet');
+      expect(out).not.toContain('customer');
+    }
   });
 
   test('an account that may do it alone needs the approval, too, and only then', async () => {
