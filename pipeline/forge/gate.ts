@@ -143,15 +143,21 @@ export async function peopleOf(
 /** GitHub, the only forge that does not list all commits, lists no more of a pull request. */
 const MOST_COMMITS = 250;
 
-/** All commits of a pull request: one by nobody stands for those that the forge does not list. */
+/**
+ * All commits of a pull request: one by nobody stands for those that the forge does not list. A list without the head was
+ * read before the head was pushed, or after another one was.
+ */
 export function allCommits(
   known: readonly CommitFacts[],
-  { commits: count = 0 }: PullRequest,
+  { head, commits: count = 0 }: PullRequest,
 ): CommitFacts[] {
-  return count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
+  const all = count > Math.min(known.length, MOST_COMMITS) ? [...known, UNLISTED] : [...known];
+  const hasHead = all.includes(UNLISTED) || known.some(({ id }) => id === head.commit);
+  return hasHead ? all : [...all, { ...UNLISTED, id: head.commit, author: UNSEEN, committer: UNSEEN }];
 }
 
 const NOBODY: CommitPerson = { name: 'more than GitHub lists', email: '', account: undefined };
+const UNSEEN: CommitPerson = { ...NOBODY, name: 'not listed with the pull request' };
 const UNLISTED: CommitFacts = {
   id: '0'.repeat(40),
   parents: 1,

@@ -88,6 +88,18 @@ export function forgeContract(name: string, open: () => Promise<ForgeScene>): vo
     expect((await checked(scene, own.number)).authority.decision).toBe('needs');
   });
 
+  test(`${name}: a list of commits that was read before the head was pushed says nothing of the head`, async () => {
+    const scene = await open();
+    const { number } = scene.open(etcd(AFTER ?? []), 'bob');
+    const early = await scene.forge.readCommits(number);
+    scene.push(number, etcd(AFTER ?? [], LATER ?? []), 'bob');
+    expect((await checked(scene, number)).authority.decision).toBe('allow');
+    const forge = { ...scene.forge, readCommits: async () => early };
+    const { authority } = await checked({ ...scene, forge }, number);
+    expect(authority.decision).toBe('needs');
+    expect(authority.reasons.join()).toContain('not listed with the pull request');
+  });
+
   test(`${name}: what was published once and is gone still counts`, async () => {
     const scene = await open();
     const of = (...versions: readonly string[]): Files => ({
