@@ -175,7 +175,8 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
+/** `owner/name`; on GitLab groups lie in groups. */
+const REPOSITORY = /^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\/){1,20}(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/;
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**

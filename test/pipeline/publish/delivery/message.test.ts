@@ -19,6 +19,14 @@ test('what is sent is what is read', () => {
   }
 });
 
+test.each(['sea/catalogs', 'sea_1/x', 'sea/deep/er/catalogs', 'Sea.io/.github'])(
+  '%s is a repository',
+  (repository) => {
+    const work = { ...push, repository } as const;
+    expect(readWork(messageOf(work).body)).toEqual(work);
+  },
+);
+
 test('catalogs go in parallel, those of one name in order', () => {
   const groups = [push, catalog, { ...catalog, catalog: 'v4.19' }].map((work) => messageOf(work).group);
   expect(new Set(groups).size).toBe(3);
@@ -30,6 +38,10 @@ test.each([
   ['another version', JSON.stringify({ ...push, v: 2 }), 'not a version 1 message'],
   ['another kind', JSON.stringify({ ...push, kind: 'run' }), 'its kind is "run"'],
   ['a repository that is a path', JSON.stringify({ ...push, repository: '../x' }), 'expected owner/name'],
+  ['a repository that is a folder', JSON.stringify({ ...push, repository: 'sea/..' }), 'expected owner/name'],
+  ['a repository above another', JSON.stringify({ ...push, repository: 'a/../b' }), 'expected owner/name'],
+  ['a group that is an option', JSON.stringify({ ...push, repository: 'a/-x/b' }), 'expected owner/name'],
+  ['a group without a name', JSON.stringify({ ...push, repository: 'a//b' }), 'expected owner/name'],
   ['a branch that is an option', JSON.stringify({ ...push, branch: '--output=x' }), 'its branch'],
   ['a commit that is a revision', JSON.stringify({ ...push, commit: 'HEAD' }), 'expected a commit ID'],
   ['half a character', JSON.stringify({ ...catalog, catalog: '\ud800' }), 'its catalog is "\\ud800"'],
