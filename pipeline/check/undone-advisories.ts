@@ -22,19 +22,24 @@ export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisori
   const severity = severitiesOf(policy)(rule);
   const { advisories, findings } = await advisoriesAt(objects, after.trees.merged);
   const changed = new Set(after.change.paths.map(({ path }) => path));
-  const isNews = ({ location }: Finding): boolean => changed.has(location.file);
+  // Of advisories that are too many, nobody knows which are left out.
+  const isNews = ({ location: { file } }: Finding): boolean => changed.has(file) || file === ADVISORIES;
+  const undone: Finding[] = [];
+  const accepted = new Set<string>();
+  const touchedBy = (advisory: StoredAdvisory): TouchedCatalog[] =>
+    pull.touched.filter(({ packages, names }) =>
+      names.some((name) => packages.has(advisory.package) && concernsCatalog(advisory, name)),
+    );
+  const written = advisories.filter((one) => changed.has(one.path) && touchedBy(one).length > 0);
+  const tooMany = written.length > MOST_WRITTEN ? [tooManyOf(written)] : [];
   const unread = {
-    findings: findings.filter(isNews),
+    findings: [...findings.filter(isNews), ...tooMany],
     known: findings.filter((finding) => !isNews(finding)),
     diffs: [],
   };
-  const undone: Finding[] = [];
-  const accepted = new Set<string>();
   for (const advisory of advisories) {
-    const touched = pull.touched.filter(({ packages, names }) =>
-      names.some((name) => packages.has(advisory.package) && concernsCatalog(advisory, name)),
-    );
-    if (touched.length === 0) continue;
+    const touched = touchedBy(advisory);
+    if (touched.length === 0 || (tooMany.length > 0 && changed.has(advisory.path))) continue;
     const states = await bothPlans(pull, advisory, touched);
     // Whoever checks without people asks nobody to approve an advisory that comes with its edit.
     const isApproved = pull.request.people !== undefined || !changed.has(advisory.path);
@@ -51,6 +56,19 @@ export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisori
     }
   }
   return { results: [unread, { findings: undone, known: [], diffs: [] }], soften: softening(accepted) };
+}
+
+/** Advisories that a pull request may write together with changes of their packages: each takes seconds to plan. */
+const MOST_WRITTEN = 50;
+
+function tooManyOf(written: readonly StoredAdvisory[]): Finding {
+  return {
+    rule: 'advisory/file',
+    severity: 'error',
+    message: `the pull request changes ${written.length} advisories together with their packages, expected at most ${MOST_WRITTEN}`,
+    location: { file: ADVISORIES, line: 1, column: 1 },
+    hint: 'open several pull requests',
+  };
 }
 
 export interface CheckedAdvisories {

@@ -136,7 +136,7 @@ export async function advisoriesAt(objects: ObjectReader, tree: string): Promise
   const advisories: StoredAdvisory[] = [];
   const findings: Finding[] = [];
   const refuse = (path: string, message: string): void => {
-    const location = { file: joinPath(ADVISORIES, path), line: 1, column: 1 };
+    const location = { file: path === '' ? ADVISORIES : joinPath(ADVISORIES, path), line: 1, column: 1 };
     findings.push({ rule: 'advisory/file', severity: 'error', message, location });
   };
   if (files.length > MOST_ADVISORIES) refuse('', `there are more than ${MOST_ADVISORIES} advisories`);

@@ -122,6 +122,18 @@ test('the edit of an advisory is no excuse for what the merge changes of the pac
   expect(await rulesAfter(base, { [FILE]: edit })).toEqual([]);
 });
 
+test('advisories that are too many to be read, or to be planned for one pull request, fail it', async () => {
+  const many = (count: number, of = YANK) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`advisories/E-${i}.yaml`, of]));
+  const other = YANK.replace('package: etcd', 'package: other');
+  const changed = { [FILE]: `${OLD}# again\n` };
+  expect(await rulesAfter({ [FILE]: OLD, ...many(2001, other) }, changed)).toEqual(['advisory/file']);
+  repository.remove();
+  expect(await rulesAfter({ [FILE]: OLD }, { ...many(51), ...changed })).toEqual(['advisory/file']);
+  repository.remove();
+  expect(await rulesAfter({ [FILE]: OLD }, { ...many(5), ...changed })).toEqual([]);
+});
+
 test('a merge that keeps to the advisory passes', async () => {
   expect(await checked({ [FILE]: catalog(['1.3.0', NEXT], ...BELOW) })).toEqual([]);
   repository.remove();
