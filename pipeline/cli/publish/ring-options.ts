@@ -62,8 +62,9 @@ export async function actOnRings(
   const repository = invocation.text('message');
   // What the functions would refuse is refused here.
   const said = { by, why: invocation.needed('reason') };
-  // Which image is the newest one changes; what the message is about does not when it comes again.
-  const asked = act.act === 'promote' ? { asked: now().toISOString() } : {};
+  // What is held, and which image is the newest one, changes; what the message is about does not when it comes late.
+  const isSent = repository !== undefined && act.act !== 'hold';
+  const asked = isSent ? { asked: now().toISOString() } : {};
   const whole = { catalog: invocation.operands[0], ...act, ...said, ...asked };
   const from = { repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' };
   const message = readRing(JSON.stringify({ v: 1, kind: 'ring', ...from, ...whole }));

@@ -92,7 +92,10 @@ export interface RingMessage {
   readonly bundle?: string;
   /** The ring that is opened. */
   readonly tag?: string;
-  /** When it was asked for: a message that comes again promotes no other image than the first time. */
+  /**
+   * When it was asked for, in ISO 8601: a message that comes again, or late, promotes no other image than the first time,
+   * and releases no hold that came after it.
+   */
   readonly asked?: string;
 }
 
@@ -274,6 +277,8 @@ function ringOf(value: Fields, repository: string): RingMessage {
     if (text !== undefined && !isWord(text)) throw unreadable(`its ${name} is ${JSON.stringify(text)}`);
   }
   if (act === 'promote' && tag === undefined) throw unreadable('its tag is missing');
+  if (asked !== undefined && Number.isNaN(Date.parse(String(asked))))
+    throw unreadable(`its asked is ${JSON.stringify(asked)}, expected a time`);
   return {
     ...{ v: 1, kind: 'ring', repository, branch: branchIn(value), catalog: catalogIn(value), act },
     ...{ by: String(by), why: String(why) },

@@ -106,13 +106,21 @@ function saidBefore(
   return isKnown ? 'done' : undefined;
 }
 
+/** How long after it was asked for the newest image is still the one that somebody has looked at, in ms. */
+const LATEST = 3_600_000;
+
 /** The image of the first ring, or one of a commit that has been seen in a ring. */
 async function imageIn(
   { catalog, target }: RingedCatalog,
   { arrivals }: RingState,
-  { commit }: RingMessage,
-  { fence }: Pick<DeliveryPorts, 'fence'>,
+  { commit, asked }: RingMessage,
+  { fence, now }: Pick<DeliveryPorts, 'fence' | 'now'>,
 ): Promise<RingImage> {
+  if (commit === undefined && asked !== undefined && now().getTime() - Date.parse(asked) > LATEST) {
+    throw new PipelineError('usage', `the promotion is of ${asked} and names no commit`, {
+      hint: 'the newest image may be another one by now: run promote-ring again',
+    });
+  }
   const first = await fence.read(fenceName(catalog, target.name));
   const known: RingImage[] = [
     ...(first && first.retired === undefined ? [first] : []),

@@ -50,9 +50,17 @@ export function withHold(state: RingState, held: Held, act: Act): RingState {
   };
 }
 
-/** The same again changes nothing. @throws PipelineError `not-found` where nothing is held */
+/** How far the clocks of who asks and who writes may differ, in ms. */
+const SLACK = 10 * 60_000;
+
+/**
+ * The same again changes nothing; a hold that came after it was asked for stays: the message may have been put aside.
+ *
+ * @throws PipelineError `not-found` where nothing is held
+ */
 export function withoutHold(state: RingState, held: Held, act: Act): RingState {
-  const holds = state.holds.filter((hold) => !isSameHold(hold, held));
+  const until = act.asked === undefined ? Infinity : Date.parse(act.asked) + SLACK;
+  const holds = state.holds.filter((hold) => !isSameHold(hold, held) || Date.parse(hold.at) > until);
   if (holds.length === state.holds.length) {
     const { events } = state;
     if (events.some((one) => one.what === 'released' && isSameHold(one, held) && isSameAct(one, act)))
@@ -61,7 +69,7 @@ export function withoutHold(state: RingState, held: Held, act: Act): RingState {
     const hint = state.holds.length === 0 ? undefined : `held: ${state.holds.map(heldOption).join(', ')}`;
     throw new PipelineError(
       'not-found',
-      `there is no hold on ${state.catalog}${what === undefined ? '' : ` for ${what}`}`,
+      `there is no hold on ${state.catalog}${what === undefined ? '' : ` for ${what}`}${act.asked === undefined ? '' : ` from before ${act.asked}`}`,
       {
         ...(hint === undefined ? {} : { hint }),
       },

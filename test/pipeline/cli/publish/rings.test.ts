@@ -153,6 +153,15 @@ test('the message for the queue of the functions is one that they read', async (
   expect((await run('hold', 'v4.20', '--reason', 'freeze', '--message', 'sea')).err).toContain(
     'expected owner/name',
   );
+  // What a queue delivers late is about the time at which it was asked for.
+  const sent = ['--reason', 'x', '--message', 'sea/catalogs'];
+  for (const words of [
+    ['hold', 'v4.20', '--release'],
+    ['promote-ring', 'v4.20', 'v4.20'],
+  ])
+    expect(readWork((await run(...words, ...sent)).out)).toMatchObject({
+      asked: expect.stringMatching(/^2027-01-.*Z$/),
+    });
 });
 
 test('images are held in the refs that the Action keeps, with every change as a commit', async () => {

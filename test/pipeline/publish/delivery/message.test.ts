@@ -49,6 +49,11 @@ test.each([
   ['a newer commit that is a path', JSON.stringify({ ...catalog, behind: '../x' }), 'it is behind "../x"'],
   ['an older commit that is a path', JSON.stringify({ ...push, before: '../x' }), 'it is after "../x"'],
   ['an epoch that is none', JSON.stringify({ ...catalog, epoch: -1 }), 'its epoch is -1'],
+  [
+    'no time at which it was asked',
+    JSON.stringify({ ...catalog, kind: 'ring', act: 'release', by: 'a', why: 'b', asked: 'soon' }),
+    'its asked is "soon"',
+  ],
   ['a number that is none', JSON.stringify({ ...push, kind: 'gate', number: '7' }), 'its number is "7"'],
 ])('a message with %s is never handled', (_, body, why) => {
   expect(() => readWork(body)).toThrow(why);

@@ -298,6 +298,8 @@ test('a promotion that comes again opens no ring for an image that nobody promot
       await promotion('bob', '2026-01-01T00:00:00.000Z');
       expect(await of.at(ALL)).toBeUndefined();
     }
+    // What was put aside and comes back later is of another day.
+    await expect(promotion('carol', '2025-12-31T22:00:00.000Z')).rejects.toThrow('names no commit');
     await promotion('anna', '2026-01-01T02:00:00.000Z');
     expect(await of.at(ALL)).toBe(second);
     await promotion('anna', '2026-01-01T02:00:00.000Z');

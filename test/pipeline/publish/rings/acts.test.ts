@@ -55,6 +55,17 @@ test('a release that comes twice changes nothing; of what was never held it says
   expect(() => withoutHold(held, {}, BOB)).toThrow('there is no hold on sea');
 });
 
+test('a release that comes late lets the hold stand that came after it', () => {
+  const held = withHold(NONE, { bundle: 'etcd.v1' }, ANNA);
+  const asked = (minutes: number) => new Date(Date.parse(ANNA.at) + minutes * 60_000).toISOString();
+  expect(() => withoutHold(held, { bundle: 'etcd.v1' }, { ...ANNA, asked: asked(-60) })).toThrow(
+    `there is no hold on sea for etcd.v1 from before ${asked(-60)}`,
+  );
+  // Clocks differ.
+  for (const minutes of [-5, 0, 60])
+    expect(withoutHold(held, { bundle: 'etcd.v1' }, { ...ANNA, asked: asked(minutes) }).holds).toEqual([]);
+});
+
 test('what somebody else writes meanwhile is not lost', async () => {
   let kept = { state: NONE, version: 1 };
   let reads = 0;
