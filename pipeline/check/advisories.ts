@@ -20,6 +20,7 @@ import { filesOf } from '../change/catalog-files.ts';
 import { fileReader, loadedFiles } from '../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { Repository } from '../git/repository.ts';
+import { whyUnreadable } from '../git/source.ts';
 import { concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
 import type { Policy } from '../policy/policy.ts';
 import { packagesOf } from './context.ts';
@@ -153,10 +154,10 @@ async function unitsOfPackage(
     return units.filter((unit) => isNamed(unit) || known.has(JSON.stringify([unit.catalog, unit.path])));
   }
   if (units.some((unit) => unit.package === name)) return units.filter(isNamed);
-  const reader = fileReader(objects, policy.limits);
+  const { limits } = policy;
   const found: CatalogUnit[] = [];
   for (const unit of units)
-    if (isNamed(unit) || (await hasPackage(objects, { unit, tree, name, reader }))) found.push(unit);
+    if (isNamed(unit) || (await hasPackage(objects, { unit, tree, name, limits }))) found.push(unit);
   return found;
 }
 
@@ -164,16 +165,23 @@ interface Sought {
   readonly unit: CatalogUnit;
   readonly tree: string;
   readonly name: string;
-  readonly reader: ReturnType<typeof fileReader>;
+  readonly limits: Policy['limits'];
 }
 
 async function hasPackage(
   objects: Repository['objects'],
-  { unit, tree, name, reader }: Sought,
+  { unit, tree, name, limits }: Sought,
 ): Promise<boolean> {
   if (unit.made) return false;
-  for (const file of await loadedFiles(objects, tree, unit))
-    if (packagesOf((await reader.read(file)).blobs).has(name)) return true;
+  for (const file of await loadedFiles(objects, tree, unit)) {
+    const size = (await objects.info(file.id))?.size ?? 0;
+    // Most files do not have the name, and are not parsed.
+    if (whyUnreadable(file.mode) !== undefined || size > limits.fileBytes) continue;
+    if (!(await objects.read(file.id, limits.fileBytes)).bytes.includes(name)) continue;
+    // Each with a reader of its own: nothing of it stays.
+    const { blobs } = await fileReader(objects, limits).read(file);
+    if (packagesOf(blobs).has(name)) return true;
+  }
   return false;
 }
 

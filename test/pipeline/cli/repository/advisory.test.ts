@@ -214,3 +214,22 @@ test('what cannot be applied says why', async () => {
     err: expect.stringContaining('"latest" is not a version or a range'),
   });
 });
+
+test('a package in folders of another name is found by its blobs', async () => {
+  const made = makeRepository();
+  try {
+    const file = 'catalogs/v4.20/etcd-operator/catalog.yaml';
+    const other = catalog('1.0.0')
+      .replaceAll('etcd', 'other')
+      .replace('package: other', 'package: other # not etcd');
+    made.commit({ [file]: catalog('1.0.0', '1.1.0', '1.2.0'), 'catalogs/v4.20/other/catalog.yaml': other });
+    made.git('reset', '--hard', '--quiet', 'main');
+    const run = (...words: readonly string[]) => portolan(made.directory, 'advisory', ...words);
+    expect((await run('new', 'ETCD-1', ...NEW, '--version', '1.1.0')).out).toContain('v4.20: to apply');
+    const applied = await run('apply', 'ETCD-1');
+    expect(applied, applied.err).toMatchObject({ exit: 0, out: expect.stringContaining(`${file}\n`) });
+    expect(readFileSync(join(made.directory, file), 'utf8')).not.toContain('name: etcd.v1.1.0\nimage');
+  } finally {
+    made.remove();
+  }
+});
