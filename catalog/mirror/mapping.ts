@@ -162,12 +162,16 @@ function pairOf(source: string, destination: string, location: Location): Mappin
 }
 
 function parsed(text: string): ReturnType<typeof parseOcReference> {
+  let reference: ReturnType<typeof parseOcReference>;
   try {
-    return parseOcReference(text.replace(/^docker:\/\//, ''));
+    reference = parseOcReference(text.replace(/^docker:\/\//, ''));
   } catch (error) {
     if (error instanceof InvalidReference) throw new InvalidReference(`${text}: ${error.message}`);
     throw error;
   }
+  if (reference.name === '')
+    throw new InvalidReference(`${text} is a registry without a repository, expected REGISTRY/REPOSITORY`);
+  return reference;
 }
 
 /** A source, and the pattern of its tags if it names several images. */

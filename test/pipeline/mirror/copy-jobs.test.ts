@@ -69,12 +69,13 @@ test('equal digests of two repositories on one tag are one image', async () => {
 });
 
 test('what cannot be carried out is said of its line, and spoils no other', async () => {
-  const text = `quay.io/a/b@${D}=m.io/b:1\nquay.io/a/c:v1=m.io/b:1\nfile://local/x@${D}=m.io/c:1\nnonsense\nquay.io/a/d:v1=m.io/d:1\n`;
+  const text = `quay.io/a/b@${D}=m.io/b:1\nquay.io/a/c:v1=m.io/b:1\nfile://local/x@${D}=m.io/c:1\nnonsense\nquay.io/a/d:v1=m.io/d:1\nquay.io/a/e:v1=m.io\n`;
   const { jobs: good, wrong } = await jobs(text);
   expect(good).toEqual([`quay.io/a/b@${D} -> m.io/b:1`, 'quay.io/a/d:v1 -> m.io/d:1']);
   expect(wrong).toEqual([
     '2: m.io/b:1 is already the destination of line 1: a tag names one image',
     '4: expected SOURCE=DESTINATION',
+    '6: m.io is a registry without a repository, expected REGISTRY/REPOSITORY',
     '2: m.io/b:1 is already the destination of another image',
     expect.stringContaining('3: file://local/x@'),
   ]);
