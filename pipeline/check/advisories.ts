@@ -85,15 +85,30 @@ export async function plansOf(repository: Repository, request: AdvisoryRequest):
 
 type Planned = CatalogPlan & { readonly hasTarget: boolean };
 
-/** Refuses a redirection to what none of the catalogs has; where only some lack it, their installations are listed. */
-function withTarget(catalogs: readonly Planned[], { to }: StoredAdvisory): CatalogPlan[] {
-  if (!to || catalogs.some(({ hasTarget }) => hasTarget)) return [...catalogs];
+/** Refuses a redirection that nobody can follow; where only some catalogs lack its target, their installations are listed. */
+function withTarget(catalogs: readonly Planned[], { to, allowDowngrade }: StoredAdvisory): CatalogPlan[] {
+  const isFound = catalogs.some(({ hasTarget }) => hasTarget);
+  if (!to || (isFound && !reachesNobody(catalogs))) return [...catalogs];
   const what = to.version === undefined ? `channel ${quoted(to.channel ?? '')}` : `version ${to.version}`;
-  const refused = `no catalog has the ${what} to redirect to`;
+  const limit = allowDowngrade ? '' : ' without a downgrade (allowDowngrade)';
+  const refused = isFound
+    ? `no edit moves clusters to ${what}${limit}`
+    : `no catalog has the ${what} to redirect to`;
   const impossible = { kind: 'impossible', edit: NO_EDIT, without: [], newGraphs: [] } as const;
   const none = { files: new Map<string, undefined>(), unaccepted: [], refused };
   return catalogs.map((one) =>
     one.plan.kind === 'not affected' ? one : { ...one, ...none, plan: { ...one.plan, ...impossible } },
+  );
+}
+
+/** Whether a redirection changes nothing, and nobody who has the versions moves to its target. */
+function reachesNobody(catalogs: readonly Planned[]): boolean {
+  const concerned = catalogs.filter(({ plan, hasTarget: has }) => has && plan.kind !== 'not affected');
+  const all = concerned.flatMap(({ plan }) => plan.proof?.all.filter((one) => one.isAffected) ?? []);
+  return (
+    all.length > 0 &&
+    concerned.every(({ plan }) => plan.kind === 'applied') &&
+    all.every(({ missing }) => missing !== undefined)
   );
 }
 

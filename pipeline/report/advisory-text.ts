@@ -35,26 +35,43 @@ export interface ProofCount {
 }
 
 /** The installations whose upgrade path changes, those that are left without one first. */
-export function proofRows({ plan: { proof } }: CatalogPlan): ProofRow[] {
-  const changed = (proof?.all ?? []).filter(
-    (one) => one.missing !== undefined || pathText(one, 'before') !== pathText(one, 'after'),
-  );
+export function proofRows(plan: CatalogPlan): ProofRow[] {
+  return rowsOf(plan, (one) => [pathText(one, 'before'), pathText(one, 'after')]);
+}
+
+/** The same for readers: whoever only ends at another version has one row, however many steps lead there. */
+function shortRows(plan: CatalogPlan): ProofRow[] {
+  return rowsOf(plan, (one) => {
+    const [before, after] = [summarizePath(one.before), summarizePath(one.after)];
+    const isSameStep = before.kind === 'upgrade' && after.kind === 'upgrade' && before.next === after.next;
+    return isSameStep && before.end !== after.end && before.end !== '' && after.end !== ''
+      ? [endText(before), endText(after)]
+      : [pathText(one, 'before'), pathText(one, 'after')];
+  });
+}
+
+function rowsOf(
+  { plan: { proof } }: CatalogPlan,
+  textsOf: (one: Proved) => readonly [string, string],
+): ProofRow[] {
+  const changed = (proof?.all ?? []).filter((one) => {
+    const [before, after] = textsOf(one);
+    return before !== after || one.missing !== undefined;
+  });
   const groups = groupedBy(changed, (one) =>
-    JSON.stringify([
-      ...[one.olm, one.channel, one.missing !== undefined],
-      ...[pathText(one, 'before'), pathText(one, 'after')],
-    ]),
+    JSON.stringify([one.olm, one.channel, ...textsOf(one), one.missing !== undefined]),
   );
   const rows = new Map<string, ProofRow>();
   for (const all of groups.values()) {
     const [one] = all as [Proved];
     const installed = all.map((each) => each.installed).sort(compareInstalled);
     const versions = installed.map(shortName);
+    const [before, after] = textsOf(one);
     const row = {
       olm: one.olm,
       installed: versions,
-      before: pathText(one, 'before'),
-      after: pathText(one, 'after'),
+      before,
+      after,
       isWithout: one.missing !== undefined,
     };
     const key = JSON.stringify([row, one.channel === '']);
@@ -94,18 +111,33 @@ function pathText(one: Proved, when: 'before' | 'after'): string {
   return `${kind === 'fails' ? 'fails' : 'stays'}: ${why}`;
 }
 
-/** One line for each catalog, and one for each group of installations whose upgrade path changes. */
+function endText({ end, arrives, why }: PathSummary): string {
+  return `ends at ${end}${arrives ? '' : `: ${why}`}`;
+}
+
+/** One line for each group of catalogs that are alike, and one for each group of installations whose upgrade path changes. */
 export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
-  return catalogs.flatMap((one) => {
-    const rows = proofRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
-      const where = channels.length === 0 ? 'no channel selected' : channels.join(', ');
-      const mark = isWithout ? 'NO UPGRADE PATH ' : '';
-      return `    ${mark}OLM ${olm}, ${where}: ${shortList(installed)}: ${before} -> ${after}`;
-    });
-    const graphs = newGraphsText(one.plan.newGraphs);
-    const note = graphs === undefined ? [] : [`    ${graphs}`];
-    return [`${one.catalog}: ${stateText(one)}`, ...(one.plan.kind === 'edit' ? [...note, ...rows] : [])];
+  const alike = new Map<string, string[]>();
+  for (const one of catalogs) {
+    const text = JSON.stringify(linesOf(one));
+    alike.set(text, [...(alike.get(text) ?? []), one.catalog]);
+  }
+  return [...alike].flatMap(([text, names]) => {
+    const [state = '', ...rows] = JSON.parse(text) as string[];
+    return [`${shortList(names, 'catalogs')}: ${state}`, ...rows];
   });
+}
+
+/** What becomes of a catalog, then its installations. */
+function linesOf(one: CatalogPlan): string[] {
+  const rows = shortRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
+    const where = channels.length === 0 ? 'no channel selected' : channels.join(', ');
+    const mark = isWithout ? 'NO UPGRADE PATH ' : '';
+    return `    ${mark}OLM ${olm}, ${where}: ${shortList(installed)}: ${before} -> ${after}`;
+  });
+  const graphs = newGraphsText(one.plan.newGraphs);
+  const note = graphs === undefined ? [] : [`    ${graphs}`];
+  return [stateText(one), ...(one.plan.kind === 'edit' ? [...note, ...rows] : [])];
 }
 
 /** One line for each template that Portolan edits with the catalogs that are rendered from it. */
@@ -125,7 +157,7 @@ function newGraphsText(channels: readonly string[]): string | undefined {
 /** What an advisory means for a catalog, in short. */
 export function stateText({ plan: { kind, without }, files, refused }: CatalogPlan): string {
   if (refused !== undefined) return `cannot be applied: ${refused}`;
-  const rest = without.length === 0 ? '' : `; without an upgrade path: ${without.join(', ')}`;
+  const rest = without.length === 0 ? '' : `; without an upgrade path: ${shortList(without, 'bundles')}`;
   if (kind === 'edit')
     return `to apply, ${files.size === 1 ? '1 file' : `${files.size} files`} to change${rest}`;
   return kind === 'applied' ? `applied${rest}` : 'not affected';
@@ -148,7 +180,7 @@ export function advisoryBody(
     ),
   );
   const rows = changed.flatMap((one) =>
-    proofRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
+    shortRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
       const where = channels.length === 0 ? 'none selected' : escaped(channels.join(', '));
       const mark = isWithout ? '**no upgrade path**: ' : '';
       return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;

@@ -77,10 +77,25 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   writeFiles(dirname(place), new Map([[basename(place), text]]));
   if (invocation.flag('json'))
     await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
-  else await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates), path]));
+  else {
+    const isToApply = plans.catalogs.some(({ plan }) => plan.kind === 'edit');
+    const next = isToApply
+      ? [`next: portolan advisory apply ${[id, ...sameClone(invocation)].join(' ')}`]
+      : [];
+    const lines = [...advisoryLines(plans.catalogs), ...templateLines(templates)];
+    await terminal.out(linesText([...lines, `wrote ${path}`, ...next]));
+  }
   for (const { finding } of templates) if (finding) terminal.err(findingText(finding));
   warnOfNothing(plans, advisory, terminal);
   return plans.catalogs.some(({ refused }) => refused !== undefined) ? 1 : 0;
+}
+
+/** The options that name the repository, for the next command. */
+function sameClone({ text }: Invocation): string[] {
+  return ['repo', 'base'].flatMap((name) => {
+    const value = text(name);
+    return value === undefined ? [] : [`--${name}`, value];
+  });
 }
 
 function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<string, Json> {

@@ -69,7 +69,7 @@ export async function advisoryNamed(
   const entry = existsSync(file) ? undefined : await entryAt(repository.objects, commit, path);
   if (!existsSync(file) && !entry) {
     throw new PipelineError('usage', `there is no ${path}`, {
-      hint: `create it: portolan advisory new ${id}`,
+      hint: `create it: portolan advisory new ${id} --package NAME --version VERSION -m TEXT`,
     });
   }
   const bytes = entry ? (await repository.objects.read(entry.id, MOST_BYTES)).bytes : readFileSync(file);

@@ -52,6 +52,7 @@ test('a version in the middle: every catalog is edited, once', async () => {
   const made = await portolan(within, 'advisory', 'new', 'ETCD-1', ...NEW, '--version', '1.1.0');
   expect(made.exit, made.err).toBe(0);
   expect(made.out).toContain('v4.19: to apply, 1 file to change\n');
+  expect(made.out).toContain('wrote advisories/ETCD-1.yaml\nnext: portolan advisory apply ETCD-1\n');
   expect(read('advisories/ETCD-1.yaml')).toContain('action: yank\n');
   expect(await advisory('new', 'ETCD-1', ...NEW, '--version', '1.1.0')).toMatchObject({ exit: 2 });
 
@@ -87,7 +88,7 @@ test('a version in the middle: every catalog is edited, once', async () => {
   });
   expect(await advisory('apply', 'ETCD-1', '--dry-run')).toMatchObject({
     exit: 0,
-    out: 'v4.19: applied\nv4.20: applied\n',
+    out: 'v4.19, v4.20: applied\n',
   });
 });
 
@@ -155,7 +156,7 @@ test('a channel whose entries go in a circle: the output says where the new edge
   );
 });
 
-test('a redirection to what no catalog has is refused; one that some catalogs have is not', async () => {
+test('a redirection that nobody can follow is refused; one to what some catalogs have is not', async () => {
   repository.git('reset', '--hard', '--quiet', 'main');
   repository.git('clean', '--quiet', '--force', '-d');
   const to = (id: string, ...words: string[]): Promise<Ran> =>
@@ -163,7 +164,7 @@ test('a redirection to what no catalog has is refused; one that some catalogs ha
   const version = await to('ETCD-6', '--to-version', '9.9.9');
   expect(version.exit).toBe(1);
   expect(version.out).toContain(
-    'v4.19: cannot be applied: no catalog has the version 9.9.9 to redirect to\n',
+    'v4.19, v4.20: cannot be applied: no catalog has the version 9.9.9 to redirect to\n',
   );
   expect(read('advisories/ETCD-6.yaml')).not.toContain('withoutUpgradePath');
   expect(await advisory('apply', 'ETCD-6')).toMatchObject({ exit: 1, err: 'FAIL: nothing was changed\n' });
@@ -171,6 +172,11 @@ test('a redirection to what no catalog has is refused; one that some catalogs ha
   expect(channel.out).toContain('no catalog has the channel "stabel" to redirect to\n');
   const some = await to('ETCD-8', '--to-version', '1.2.0');
   expect(some.exit, some.err).toBe(0);
+  const lower = await to('ETCD-9', '--to-version', '1.0.0');
+  expect(lower.exit).toBe(1);
+  expect(lower.out).toContain(
+    'v4.19, v4.20: cannot be applied: no edit moves clusters to version 1.0.0 without a downgrade (allowDowngrade)\n',
+  );
   repository.git('clean', '--quiet', '--force', '-d');
 });
 
