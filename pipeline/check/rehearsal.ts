@@ -21,6 +21,8 @@ export interface RehearsalRequest {
   /** How many merges, the latest. */
   readonly count: number;
   readonly policy: NonNullable<CheckRequest['policy']>;
+  /** The day from which proposed waivers last, `YYYY-MM-DD`; that of the latest merge if that is later, or without it. */
+  readonly today?: string;
   /** Told before each merge is checked. */
   readonly progress?: (state: {
     readonly done: number;
@@ -123,7 +125,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     stranded: strandedByMonth(rehearsed),
     intended: silencing(
       rehearsed.map(({ errors }) => errors),
-      merges[0]?.date ?? '',
+      [merges[0]?.date ?? '', request.today ?? ''].sort().at(-1) ?? '',
     ),
     unchecked,
   };

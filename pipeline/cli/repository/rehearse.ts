@@ -56,6 +56,7 @@ export const command: Command = {
         head,
         count,
         policy,
+        today: terminal.now().toISOString().slice(0, 10),
         progress: ({ done, merges, stopped }) =>
           tell(() => `${done} of ${merges} merges checked, ${stopped} would have been stopped`),
       });

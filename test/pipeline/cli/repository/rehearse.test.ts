@@ -19,6 +19,8 @@ test('needs no configuration: the policy is the one that setup would write', asy
   expect(exit).toBe(0);
   expect(out).toMatch(/^of 1 merge .* 0 would have passed, 0 would have waited, 1 would have been stopped\n/);
   expect(err).toContain('policy: the policy that portolan setup would write\n');
+  // A waiver that lasted from the day of the merge would have run out.
+  expect(out).toContain('until: 2026-04-01,');
   const page = readFileSync(join(directory, 'portolan-rehearsal.html'), 'utf8');
   expect(page).toContain('graph/strands-installed-v0');
   expect(page).toContain('grace');
