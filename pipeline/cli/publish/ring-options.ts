@@ -60,6 +60,17 @@ export async function actOnRings(
   const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER']);
   if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
   const repository = invocation.text('message');
+  const places = ['message', 'fence', 'local'].filter((name) => invocation.text(name) !== undefined);
+  if (places.length > 1)
+    throw usageError(command, `${places.map((name) => `--${name}`).join(' and ')} cannot be used together`);
+  if (repository === undefined && invocation.text('branch') !== undefined)
+    throw usageError(command, '--branch needs --message');
+  const { commit } = act;
+  if (commit !== undefined && !/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))
+    throw usageError(
+      command,
+      `--commit must be a whole commit ID, as git rev-parse prints it, not ${JSON.stringify(commit)}`,
+    );
   // What the functions would refuse is refused here.
   const said = { by, why: invocation.needed('reason') };
   // What is held, and which image is the newest one, changes; what the message is about does not when it comes late.
@@ -118,7 +129,7 @@ async function actOnRefs(
   try {
     const log = (line: string): void => err(`${plain(line)}\n`);
     const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
-    return await handleRing(message, { open, registry, fence, ringStore, now, log });
+    return await handleRing(message, { open, registry, fence, ringStore, now, log, seeks: true });
   } finally {
     await fence.close();
   }

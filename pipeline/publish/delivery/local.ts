@@ -87,7 +87,7 @@ export async function actOnLocalRings(
   message: RingMessage,
 ): Promise<RingActed> {
   const { ports } = await openLocal(request, client);
-  return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, ports);
+  return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, { ...ports, seeks: true });
 }
 
 async function openLocal(request: LocalRequest, client: Registry) {

@@ -4,7 +4,8 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { RecordStore } from '../../ports.ts';
 import { fenceName } from '../fence.ts';
-import { changeRings, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
+import { changeRings, type Held, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
+import { holdOf } from '../rings/look.ts';
 import { timeOf } from '../rings/read.ts';
 import {
   type Act,
@@ -24,14 +25,18 @@ export interface RingActed {
   readonly state: RingState;
   /** How many more people must ask for a ring that is opened early. */
   readonly missing: number;
+  /** Whether a new hold is about no image that the rings know, as one with a misspelt name. */
+  readonly isUnseen?: boolean;
 }
 
 /** What acting on rings needs; the records hold the rings too, unless they are kept elsewhere. */
 export type RingActPorts = Pick<
   DeliveryPorts,
   'open' | 'registry' | 'fence' | 'lease' | 'checkOf' | 'now' | 'log'
-> &
-  (
+> & {
+  /** Whether to look for the images that a new hold is about. */
+  readonly seeks?: boolean;
+} & (
     | { readonly records: RecordStore }
     | { readonly records?: undefined; readonly ringStore: (catalog: string, name: string) => RingStore }
   );
@@ -63,7 +68,11 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
     if (what !== 'promote') {
       const change = what === 'hold' ? withHold : withoutHold;
-      return { state: await changeRings(store, (state) => change(state, held, act)), missing: 0 };
+      const state = await changeRings(store, (before) => change(before, held, act));
+      if (what !== 'hold' || !ports.seeks) return { state, missing: 0 };
+      // The hold is written down: images that cannot be read change nothing about it.
+      const isKnown = await isSeen(of, state, held).catch(() => true);
+      return { state, missing: 0, isUnseen: !isKnown };
     }
     let missing = 0;
     const { has } = ringQuestions(of, ports.checkOf);
@@ -109,6 +118,14 @@ function saidBefore(
 /** How long after it was asked for the newest image is still the one that somebody has looked at, in ms. */
 const LATEST = 3_600_000;
 
+/** Whether a hold is about an image in a ring, or one that waits for a ring. */
+async function isSeen(of: RingedCatalog, { rings, arrivals }: RingState, held: Held): Promise<boolean> {
+  const { has } = ringQuestions(of, undefined);
+  const images = [...rings.flatMap(({ image }) => image ?? []), ...arrivals];
+  for (const { commit } of images) if (await holdOf([held], commit, has)) return true;
+  return false;
+}
+
 /** The image of the first ring, or one of a commit that has been seen in a ring. */
 async function imageIn(
   { catalog, target }: RingedCatalog,
@@ -128,7 +145,7 @@ async function imageIn(
   ];
   const found = known.find((image) => commit === undefined || image.commit === commit);
   if (found) return found;
-  const commits = [...new Set(known.map((image) => image.commit.slice(0, 12)))];
+  const commits = [...new Set(known.map((image) => image.commit))];
   throw new PipelineError(
     'not-found',
     commit === undefined

@@ -78,9 +78,16 @@ export function withoutHold(state: RingState, held: Held, act: Act): RingState {
   return { ...state, holds, events: [...state.events, { what: 'released', ...held, ...act }] };
 }
 
-function heldOption({ commit, bundle }: Held): string {
-  if (bundle !== undefined) return `--bundle ${bundle}`;
-  return commit === undefined ? 'the catalog' : `--commit ${commit}`;
+function heldOption(held: Held): string {
+  return heldOptions(held).join(' ') || 'the catalog';
+}
+
+/** The options of `portolan hold` for the same hold. */
+function heldOptions({ commit, bundle }: Held): string[] {
+  return [
+    ...(commit === undefined ? [] : [`--commit ${commit}`]),
+    ...(bundle === undefined ? [] : [`--bundle ${bundle}`]),
+  ];
 }
 
 function isSameHold(one: Held, other: Held): boolean {
@@ -122,7 +129,7 @@ export async function withPromotion(
   const hold = await holdOf(state.holds, image.commit, has);
   if (hold) {
     throw new PipelineError('denied', `${image.commit.slice(0, 12)} is ${heldWords(hold)}`, {
-      hint: 'release it first: portolan hold --release',
+      hint: `release it first: portolan hold ${[state.catalog, ...heldOptions(hold)].join(' ')} --release --reason TEXT`,
     });
   }
   const opening = rings.slice(1, last + 1);

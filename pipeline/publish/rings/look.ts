@@ -147,11 +147,11 @@ function timeLeft(rest: number, after: number): string[] {
 }
 
 /** The first hold that an image falls under. */
-export async function holdOf(
-  holds: readonly Hold[],
+export async function holdOf<T extends Pick<Hold, 'commit' | 'bundle'>>(
+  holds: readonly T[],
   commit: string,
   has: RingQuestions['has'],
-): Promise<Hold | undefined> {
+): Promise<T | undefined> {
   for (const hold of holds) {
     if (hold.commit !== undefined && hold.commit !== commit) continue;
     if (hold.bundle === undefined || (await has(commit, hold.bundle))) return hold;

@@ -92,13 +92,15 @@ test('what is held is not promoted until it is released', async () => {
   const refused = await run(...promote);
   expect(refused.exit).toBe(2);
   expect(refused.err).toContain('is held for harbour-operator.v1.2.0 by anna since 2027-01-01: loses data');
+  const release = 'portolan hold v4.20 --bundle harbour-operator.v1.2.0 --release --reason TEXT';
+  expect(refused.err).toContain(`release it first: ${release}\n`);
   expect((await run('rings')).out).toContain(
     '  held  harbour-operator.v1.2.0 by anna since 2027-01-01: loses data\n',
   );
   expect((await run('hold', 'v4.20', '--release', ...REPO(), '--reason', 'x')).err).toContain(
     'there is no hold on v4.20\n  held: --bundle harbour-operator.v1.2.0',
   );
-  expect((await run('hold', 'v4.20', ...bundle, '--release', ...REPO(), '--reason', 'fixed')).exit).toBe(0);
+  expect((await run(...release.split(' ').slice(1), ...REPO())).exit).toBe(0);
   expect((await run(...promote)).exit).toBe(0);
 });
 
@@ -110,9 +112,32 @@ test('what cannot be done says why: no such ring, no such image, no rings', asyn
   );
   const other = 'a'.repeat(40);
   expect((await run('promote-ring', 'v4.20', 'v4.20', '--commit', other, ...why)).err).toContain(
-    `no ring has an image of ${other}`,
+    `no ring has an image of ${other}\n  commits in the rings: ${MAIN()}\n`,
   );
   expect((await run('hold', 'other', ...why)).err).toContain('no image is configured for the catalog other');
+});
+
+test('a hold that is about no image is kept, with a warning', async () => {
+  const run = await published();
+  const hold = (...words: readonly string[]) => run('hold', ...words, ...REPO(), '--reason', 'x');
+  const warning = 'warning: no image in the rings is held by this: check the names with portolan rings\n';
+  expect(await hold('v4.20', '--bundle', 'harbour.v1.2.0')).toEqual({
+    exit: 0,
+    out: 'held v4.20 harbour.v1.2.0\n',
+    err: warning,
+  });
+  expect(await hold('v4.20', '--commit', 'a'.repeat(40))).toMatchObject({ exit: 0, err: warning });
+  expect(await hold('v4.20', '--bundle', 'harbour-operator.v1.2.0')).toMatchObject({ exit: 0, err: '' });
+  expect(await hold('v4.20')).toMatchObject({ exit: 0, err: '' });
+});
+
+test('places that exclude each other are refused', async () => {
+  const run = await published();
+  const hold = (...words: readonly string[]) => run('hold', 'v4.20', '--reason', 'x', ...words);
+  expect((await hold('--message', 'sea/catalogs', '--fence', 'repo')).err).toContain(
+    '--message and --fence cannot be used together',
+  );
+  expect((await hold('--branch', 'main')).err).toContain('--branch needs --message');
 });
 
 test('a record that cannot be read is named, beside what is published', async () => {
@@ -139,7 +164,7 @@ test('what the functions would refuse is refused in a directory as well', async 
   const run = await published();
   const hold = (...words: readonly string[]) => run('hold', 'v4.20', ...REPO(), ...words);
   const short = await hold('--commit', MAIN().slice(0, 12), '--reason', 'x');
-  expect(short).toMatchObject({ exit: 2, err: expect.stringContaining('expected a commit ID') });
+  expect(short).toMatchObject({ exit: 2, err: expect.stringContaining('must be a whole commit ID') });
   expect((await hold('--reason', ' ')).err).toContain('its why is " ", expected 1 to 500 characters');
 });
 
