@@ -29,7 +29,8 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   try {
     await repository.bring([commit]);
     const { policy } = await policyAt(repository.objects, commit);
-    if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+    if (!policy)
+      throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
     const today = inputs.now.toISOString().slice(0, 10);
     const ports = { github: forge.github, name: forge.repository, repository, registry };
     const drift = await driftOf(ports, { commit, policy, today });

@@ -56,7 +56,7 @@ export async function diffRevisions(
   const { policy } = await policyAt(objects, baseId, RULE_IDS);
   if (!policy)
     throw new PipelineError('usage', `cannot read the policy at ${base}`, {
-      hint: 'run portolan check for details',
+      hint: `run portolan check --base ${base} for details`,
     });
   const trees = { base: baseId, merged: await objects.treeOf(headId) };
   const change = await classifyChange(objects, trees, policy);

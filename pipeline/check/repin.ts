@@ -78,7 +78,7 @@ export async function repin(
   if (error) {
     const { file, line } = error.location;
     throw new PipelineError('usage', `${file}:${line}: ${error.message}`, {
-      hint: 'run portolan resolve for details',
+      hint: 'run portolan resolve DIR for details',
     });
   }
   const pinned = await pinnedFiles(sources, pinsByFile(resolved, next));

@@ -90,7 +90,8 @@ async function madeAt(
   await repository.bringHistory([tip]);
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+  if (!policy)
+    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
   const path = advisoryPath(id);
   const entry = file ? undefined : await entryAt(repository.objects, tip, path);
   const bytes = file ?? (entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes);

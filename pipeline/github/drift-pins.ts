@@ -82,7 +82,8 @@ async function proposalAt(
 ): Promise<{ moved: readonly MovedTag[]; proposal: Proposal } | undefined> {
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+  if (!policy)
+    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
   const ports = { objects: repository.objects, registry: registryFor(policy) };
   const repinned = await repin(ports, { commit: tip, policy, catalog });
   if (!repinned || repinned.files.size === 0) return undefined;
@@ -96,7 +97,8 @@ const HINTS: Readonly<Record<Proposed['kind'], string>> = {
   opened: 'merge it, or close it',
   updated: 'merge it, or close it',
   standing: 'merge it, or close it',
-  declined: 'the pull request was closed: run portolan resolve --update --write to update the pins anyway',
+  declined:
+    'the pull request was closed: run portolan resolve DIR --update --write to update the pins anyway',
   taken: 'its branch has commits of other people: merge or close it',
   closed: 'nothing to do',
   left: 'try again later',

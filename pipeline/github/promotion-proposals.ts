@@ -107,7 +107,8 @@ async function promotionsAt(
 ): Promise<Promotions> {
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+  if (!policy)
+    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
   return promotionsOf(repository.objects, { ...request, commit: tip, policy });
 }
 

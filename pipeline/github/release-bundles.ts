@@ -229,7 +229,8 @@ async function proposalAt(
   await repository.bring([tip]);
   const place = treeRepository(repository.objects, tip);
   const { policy } = await policyAt(repository.objects, tip);
-  if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+  if (!policy)
+    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
   if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;
   const registry = (): Registry => {
     fetching();

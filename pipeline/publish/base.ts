@@ -62,7 +62,9 @@ async function refuseUnsigned(registry: Registry, image: DigestReference, trust:
   throw new PipelineError(
     'not-allowed',
     `the base image ${name} lacks the signature that the policy requires: ${whyUnsigned(rejected)}`,
-    { hint: `see its signatures with portolan verify ${name} (policy: registries.signatures)` },
+    {
+      hint: `see its signatures with portolan verify ${name} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
+    },
   );
 }
 

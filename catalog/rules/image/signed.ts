@@ -13,7 +13,7 @@ export const rule: Rule = {
         site.location,
         {
           package: site.package,
-          hint: `see its signatures with portolan verify ${site.written} (policy: registries.signatures)`,
+          hint: `see its signatures with portolan verify ${site.written} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
         },
       );
     }

@@ -16,7 +16,7 @@ export const rule: Rule = {
       if (locked === undefined || locked === lookup.digest) continue;
       report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
         package: site.package,
-        hint: 'run portolan resolve --update to use the new image, or reference the locked digest',
+        hint: 'run portolan resolve DIR --lock FILE --update to use the new image, or reference the locked digest',
       });
     }
     // What is pinned stays what it was; that its tag has moved on is worth knowing all the same.
@@ -26,7 +26,7 @@ export const rule: Rule = {
       report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
         package: site.package,
         severity: 'info',
-        hint: 'run portolan resolve --update --write to use the new image',
+        hint: 'run portolan resolve DIR --lock FILE --update --write to use the new image',
       });
     }
   },

@@ -32,7 +32,8 @@ async function here(invocation: Invocation, terminal: Terminal, place: string): 
   try {
     const [commit = ''] = await repository.resolve(['HEAD']);
     const { policy } = await policyAt(repository.objects, commit);
-    if (!policy) throw new PipelineError('usage', 'cannot read the policy: run portolan check for details');
+    if (!policy)
+      throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
     const promotions = await promotionsOf(repository.objects, {
       ...requestOf(invocation, terminal),
       commit,

@@ -99,7 +99,10 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
-    if (invocation.text('local') !== undefined) return publishLocally(invocation, terminal);
+    if (invocation.text('local') !== undefined) {
+      refuseUnused(invocation);
+      return publishLocally(invocation, terminal);
+    }
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
     const client = registryClientFor(invocation, terminal, {
@@ -120,6 +123,23 @@ export const command: Command = {
     }
   },
 };
+
+/** Options that --local takes; the policy has the rest. */
+const LOCAL = new Set(['repo', 'commit', 'local', 'format', 'base-image', ...Object.keys(REGISTRY_OPTIONS)]);
+
+/** @throws PipelineError `usage` for an option that has no effect with --local */
+function refuseUnused({ text, list, flag }: Invocation): void {
+  const unused = Object.entries(command.options).find(([name, { value, multiple }]) => {
+    if (LOCAL.has(name)) return false;
+    if (multiple) return list(name).length > 0;
+    return value === undefined ? flag(name) : text(name) !== undefined;
+  });
+  if (unused)
+    throw usageError(
+      command,
+      `--${unused[0]} has no effect with --local, which publishes what the policy says`,
+    );
+}
 
 function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
   const { text, needed, list, flag } = invocation;

@@ -38,7 +38,7 @@ export async function inClone<T>(
     const { policy } = await policyAt(repository.objects, commit, RULE_IDS);
     if (!policy) {
       throw new PipelineError('usage', 'cannot read the policy', {
-        hint: 'run portolan check for details',
+        hint: 'run portolan check --base HEAD for details',
       });
     }
     return await work({ directory, repository, commit, policy });
