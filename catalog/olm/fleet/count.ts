@@ -53,11 +53,18 @@ export interface Flow extends FleetOutcome {
  * Counts what becomes of a fleet.
  *
  * @param packages only these; all without it
+ * @param published packages that some catalog has, or had: they are named also where the cluster's catalog lacks them
  */
-export function countFleet(fleet: Fleet, simulate: Simulation, packages?: ReadonlySet<string>): FleetReport {
+export function countFleet(
+  fleet: Fleet,
+  simulate: Simulation,
+  packages?: ReadonlySet<string>,
+  published: ReadonlySet<string> = new Set(),
+): FleetReport {
+  const nameable = new Set([...(packages ?? []), ...published]);
   const known = new Map<FleetInstallation, Rated>();
   const rated = (installation: FleetInstallation): Rated => {
-    const found = known.get(installation) ?? rate(installation, simulate(installation), packages);
+    const found = known.get(installation) ?? rate(installation, simulate(installation), nameable);
     known.set(installation, found);
     return found;
   };
@@ -123,9 +130,9 @@ interface Rated {
 function rate(
   { platform, package: name }: FleetInstallation,
   outcome: FleetOutcome,
-  packages: ReadonlySet<string> | undefined,
+  nameable: ReadonlySet<string>,
 ): Rated {
-  const of = outcome.notKnown === 'package' && !packages?.has(name) ? '' : name;
+  const of = outcome.notKnown === 'package' && !nameable.has(name) ? '' : name;
   const { installed, next, end, notKnown = '' } = outcome;
   const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
   return { rank: OUTCOMES.indexOf(outcome.outcome), package: of, platform, outcome, key };

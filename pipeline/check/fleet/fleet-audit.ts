@@ -23,7 +23,7 @@ export function auditFleet(
   worlds: readonly World[],
   packages?: ReadonlySet<string>,
 ): FleetNumbers {
-  return numbersOf(withPackages(fleet, packageIndex(worlds)), stateSimulation(worlds), packages);
+  return numbersOf(fleet, { worlds, simulate: stateSimulation(worlds), packages });
 }
 
 /** Counts what changes of catalogs do to the clusters that have some packages. */
@@ -33,17 +33,23 @@ export function fleetChange(
   packages: ReadonlySet<string>,
 ): FleetNumbers {
   const worlds = changes.flatMap(({ before, after }) => [before, after]);
-  return numbersOf(withPackages(fleet, packageIndex(worlds)), changeSimulation(changes), packages);
+  return numbersOf(fleet, { worlds, simulate: changeSimulation(changes), packages });
 }
 
-function numbersOf(
-  fleet: Fleet,
-  simulate: Simulation,
-  packages: ReadonlySet<string> | undefined,
-): FleetNumbers {
+interface Counting {
+  readonly worlds: readonly World[];
+  readonly simulate: Simulation;
+  readonly packages: ReadonlySet<string> | undefined;
+}
+
+function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): FleetNumbers {
+  const fleet = withPackages(given, packageIndex(worlds));
   const count = affectedCounter(fleet, simulate);
+  const published = new Set(
+    worlds.flatMap((one) => [...one.catalog.packages.keys(), ...one.published.keys()]),
+  );
   return {
-    report: countFleet(fleet, simulate, packages),
+    report: countFleet(fleet, simulate, packages, published),
     counted: (finding) => {
       const { package: of, installed = [], channel, catalogs = [], rule } = finding;
       if (of === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;

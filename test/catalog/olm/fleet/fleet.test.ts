@@ -148,6 +148,15 @@ describe('a change', () => {
     expect(reachedClusters(report)).toBe(1);
   });
 
+  test('a package is named only if some catalog has it, also where the catalog of the cluster lacks it', async () => {
+    const simulate = await changing('v4.18', chain('1.0.0'), chain('1.0.0', '1.1.0'));
+    const fleet = fleetOf(row('x', { package: 'other' }));
+    const names = (published?: ReadonlySet<string>) =>
+      countFleet(fleet, simulate, undefined, published).packages.map((one) => one.package);
+    expect(names()).toEqual(['']);
+    expect(names(new Set(['other']))).toEqual(['other']);
+  });
+
   test('a version that the catalog lacks is known where it was published or an entry upgrades it', async () => {
     const after = await state('v4.18', chain('1.0.0', '1.1.0'));
     const published = new Map([
