@@ -46,14 +46,17 @@ export function suggestionText(suggestion: Suggestion): string {
   return linesText([
     `${name}: ${today} -> ${entriesText(suggested)}`,
     ...channels.flatMap(channelLines),
-    ...(dropped.length === 0
-      ? []
-      : [`  remove from the catalog, with their deprecations: ${namesText(dropped)}`]),
+    ...(dropped.length === 0 ? [] : [`  ${droppedWords(today)}: ${namesText(dropped)}`]),
     ...strandedLines('gets an upgrade path', rescued(suggestion)),
     ...strandedLines('STRANDED', stranded.suggested),
     ...(newUpgrades.length === 0 ? [] : [`  direct upgrades that no entry has today:`]),
     ...newUpgradeLines(newUpgrades),
   ]);
+}
+
+/** A new package has no entry today, and nothing to remove. */
+function droppedWords(today: number): string {
+  return today === 0 ? 'not needed in the catalog' : 'remove from the catalog, with their deprecations';
 }
 
 function newUpgradeLines(all: Suggestion['newUpgrades']): string[] {

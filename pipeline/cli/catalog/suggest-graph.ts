@@ -63,7 +63,8 @@ export const command: Command = {
     output: { short: 'o', value: 'text|yaml|json', description: 'output format (default: text)' },
     template: {
       value: 'basic|semver',
-      description: 'print a template for portolan render-template instead, in YAML or with -o json in JSON',
+      description:
+        'print a template for portolan opm alpha render-template instead, in YAML or with -o json in JSON',
     },
     diff: { description: 'show only the entries that differ from today' },
     check: { description: 'exit with 1 if the suggestion gives a stranded installation an upgrade path' },

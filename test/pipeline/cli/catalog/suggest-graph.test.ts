@@ -137,6 +137,7 @@ describe('portolan suggest-graph', () => {
         '',
       ].join('\n'),
     );
+    expect((await run()).out).toContain('\n  not needed in the catalog: foo.v1.0.0\n');
     const several = await run('--channels', 'stable,minor', '-o', 'yaml');
     expect(several.exit, several.err).toBe(0);
     expect(several.out.match(/^name: .*/gm)).toEqual([
