@@ -40,18 +40,17 @@ test('publishes every catalog of the policy; status says so', async () => {
   expect((await runCommand(['status', '--from', '-'], { input: async () => answer })).out).toBe(ran.out);
 });
 
-test.each([
-  ['--catalog', 'v4.20'],
-  ['--also', 'quay.io/acme/catalog:v1'],
-  ['--sbom'],
-])('%s has no effect, and is refused', async (...option) => {
-  const directory = folder();
-  const words = ['publish', '--repo', sample.directory, '--local', directory, ...option];
-  expect(await portolan(directory, ...words)).toMatchObject({
-    exit: 2,
-    err: expect.stringContaining(`${option[0]} has no effect with --local`),
-  });
-});
+test.each([['--catalog', 'v4.20'], ['--also', 'quay.io/acme/catalog:v1'], ['--sbom']])(
+  '%s has no effect, and is refused',
+  async (...option) => {
+    const directory = folder();
+    const words = ['publish', '--repo', sample.directory, '--local', directory, ...option];
+    expect(await portolan(directory, ...words)).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining(`${option[0]} has no effect with --local`),
+    });
+  },
+);
 
 test("a base image is read through the policy's mirrors, and is missing without them", async () => {
   const mirror = await registry();
