@@ -168,8 +168,8 @@ export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][
 }
 
 function flowCells(of: string, flow: Flow): string[] {
-  const { platform, next, clusters } = flow;
-  const then = next === '' ? 'no upgrade' : next;
+  const { platform, next, clusters, notKnown } = flow;
+  const then = notKnown ? `unknown ${notKnown}` : next || 'no upgrade';
   return [of, platform, installedText(flow), then, endText(flow), countText(clusters)];
 }
 

@@ -318,7 +318,7 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     const { exit, out } = await act('hold');
     expect(exit, out).toBe(0);
     expect(out).toContain('soaks for another 72 h of 72 h');
-    expect(out).toContain('held  by anna since');
+    expect(out).toContain('held  the whole catalog by anna since');
     await reconcile(72);
     expect([await at('v4.20'), await at('v4.21')]).toEqual([undefined, free]);
     expect((await act('promote', 'v4.20')).out).toContain('is held by anna since');

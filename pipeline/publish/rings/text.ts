@@ -19,8 +19,8 @@ function ringLines({ rings, waits, holds }: RingState): string[] {
       ]),
   ]);
   const held = holds.map(({ by, at, why, commit, bundle }) => {
-    const what = [commit?.slice(0, 12), bundle].flatMap((one) => (one ? [`${one} `] : [])).join('');
-    return `  held  ${plain(what)}by ${plain(by)} since ${at.slice(0, 10)}: ${plain(why)}`;
+    const what = [commit?.slice(0, 12), bundle].flatMap((one) => one ?? []).join(' ') || 'the whole catalog';
+    return `  held  ${plain(what)} by ${plain(by)} since ${at.slice(0, 10)}: ${plain(why)}`;
   });
   return [...lines, ...held];
 }

@@ -94,6 +94,14 @@ describe('portolan check with a fleet', () => {
     },
   );
 
+  test('what no catalog knows is not said to have no upgrade', async () => {
+    const { out } = await checked({
+      base: { ...inPolicy(files), 'fleet.csv': `${FLEET}\ncustomer-4,5,4.18,etcd,0.1.0,stable` },
+      format: 'markdown',
+    });
+    expect(out.replaceAll('\\', '')).toContain('| unknown version |  | 5 |');
+  });
+
   test('the command line names another fleet', async () => {
     const { out, err } = await checked({ words: ['--fleet', 'missing.csv'] });
     expect(out).toBe('');
