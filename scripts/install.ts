@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '7ae2c7dac4bb4f52bffcd06bcca276555cb2d5d6',
+  commit: '3f03b41be85b0c88d00109c2612f4a36c84c83f4',
 };
 
 const REPOSITORY = 'portolan/portolan';
