@@ -8,8 +8,8 @@ import { PipelineError } from '../../error.ts';
 import {
   formatLocation,
   type ImageLocation,
+  imagePlace,
   locationFrom,
-  parseLocation,
 } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
@@ -94,11 +94,7 @@ export function catalogPlace(text: string, directory: string): ImageLocation | u
   const found = statOf(path);
   if (found?.isDirectory()) return undefined;
   if (found) throw new PipelineError('usage', `${text} is a file; use its directory`);
-  if (/^(?:docker|oci|oci-archive|docker-archive):/.test(text) || namesRegistry(text))
-    return parseLocation(text);
-  throw new PipelineError('not-found', `${text}: no such directory`, {
-    hint: 'write an image with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
-  });
+  return imagePlace(text);
 }
 
 function statOf(path: string): Stats | undefined {
@@ -107,10 +103,4 @@ function statOf(path: string): Stats | undefined {
   } catch (error) {
     throw fileError(error, path);
   }
-}
-
-/** Whether a text begins with a host: otherwise every mistyped path would be an image of Docker Hub. */
-function namesRegistry(text: string): boolean {
-  const [host, rest] = text.split('/', 2);
-  return rest !== undefined && host !== undefined && /^(?:localhost|[^.].*[.:].*)(?::\d+)?$/.test(host);
 }

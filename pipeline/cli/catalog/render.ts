@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type ImageTemplate, parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
+import { imagePlace } from '../../oci/registry/image-location.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import {
   deliver,
@@ -47,6 +50,9 @@ export const command: Command = {
       ...imageTemplate(invocation),
     };
     const references = invocation.operands;
+    // As opm does, rendering would ask Docker Hub for a mistyped path.
+    for (const reference of references)
+      if (!existsSync(resolve(terminal.directory, reference))) imagePlace(reference);
     if (invocation.text('to') !== undefined || invocation.text('lifecycles') !== undefined) {
       const read = async () =>
         lifecyclesInto(await renderAll(references, rendering, terminal), invocation, terminal);

@@ -39,6 +39,25 @@ export function parseLocation(text: string): ImageLocation {
   return { kind: 'registry', reference: reference(text, text) };
 }
 
+/**
+ * The same for what is not a path that exists: an image must be named with its registry.
+ *
+ * @throws PipelineError `not-found` for a text without one, which may be a mistyped path; `usage`
+ */
+export function imagePlace(text: string): ImageLocation {
+  if (/^(?:docker|oci|oci-archive|docker-archive):/.test(text) || namesRegistry(text))
+    return parseLocation(text);
+  throw new PipelineError('not-found', `${text}: no such directory`, {
+    hint: 'write an image with its registry: quay.io/ORGANIZATION/CATALOG:TAG',
+  });
+}
+
+/** Whether a text begins with a host: otherwise every mistyped path would be an image of Docker Hub. */
+function namesRegistry(text: string): boolean {
+  const [host, rest] = text.split('/', 2);
+  return rest !== undefined && host !== undefined && /^(?:localhost|[^.].*[.:].*)(?::\d+)?$/.test(host);
+}
+
 /** A place whose path starts from a directory. */
 export function locationFrom(directory: string, place: ImageLocation): ImageLocation {
   return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
