@@ -177,7 +177,7 @@ const FROM_COMMIT =
 const FROM_NPM = /^( *(?:- )?)npm install .*--prefix portolan portolan@\S+$/gm;
 const PROGRAM_OF_COMMIT = 'portolan/dist/portolan.mjs';
 const PROGRAM_OF_NPM = 'portolan/node_modules/portolan/dist/portolan.mjs';
-const WHY_COMMIT = '# Portolan is built from a commit: nobody can put another program in its place.';
+const WHY_COMMIT = '# Portolan is built from a fixed commit, so that nobody can replace the program.';
 const WHY_NPM = '# The version of Portolan is fixed, and npm never replaces a version.';
 
 /** The same for jobs, which may push: they never run a name that nobody has claimed, or whatever is newest. */

@@ -50,6 +50,7 @@ describe('after it', () => {
     const changed = withInstall(text(file), AFTER);
     expect(() => load(changed)).not.toThrow();
     expect(changed).not.toContain('npm ci');
+    expect(changed).not.toMatch(/built from a .*commit/);
     const installed = changed.match(/npm install .*/g) ?? [];
     const runs = changed.match(/node portolan\/\S+/g) ?? [];
     expect(installed.length).toBe(runs.length);
