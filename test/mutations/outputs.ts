@@ -123,9 +123,9 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 23,
     without: 'asking who wrote a comment',
-    file: 'pipeline/github/post-report.ts',
-    text: 'const own = marked.find(({ user }) => Number(user?.id) === self);',
-    instead: 'const own = marked.find(({ user }) => Number(user?.id) !== self) ?? marked[0];',
+    file: 'pipeline/forge/marks.ts',
+    text: 'return marked.filter(({ user }) => user?.id === self);',
+    instead: 'return [...marked.filter(({ user }) => user?.id !== self), ...marked];',
     test: OUTPUTS,
   },
   {
