@@ -41,6 +41,11 @@ export interface Invocation {
   readonly flag: (option: string) => boolean;
 }
 
+/** Whether an option was given, whatever kind it is of. */
+export function isGiven({ flag, list, text }: Invocation, option: string): boolean {
+  return flag(option) || text(option) !== undefined || list(option).length > 0;
+}
+
 /**
  * Reads the arguments behind a command's words.
  *

@@ -26,7 +26,7 @@ import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
+import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 import { DNS_LABEL, DNS_SUBDOMAIN, type Form, formedOption, NAME, RANGE } from '../formed-option.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
@@ -164,10 +164,6 @@ const OF_ONE_OLM = {
   v0: ['service-account'],
   v1: ['olm-v1-before', 'allow-package', 'group', 'upgrade-constraint-policy', 'crd-upgrade-safety'],
 } as const;
-
-function isGiven({ flag, list, text }: Invocation, option: string): boolean {
-  return flag(option) || text(option) !== undefined || list(option).length > 0;
-}
 
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;

@@ -16,7 +16,7 @@ import { directoryRecords } from '../../publish/records/directory.ts';
 import { inRings, recordRings, textRings } from '../../publish/rings/state.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
+import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { publishLocally } from './local.ts';
@@ -128,17 +128,10 @@ export const command: Command = {
 const LOCAL = new Set(['repo', 'commit', 'local', 'format', 'base-image', ...Object.keys(REGISTRY_OPTIONS)]);
 
 /** @throws PipelineError `usage` for an option that has no effect with --local */
-function refuseUnused({ text, list, flag }: Invocation): void {
-  const unused = Object.entries(command.options).find(([name, { value, multiple }]) => {
-    if (LOCAL.has(name)) return false;
-    if (multiple) return list(name).length > 0;
-    return value === undefined ? flag(name) : text(name) !== undefined;
-  });
-  if (unused)
-    throw usageError(
-      command,
-      `--${unused[0]} has no effect with --local, which publishes what the policy says`,
-    );
+function refuseUnused(invocation: Invocation): void {
+  const unused = Object.keys(command.options).find((name) => !LOCAL.has(name) && isGiven(invocation, name));
+  if (unused !== undefined)
+    throw usageError(command, `--${unused} has no effect with --local, which publishes what the policy says`);
 }
 
 function choicesOf(invocation: Invocation, { directory, now }: Terminal) {

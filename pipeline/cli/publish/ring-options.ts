@@ -1,5 +1,6 @@
 /** What the commands that act on rings have in common. */
 import { resolve } from 'node:path';
+import { isObjectId } from '../../git/objects.ts';
 import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
@@ -66,7 +67,7 @@ export async function actOnRings(
   if (repository === undefined && invocation.text('branch') !== undefined)
     throw usageError(command, '--branch needs --message');
   const { commit } = act;
-  if (commit !== undefined && !/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))
+  if (commit !== undefined && !isObjectId(commit))
     throw usageError(
       command,
       `--commit must be a whole commit ID, as git rev-parse prints it, not ${JSON.stringify(commit)}`,
