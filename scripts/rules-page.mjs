@@ -82,6 +82,9 @@ const MILDER = {
   'graph/strands-installed-v1': { warning: 'if OLM v1 refused the bundle before the change' },
   'graph/strands-on-platform-upgrade': { warning: 'if the change does not cause the loss' },
   'graph/suspicious-name': { warning: 'if OLM accepts the name' },
+  'graph/unreadable-requirement': {
+    warning: 'if other entries skip the bundle, or Portolan does not evaluate the rule in CEL',
+  },
   'graph/unsatisfied-dependency': { warning: 'if Portolan does not know the other catalogs of the clusters' },
   'image/checked': { info: 'for checks that passed' },
   'image/tag-moved': { info: 'if the image is pinned to the digest that the tag had' },

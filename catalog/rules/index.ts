@@ -187,6 +187,7 @@ import { rule as graphStrandsInstalledV1 } from './graph/strands-installed-v1.ts
 import { rule as graphStrandsOnPlatformUpgrade } from './graph/strands-on-platform-upgrade.ts';
 import { rule as graphStuckV1 } from './graph/stuck-v1.ts';
 import { rule as graphSuspiciousName } from './graph/suspicious-name.ts';
+import { rule as graphUnreadableRequirement } from './graph/unreadable-requirement.ts';
 import { rule as graphUnsatisfiedDependency } from './graph/unsatisfied-dependency.ts';
 import { rule as graphUpgradeLostV1 } from './graph/upgrade-lost-v1.ts';
 import { rule as graphV0V1Disagree } from './graph/v0-v1-disagree.ts';
@@ -488,6 +489,7 @@ export const RULES: readonly Rule[] = [
   graphStrandsOnPlatformUpgrade,
   graphStuckV1,
   graphSuspiciousName,
+  graphUnreadableRequirement,
   graphUnsatisfiedDependency,
   graphUpgradeLostV1,
   graphV0V1Disagree,

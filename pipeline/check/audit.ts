@@ -211,7 +211,7 @@ function joinedFindings(
  */
 const URGENCY: readonly RegExp[] = [
   /^(?:fbc|package|channel|entry|bundle|deprecation)\//,
-  /^graph\/(?:stranded-|stuck-|automatic-downgrade|downgrade-edge|semver-order-trap|ambiguous-versions)/,
+  /^graph\/(?:stranded-|stuck-|unreadable-requirement|automatic-downgrade|downgrade-edge|semver-order-trap|ambiguous-versions)/,
   /^graph\/(?:strands-on-platform-upgrade|max-openshift-version)$/,
   /^graph\/(?:unsatisfied-dependency|repeated-gvk|olmv1-unsupported|crd-unsafe-edge)$/,
   /^graph\/(?!path-length)/,

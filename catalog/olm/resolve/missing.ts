@@ -1,7 +1,8 @@
 /** What keeps bundles from being installed under OLM v0 because no catalog of the cluster has it. */
 import type { Bundle } from '../../fbc/model.ts';
-import { type Requirement, RequirementError, requirementsOf } from './requirement.ts';
+import { RequirementError } from './requirement.ts';
 import { offerOfBundle, type Scope } from './snapshot.ts';
+import { readRequirements } from './unreadable.ts';
 
 /** A requirement that no catalog meets. */
 export interface MissingRequirement {
@@ -25,8 +26,10 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     if (found) return found;
     // Bundles that require each other lack nothing for that reason.
     known.set(bundle, []);
-    const lacked = readRequirements(bundle, scope).flatMap(
-      ({ text, holds }): readonly MissingRequirement[] => {
+    const lacked = readRequirements(bundle.properties, scope.cel).flatMap(
+      ({ read }): readonly MissingRequirement[] => {
+        if (read instanceof RequirementError) return [];
+        const { text, holds } = read;
         const providers = all.filter((one) => holds(offerOfBundle(one)));
         const [first, ...others] = providers.map(lackedBy);
         if (!first) return [{ bundle: bundle.name, requires: text }];
@@ -38,13 +41,4 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
   };
   const lacked = bundles.flatMap(lackedBy);
   return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
-}
-
-function readRequirements({ properties }: Bundle, { cel }: Scope): Requirement[] {
-  try {
-    return requirementsOf(properties, cel);
-  } catch (error) {
-    if (error instanceof RequirementError) return [];
-    throw error;
-  }
 }

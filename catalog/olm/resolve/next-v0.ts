@@ -6,11 +6,12 @@ import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
 import { disorderText } from './candidates.ts';
-import { type FirstFollower, firstFollower } from './followers.ts';
+import { followersOf as allFollowersOf, type FirstFollower, firstFollower } from './followers.ts';
 import { resolveNamespace } from './namespace.ts';
 import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
 import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
+import { unreadableFrom } from './unreadable.ts';
 
 /** Where an operator is subscribed: one channel of one package. */
 export interface Place {
@@ -35,6 +36,10 @@ export function nextV0(
   if (lane.candidates.kind !== 'ordered') {
     return fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
   }
+  const unreadable = hasRequirements(lane)
+    ? unreadableFrom(scope, candidatesFor(lane, installed))
+    : undefined;
+  if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
   const node = offered(lane)[followersOf(lane)(installed)];
   if (!node || node.name === installed.name) return stays(lane, installed);
   return upgrade(node, { installed, source });
@@ -46,8 +51,8 @@ function missing({ package: name, channel }: Place, ofPackage: Package | undefin
     : fails('missing', `no operators found in package ${name}`);
 }
 
-function fails(code: ReasonCode, text: string): Fails {
-  return { kind: 'fails', reason: { code, text } };
+function fails(code: ReasonCode, text: string, bundle?: string): Fails {
+  return { kind: 'fails', reason: { code, text, ...(bundle === undefined ? {} : { bundle }) } };
 }
 
 const needy = new WeakMap<Lane, boolean>();
@@ -99,6 +104,16 @@ function inOrder({ candidates }: Lane): Offered[] {
   return nodes.filter((node): node is Offered => node.entry !== undefined);
 }
 
+const considered = new WeakMap<Lane, (installed: Installed) => readonly number[]>();
+
+/** The bundles that the resolver considers for an installation, prohibited ones among them. */
+function candidatesFor(lane: Lane, installed: Installed): readonly Node[] {
+  const nodes = inOrder(lane);
+  const positions = considered.get(lane) ?? allFollowersOf(nodes.map(({ entry }) => entry));
+  considered.set(lane, positions);
+  return positions(installed).flatMap((position) => nodes[position] ?? []);
+}
+
 function upgrade(node: Node, { installed, source }: { installed: Installed; source: ScopeCatalog }): Outcome {
   const { name, version, channel, entry } = node;
   const edge = (entry && edgeField(entry, installed)) ?? 'none';
@@ -127,7 +142,12 @@ function resolved(
     ],
     installed: [{ name, version, properties: [{ type: 'olm.package', value: own }] }],
   });
-  if (resolution.kind === 'fails') return resolution;
+  if (resolution.kind === 'fails') {
+    const { code, text } = resolution.reason;
+    return code === 'bad-dependency'
+      ? fails(code, text, unreadableFrom(scope, candidatesFor(lane, installed))?.bundle)
+      : resolution;
+  }
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
   const [node] = step ? nodesNamed(lane, step.bundle) : [];
   return node ? upgrade(node, { installed, source }) : stays(lane, installed);

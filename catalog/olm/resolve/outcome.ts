@@ -43,7 +43,7 @@ export interface Reason {
   readonly code: ReasonCode;
   /** For people; where OLM has a message for it, OLM's. */
   readonly text: string;
-  /** Name of the bundle that OLM v1 had chosen and then refused. */
+  /** Name of the bundle that OLM v1 had chosen and then refused, or whose requirements OLM v0 cannot read. */
   readonly bundle?: string;
 }
 

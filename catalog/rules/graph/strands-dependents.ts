@@ -4,12 +4,8 @@ import type { Bundle, Package } from '../../fbc/model.ts';
 import { installationsOf } from '../../olm/foresight/installation.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { isMet, provides } from '../../olm/resolve/provider.ts';
-import {
-  REQUIRING,
-  type Requirement,
-  RequirementError,
-  requirementsOf,
-} from '../../olm/resolve/requirement.ts';
+import { type Requirement, RequirementError } from '../../olm/resolve/requirement.ts';
+import { readRequirements } from '../../olm/resolve/unreadable.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -51,17 +47,11 @@ function lossesOf({ before, after }: Change, dependent: Package, touched: readon
   });
 }
 
-/** What a bundle requires; of what cannot be read other rules tell. */
+/** What a bundle requires; of what cannot be read another rule tells. */
 function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
-  return properties.flatMap((property) => {
-    if (!REQUIRING.has(property.type)) return [];
-    try {
-      return requirementsOf([property], foresight.scope.cel);
-    } catch (error) {
-      if (error instanceof RequirementError) return [];
-      throw error;
-    }
-  });
+  return readRequirements(properties, foresight.scope.cel).flatMap(({ read }) =>
+    read instanceof RequirementError ? [] : [read],
+  );
 }
 
 function tell(

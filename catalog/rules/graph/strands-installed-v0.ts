@@ -1,4 +1,6 @@
+import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder } from '../../olm/foresight/installation-change.ts';
+import { type Change, checkedPackages } from '../../olm/foresight/world.ts';
 import { channelIn } from '../finding-location.ts';
 import type { Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';
@@ -13,7 +15,8 @@ export const rule: Rule = {
         before.arrives &&
         !after.arrives &&
         channelIn(change.after, name, channel) &&
-        !isDisordered(after.last),
+        !isDisordered(after.last) &&
+        !isUnreadable(after.last, change),
     );
     const stranded = lost.map(({ after, ...move }) => ({ ...move, path: after }));
     reportStranded(change.after, stranded, {
@@ -26,6 +29,13 @@ export const rule: Rule = {
 };
 
 /** What keeps a whole channel from having an order is told by rules about the channel. */
-function isDisordered(last: { readonly kind: string; readonly reason?: { readonly code: string } }): boolean {
-  return last.reason?.code === 'no-order';
+function isDisordered(last: UpgradePath['last']): boolean {
+  return last.kind !== 'circle' && last.reason.code === 'no-order';
+}
+
+/** A requirement that OLM v0 cannot parse is told by a rule about its bundle, where that is checked. */
+function isUnreadable(last: UpgradePath['last'], { after }: Change): boolean {
+  if (last.kind === 'circle' || last.reason.code !== 'bad-dependency') return false;
+  const { bundle = '' } = last.reason;
+  return checkedPackages(after).some(({ bundles }) => bundles.has(bundle));
 }

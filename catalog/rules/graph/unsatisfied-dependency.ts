@@ -2,7 +2,8 @@ import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { isMet } from '../../olm/resolve/provider.ts';
-import { REQUIRING, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
+import { RequirementError } from '../../olm/resolve/requirement.ts';
+import { readRequirements } from '../../olm/resolve/unreadable.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -43,18 +44,8 @@ interface Unmet {
   readonly text: string;
 }
 
-function unmetBy({ foresight }: World, bundle: Bundle): Unmet[] {
-  return bundle.properties.flatMap((property, at) => {
-    if (!REQUIRING.has(property.type)) return [];
-    try {
-      const [requirement] = requirementsOf([property], foresight.scope.cel);
-      if (!requirement || isMet(foresight.scope, requirement)) return [];
-      return [{ bundle, at, text: requirement.text }];
-    } catch (error) {
-      if (!(error instanceof RequirementError)) throw error;
-      return error.kind === 'undecided'
-        ? []
-        : [{ bundle, at, text: `with an invalid constraint: ${error.message}` }];
-    }
-  });
+function unmetBy({ foresight: { scope } }: World, bundle: Bundle): Unmet[] {
+  return readRequirements(bundle.properties, scope.cel).flatMap(({ read, at }) =>
+    read instanceof RequirementError || isMet(scope, read) ? [] : [{ bundle, at, text: read.text }],
+  );
 }
