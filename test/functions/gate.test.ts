@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
-import { openGitHub } from '../../pipeline/github/client.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   const log = (line: string): void => void hub.log.push(line);
   request = {
     forge: gitHubForge({
-      github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log }),
+      github: unpaced(hub.forge),
       repository: { owner: 'example', repo: 'catalogs' },
     }),
     source: { url: `${hub.forge.url}/example/catalogs.git` },

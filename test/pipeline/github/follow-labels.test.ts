@@ -1,10 +1,10 @@
 /** The label of a result, on a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
-import { openGitHub } from '../../../pipeline/github/client.ts';
 import { followLabels, labelOf } from '../../../pipeline/github/follow-labels.ts';
 import { involve } from '../../../pipeline/github/involve.ts';
-import { type FakePull, TOKEN } from '../../fakes/github/forge.ts';
+import { unpaced } from '../../fakes/github/client.ts';
+import type { FakePull } from '../../fakes/github/forge.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';
 import { GREEN } from '../../fakes/report.ts';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const at = () => ({
-  github: openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log: () => undefined }),
+  github: unpaced(hub.forge),
   repository: { owner: 'example', repo: 'catalogs' },
 });
 const needs = { ...GREEN.authority, decision: 'needs', needs: ['an approval'] } as const;
