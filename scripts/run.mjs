@@ -1,5 +1,5 @@
 // Runs a TypeScript program of this repository: node scripts/run.mjs PROGRAM [ARGUMENT ...]
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -13,6 +13,7 @@ if (program === undefined) {
 const folder = resolve('node_modules/.cache/portolan');
 mkdirSync(folder, { recursive: true });
 const outfile = join(folder, `${basename(program, '.ts')}-${process.pid}.mjs`);
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 buildSync({
   entryPoints: [program],
   outfile,
@@ -23,6 +24,7 @@ buildSync({
   target: 'node20',
   sourcemap: 'inline',
   logLevel: 'error',
+  define: { PORTOLAN_VERSION: JSON.stringify(version) },
 });
 process.argv = [process.argv[0] ?? 'node', program, ...programArguments];
 await import(pathToFileURL(outfile).href);
