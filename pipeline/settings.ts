@@ -32,17 +32,34 @@ const DEPTH = 50;
  * @param file name for findings
  */
 export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
+  return read(file, bytes, 'warning');
+}
+
+/**
+ * Reads a file that says who may do something. Duplicate keys, tags, anchors, aliases and further documents are errors:
+ * other readers of YAML may see other people in such a file.
+ *
+ * @param file name for findings
+ * @returns no settings beside an error
+ */
+export function readStrictSettings(file: string, bytes: Uint8Array): SettingsRead {
+  const { settings, findings } = read(file, bytes, 'error');
+  return { settings: findings.length > 0 ? undefined : settings, findings };
+}
+
+function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): SettingsRead {
   const text = new TextDecoder('utf-8').decode(bytes).replaceAll('\r\n', '\n');
   const findings: Finding[] = [];
   const warn = (rule: string, message: string, location: Location, hint: string): void => {
-    findings.push({ rule, severity: 'warning', message, location, hint });
+    findings.push({ rule, severity, message, location, hint });
   };
   try {
-    const tree = readTree(text, { depth: DEPTH });
+    const tree = readTree(text, { depth: DEPTH, plain: severity === 'error' });
     const { value, duplicates, locate } = compose(tree.root);
     const document = new OffsetDocument(file, text, 1, locate);
     for (const { key, again } of duplicates) {
-      const message = `duplicate key ${JSON.stringify(key)}; only the last one is used`;
+      const effect = severity === 'error' ? '' : '; only the last one is used';
+      const message = `duplicate key ${JSON.stringify(key)}${effect}`;
       warn('settings/repeated-key', message, document.place(again), 'keep one of them');
     }
     const unread = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
@@ -50,7 +67,9 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
       const place = document.place(unread);
       warn(
         'settings/document',
-        'content after the end of the document is ignored',
+        severity === 'error'
+          ? 'the file must be one document'
+          : 'content after the end of the document is ignored',
         place,
         'keep one document',
       );
@@ -61,7 +80,7 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const place = new OffsetDocument(file, text, 1, () => 0).place(error.offset);
-    const message = `not YAML: ${error.message}`;
+    const message = `${/not allowed here$/.test(error.message) ? '' : 'not YAML: '}${error.message}`;
     findings.push({ rule: 'settings/yaml', severity: 'error', message, location: place });
     return { settings: undefined, findings };
   }

@@ -90,14 +90,16 @@ class Parser {
   readonly #depthLimit: number;
   /** How many aliases may still come. */
   #aliases: number;
+  readonly #plain: boolean;
   readonly #anchors = new Map<string, YamlNode>();
   /** What handles of tags stand for. */
   readonly #prefixes = new Map<string, string>();
 
-  constructor(text: string, { depth, aliases = Number.POSITIVE_INFINITY }: YamlLimits) {
+  constructor(text: string, { depth, aliases = Number.POSITIVE_INFINITY, plain = false }: YamlLimits) {
     this.#scanner = new Scanner(text);
     this.#depthLimit = Math.min(depth, DEEPEST);
     this.#aliases = aliases;
+    this.#plain = plain;
   }
 
   document(): YamlNode | undefined {
@@ -185,6 +187,7 @@ class Parser {
   /** Reads a scalar, or what stands before the content of a collection. */
   #begin(place: Place): Begun {
     const first = this.#peek();
+    if (this.#plain) refuseUnlessPlain(first);
     if (first.kind === 'alias') return { node: this.#alias(first.name, first.start) };
     const properties = this.#properties();
     const token = this.#peek();
@@ -266,4 +269,13 @@ class Parser {
     const fill = kind === 'flow-sequence' ? flowItems : kind === 'block-sequence' ? blockItems : listItems;
     return { node, filling: fill(scanner, node.items) };
   }
+}
+
+/** What makes a document mean something else to other readers of YAML. */
+function refuseUnlessPlain(token: Token): void {
+  const { kind, start } = token;
+  if (kind === 'tag') throw new YamlError('a tag is not allowed here', start);
+  if (kind === 'anchor' || kind === 'alias') throw new YamlError(`an ${kind} is not allowed here`, start);
+  if (kind === 'scalar' && token.plain && token.text === '<<')
+    throw new YamlError('a merge key is not allowed here', start);
 }

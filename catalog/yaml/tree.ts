@@ -53,6 +53,8 @@ export interface YamlLimits {
   readonly depth: number;
   /** Most aliases in a document; any number when left out. */
   readonly aliases?: number;
+  /** Whether tags, anchors, aliases and merge keys are errors. */
+  readonly plain?: boolean;
 }
 
 /** Nodes are walked recursively, so nesting has a ceiling whatever the caller allows. */

@@ -23,7 +23,7 @@ import type { ObjectReader, TreeEntry } from '../git/objects.ts';
 import { treeSource } from '../git/source.ts';
 import { entryAt, isTree } from '../git/tree.ts';
 import { isVersionFolder } from '../policy/layout.ts';
-import { readSettings } from '../settings.ts';
+import { readSettings, readStrictSettings } from '../settings.ts';
 
 /** A package's folder of bundle directories, as a part of one catalog. */
 export interface ComposedPackage {
@@ -139,7 +139,7 @@ async function ciSettings(
   const entry = entries.find(({ name }) => name === 'ci.yaml');
   if (!entry) return { mode: 'replaces', findings: [] };
   const file = `${folder}/ci.yaml`;
-  const { settings, findings } = readSettings(file, (await objects.read(entry.id)).bytes);
+  const { settings, findings } = readStrictSettings(file, (await objects.read(entry.id)).bytes);
   if (!settings) return { mode: undefined, findings };
   const value = isObject(settings.value) ? settings.value : {};
   if (isObject(value['fbc']) && value['fbc']['enabled'] === true) return { mode: undefined, findings: [] };

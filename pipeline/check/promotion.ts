@@ -20,7 +20,7 @@ import { formatIdentity } from '../policy/identity.ts';
 import { isCatalogName } from '../policy/layout.ts';
 import { ownersReader } from '../policy/owners/owners.ts';
 import type { Policy } from '../policy/policy.ts';
-import { readSettings, type Settings } from '../settings.ts';
+import { readStrictSettings, type Settings } from '../settings.ts';
 import { worldsOf } from './audit.ts';
 
 export interface PromotionRequest {
@@ -125,7 +125,7 @@ async function ciOf(
   const entry = path === undefined ? undefined : await entryAt(objects, commit, path);
   if (path === undefined || !entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   const { bytes } = await objects.read(entry.id, CI_BYTES);
-  return { path, text: bytes.toString('utf8'), settings: readSettings(path, bytes).settings };
+  return { path, text: bytes.toString('utf8'), settings: readStrictSettings(path, bytes).settings };
 }
 
 function fbcIn(ci: Ci | undefined): Readonly<Record<string, unknown>> {

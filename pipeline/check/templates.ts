@@ -19,7 +19,7 @@ import { whyUnreadable } from '../git/source.ts';
 import { entryAt } from '../git/tree.ts';
 import type { PathKind } from '../policy/layout.ts';
 import { severitiesOf } from '../policy/severity.ts';
-import { readSettings, type Settings } from '../settings.ts';
+import { readStrictSettings, type Settings } from '../settings.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import type { CheckScene } from './catalogs.ts';
 
@@ -99,7 +99,7 @@ export async function mappingOf(
   const path = source?.path.replaceAll('{package}', () => name);
   const file = path === undefined ? undefined : await entryAt(objects, tree, path);
   if (path === undefined || !file || whyUnreadable(file.mode) !== undefined) return undefined;
-  const { settings } = readSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
+  const { settings } = readStrictSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
   const fbc = isObject(settings?.value) ? settings.value['fbc'] : undefined;
   const list = isObject(fbc) ? fbc['catalog_mapping'] : undefined;
   if (!settings || !Array.isArray(list) || list.length === 0) return undefined;

@@ -9,15 +9,21 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { INPUT_MUTATIONS } from './inputs.ts';
 import type { Edit, Mutation } from './mutation.ts';
 import { OUTPUT_MUTATIONS } from './outputs.ts';
 import { PEOPLE_MUTATIONS } from './people.ts';
 import { TREE_MUTATIONS } from './trees.ts';
 
-const MUTATIONS: readonly Mutation[] = [...PEOPLE_MUTATIONS, ...TREE_MUTATIONS, ...OUTPUT_MUTATIONS];
+const MUTATIONS: readonly Mutation[] = [
+  ...PEOPLE_MUTATIONS,
+  ...TREE_MUTATIONS,
+  ...OUTPUT_MUTATIONS,
+  ...INPUT_MUTATIONS,
+];
 
 /** Attacks of the design's list, and behind them those that were found since. */
-const ATTACKS = Array.from({ length: 40 }, (_, i) => i + 1);
+const ATTACKS = Array.from({ length: 42 }, (_, i) => i + 1);
 
 const SOURCES = [
   'action.yml',

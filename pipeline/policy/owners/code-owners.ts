@@ -4,8 +4,8 @@
  *
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
-import { ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
 import { type Identity, parseIdentity } from '../identity.ts';
+import { parsePattern } from './code-owners-pattern.ts';
 
 /** Where GitHub looks for it; the first that is there counts. */
 export const CODE_OWNERS_FILES: readonly string[] = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];
@@ -17,34 +17,37 @@ export interface CodeOwnersLine {
   readonly owners: readonly Identity[];
   /** Whether an owner is named in a way that cannot be compared: a mail address. */
   readonly hasOthers: boolean;
+  /**
+   * False for a pattern or an owner in a form that Portolan does not know. Such a line has no owners, and takes what it may
+   * match from the lines before it.
+   */
+  readonly isSupported: boolean;
   readonly matches: (path: string) => boolean;
 }
 
-/** Reads the file; lines that GitHub refuses (`!`, `[`) are left out. */
+/** Reads the file. */
 export function readCodeOwners(text: string): CodeOwnersLine[] {
   return text.split('\n').flatMap((raw, i) => {
     const [pattern = '', ...named] = raw
-      .replace(/(?:^|\s)#.*/, '')
-      .trim()
-      .split(/(?<!\\)\s+/);
-    if (pattern === '' || /^!|\[/.test(pattern)) return [];
-    const owners = named.flatMap((one) => identityOf(one) ?? []);
-    const hasOthers = owners.length < named.length;
-    return [{ line: i + 1, pattern, owners, hasOthers, matches: matcherOf(pattern) }];
+      .replace(/(?:^|[ \t])#.*/, '')
+      .replace(/^[ \t]+|[ \t\r]+$/g, '')
+      .split(/(?<!\\)[ \t]+/);
+    if (pattern === '') return [];
+    const { isSupported: isKnownPattern, matches } = parsePattern(pattern);
+    const identities = named.flatMap((one) => identityOf(one) ?? []);
+    const others = named.filter((one) => !identityOf(one));
+    const isSupported = isKnownPattern && others.every((one) => MAIL_ADDRESS.test(one));
+    const owners = isSupported ? identities : [];
+    return [{ line: i + 1, pattern, owners, hasOthers: others.length > 0, isSupported, matches }];
   });
 }
+
+/** GitHub skips a line with an owner that is neither an account, a team nor this. */
+const MAIL_ADDRESS = /^[^@\s]+@[^@\s]+$/;
 
 function identityOf(text: string): Identity | undefined {
   if (!text.startsWith('@')) return undefined;
   return parseIdentity(text.includes('/') ? text : text.slice(1));
-}
-
-function matcherOf(pattern: string): (path: string) => boolean {
-  const matches = ignoreMatcher([['CODEOWNERS', pattern.replaceAll('\\ ', ' ')]]);
-  if (!pattern.endsWith('/*')) return matches;
-  // Unlike in ignore files, what lies deeper is not meant.
-  const depth = pattern.replace(/^\//, '').split('/').length;
-  return (path) => matches(path) && path.split('/').length === depth;
 }
 
 /** The line that GitHub goes by for a path: the last that matches; undefined when none does. */

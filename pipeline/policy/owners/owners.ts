@@ -5,7 +5,7 @@ import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt, joinPath } from '../../git/tree.ts';
-import { readSettings, type Settings } from '../../settings.ts';
+import { readStrictSettings, type Settings } from '../../settings.ts';
 import { formatIdentity, type Identity, parseIdentity } from '../identity.ts';
 import type { OwnersSource, Policy } from '../policy.ts';
 import {
@@ -15,7 +15,7 @@ import {
   namesOthers,
   readCodeOwners,
 } from './code-owners.ts';
-import { type Aliases, approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
+import { approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
 
 export interface PackageOwners {
   readonly identities: readonly Identity[];
@@ -98,7 +98,7 @@ async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked
         ? identitiesAt(settings, path, asked.name)
         : source.format === 'ci.yaml'
           ? identitiesAt(settings, path, 'reviewers')
-          : approversIn(settings, readAliases((await files.read(ALIASES)).settings));
+          : await prowApprovers(files, settings);
     return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
   }
   return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
@@ -131,11 +131,13 @@ function identitiesAt(settings: Settings | undefined, path: string, key: string)
 }
 
 /** Approvers of one `OWNERS` file by itself, for everything below it. */
-function approversIn(settings: Settings | undefined, aliases: Aliases): Entries {
+async function prowApprovers(files: SettingsFiles, settings: Settings | undefined): Promise<Entries> {
+  const { settings: written, findings } = await files.read(ALIASES);
+  const aliases = readAliases(written);
   const logins = readOwnersFile(settings)
     .approvers.filter(({ pattern }) => pattern === undefined)
     .flatMap(({ logins }) => logins.flatMap((login) => aliases.get(login) ?? [login]));
-  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings: [] };
+  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings };
 }
 
 /** Approvers of all of the paths, from the files named so in their folders and those above. */
@@ -153,7 +155,9 @@ async function byFolder(
     findings.set(path, [...ofFile, ...unread]);
     return owners;
   };
-  const aliases = readAliases((await files.read(ALIASES)).settings);
+  const { settings: written, findings: ofAliases } = await files.read(ALIASES);
+  const aliases = readAliases(written);
+  findings.set(ALIASES, ofAliases);
   let common: Set<string> | undefined;
   for (const path of paths) {
     const approvers = await approversOf(path, fileIn, aliases);
@@ -176,18 +180,22 @@ async function byCodeOwners(
   const [first, ...rest] = found.map((line) => line?.owners ?? []);
   const names = rest.map((owners) => new Set(owners.map(identityKey)));
   const identities = (first ?? []).filter((one) => names.every((some) => some.has(identityKey(one))));
-  const findings = [...new Set(found.flatMap((line) => (line?.hasOthers ? [line] : [])))].map(
-    ({ line, pattern }): Finding => {
-      const message = `${path}:${line}: an owner of ${pattern} is neither @LOGIN nor @ORGANIZATION/TEAM, so Portolan ignores it`;
-      return {
-        rule: 'owners/entry',
-        severity: 'warning',
-        message,
-        location: { file: path, line, column: 1 },
-      };
-    },
-  );
+  const findings = [...new Set(found)].flatMap((line) => (line ? unreadParts(path, line) : []));
   return { identities, source: identities.length > 0 ? path : undefined, findings };
+}
+
+/** What Portolan does not read in a line of `CODEOWNERS`. */
+function unreadParts(file: string, { line, pattern, hasOthers, isSupported }: CodeOwnersLine): Finding[] {
+  const location = { file, line, column: 1 };
+  const about = { rule: 'owners/entry', severity: 'warning', location } as const;
+  if (!isSupported) {
+    const message = `${file}:${line}: Portolan does not support the pattern or an owner of ${JSON.stringify(pattern)}, so what it may match has no owner`;
+    const hint = 'use names, *, ?, and ** as a whole name; name owners as @LOGIN or @ORGANIZATION/TEAM';
+    return [{ ...about, message, hint }];
+  }
+  if (!hasOthers) return [];
+  const message = `${file}:${line}: an owner of ${pattern} is neither @LOGIN nor @ORGANIZATION/TEAM, so Portolan ignores it`;
+  return [{ ...about, message }];
 }
 
 function identityKey(identity: Identity): string {
@@ -290,7 +298,7 @@ function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
     if (!entry) return { settings: undefined, findings: [] };
     const unreadable = whyUnreadable(entry.mode);
     const bytes = unreadable === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
-    if (bytes) return readSettings(path, bytes);
+    if (bytes) return readStrictSettings(path, bytes);
     const message = `cannot read the owners in ${path}: it is ${unreadable ?? TOO_LARGE}`;
     const location = { file: path, line: 1, column: 1 };
     return { settings: undefined, findings: [{ rule: 'owners/file', severity: 'error', message, location }] };

@@ -36,7 +36,9 @@ export function readAliases(settings: Settings | undefined): Aliases {
   for (const [alias, members] of Object.entries(value)) {
     // `{group: {a, b}}` is a list of people to prow.
     const logins = isObject(members) ? Object.keys(members) : textList(members);
-    aliases.set(normal(alias), logins.map(normal));
+    const name = normal(alias);
+    // Two spellings of one name: which one counts is not defined, so nobody is meant.
+    aliases.set(name, aliases.has(name) ? [] : logins.map(normal));
   }
   return aliases;
 }

@@ -4,7 +4,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
-import { readSettings } from '../../settings.ts';
+import { readStrictSettings } from '../../settings.ts';
 import { parseIdentity } from '../identity.ts';
 import { ownersReader } from '../owners/owners.ts';
 import type { Policy } from '../policy.ts';
@@ -52,7 +52,7 @@ async function settingsAt(
   if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   // What is not in a partial clone is named by whoever asked for the files.
   if (((await objects.info(entry.id))?.size ?? FILE_BYTES + 1) > FILE_BYTES) return undefined;
-  const { settings } = readSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
+  const { settings } = readStrictSettings(path, (await objects.read(entry.id, FILE_BYTES)).bytes);
   return isObject(settings?.value) ? settings.value : undefined;
 }
 

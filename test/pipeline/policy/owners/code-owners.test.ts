@@ -26,7 +26,15 @@ describe('the line that counts', () => {
     ['* @first\n*.yaml @second', 'catalogs/a.yaml', '2 second'],
     ['/catalogs/*/etcd/ @bob @org/team', 'catalogs/v4.20/etcd/catalog.yaml', '1 bob @org/team'],
     ['a\\ b/ @bob', 'a b/c', '1 bob'],
-    ['!catalogs/ @bob\n[a] @bob\n# @bob\n', 'catalogs/x', 'none'],
+    ['# @bob\n', 'catalogs/x', 'none'],
+    ['* @bob\n/catalogs/quay/', 'catalogs/quay/x', '2'],
+    // The program of GitHub skips such lines, or reads them in a way of its own.
+    ['* @bob\n!catalogs/ @carol', 'catalogs/x', '2'],
+    ['* @bob\n/catalogs/[q]uay/ @carol', 'catalogs/x', '2'],
+    ['* @bob\n/catalogs/[q]uay/ @carol', 'docs/x', '1 bob'],
+    ['* @bob\n/catalogs/ @dave carol', 'catalogs/x', '2'],
+    ['* @bob\n/catalogs/ @dave carol@example.com', 'catalogs/x', '2 dave'],
+    ['* @bob\r\n**/quay/* @carol\r\n', 'catalogs/quay/catalog.yaml', '2 carol'],
   ])('%s: %s', (text, path, expected) => {
     expect(counts(text, path)).toBe(expected);
   });

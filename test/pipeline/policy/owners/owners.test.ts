@@ -87,11 +87,21 @@ describe('ci.yaml', () => {
     expect((await read({}, [], policy)).source).toBe('the policy');
   });
 
-  test('keys that stand twice count as the last one, and are said', async () => {
-    const { identities, findings } = await read({ [CI]: 'reviewers: [bob]\nreviewers: [dan]\n' }, []);
-    expect(identities.map(formatIdentity)).toEqual(['dan']);
-    expect(findings).toMatchObject([{ rule: 'settings/repeated-key', severity: 'warning' }]);
-  });
+  test.each([
+    ['settings/repeated-key', 'reviewers: [bob]\nreviewers: [dan]\n'],
+    ['settings/document', 'reviewers: [bob]\n---\nreviewers: [dan]\n'],
+    ['settings/yaml', 'x: &all [bob]\nreviewers: *all\n'],
+    ['settings/yaml', 'reviewers: [!!str bob]\n'],
+    ['settings/yaml', 'reviewers: !!set [bob]\n'],
+    ['settings/yaml', 'reviewers: [bob]\n<<: {reviewers: [dan]}\n'],
+  ])(
+    'attack 42: nobody is an owner by a file that readers of YAML read in different ways: %s %j',
+    async (rule, text) => {
+      const { identities, findings } = await read({ [CI]: text }, []);
+      expect(identities).toEqual([]);
+      expect(findings).toMatchObject([{ rule, severity: 'error', location: { file: CI } }]);
+    },
+  );
 });
 
 describe('prow', () => {
@@ -119,6 +129,25 @@ describe('prow', () => {
     expect(await owners({ ...aliases, OWNERS: 'approvers: [TEAM, flow, none, e]\n' }, PATHS)).toBe(
       'a b c d e',
     );
+  });
+
+  test.each([
+    'aliases:\n  team: [bob]\n  team: [dan]\n',
+    'aliases: {team: [bob]}\n---\naliases: {team: [dan]}\n',
+    'x: &x [bob]\naliases: {team: *x}\n',
+    'not: [yaml',
+  ])('attack 42: nobody is an owner while the aliases cannot be read: %j', async (aliases) => {
+    const { identities, findings } = await read(
+      { OWNERS_ALIASES: aliases, OWNERS: 'approvers: [team]\n' },
+      PATHS,
+    );
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([{ severity: 'error', location: { file: 'OWNERS_ALIASES' } }]);
+  });
+
+  test('two spellings of an alias stand for nobody', async () => {
+    const aliases = { OWNERS_ALIASES: 'aliases: {Team: [bob], team: [dan]}\n' };
+    expect(await owners({ ...aliases, OWNERS: 'approvers: [team, e]\n' }, PATHS)).toBe('e');
   });
 
   test('filters speak of the paths that they match', async () => {
