@@ -1,0 +1,62 @@
+/** The list of the corpus: repositories with their layout, and what is known of their merges. */
+import { readFileSync } from 'node:fs';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import { isObject } from '../../catalog/go/shape.ts';
+
+export interface CorpusEntry {
+  /** `OWNER/NAME` on GitHub, or the path of a clone. */
+  readonly repository: string;
+  /** A commit, branch or ref; the clone's HEAD without it. */
+  readonly commit: string;
+  readonly half: 'open' | 'blind';
+  readonly words: string;
+  /** Globs of the files that are catalogs; undefined where nobody has written them down. None: `setup` must refuse. */
+  readonly catalogs: readonly string[] | undefined;
+  /** Number of catalogs; undefined where it was not counted. */
+  readonly count: number | undefined;
+  /** Abbreviated commits of merges that must be stopped. */
+  readonly harmful: readonly string[];
+  /** Abbreviated commits of merges that must not be stopped. */
+  readonly harmless: readonly string[];
+}
+
+/** Entries of a YAML or JSON list, or of the YAML blocks of a Markdown page. @throws Error with the entry's place */
+export function readEntries(path: string): CorpusEntry[] {
+  const text = readFileSync(path, 'utf8');
+  const texts = path.endsWith('.md')
+    ? [...text.matchAll(/^```(?:ya?ml|json)\n([\s\S]*?)^```/gm)].map(([, inside = '']) => inside)
+    : [text];
+  return texts
+    .flatMap((one): unknown[] => {
+      const value: unknown = load(one, { schema: CORE_SCHEMA });
+      return Array.isArray(value) ? value : [value];
+    })
+    .map((value, i) => entryOf(value, `${path}: entry ${i + 1}`));
+}
+
+function entryOf(value: unknown, where: string): CorpusEntry {
+  if (!isObject(value)) throw new Error(`${where} is not a map`);
+  const text = (key: string): string | undefined => {
+    const found = value[key];
+    return found === undefined || found === null ? undefined : String(found);
+  };
+  const list = (key: string): string[] | undefined => {
+    const found = value[key];
+    if (found === undefined || found === null) return undefined;
+    if (!Array.isArray(found)) throw new Error(`${where}: ${key} is not a list`);
+    return found.map(String);
+  };
+  const repository = text('repository') ?? text('path');
+  if (repository === undefined) throw new Error(`${where} has no repository`);
+  const count = text('count');
+  return {
+    repository,
+    commit: text('commit') ?? text('branch') ?? 'HEAD',
+    half: text('half') === 'blind' ? 'blind' : 'open',
+    words: text('words') ?? '',
+    catalogs: list('catalogs'),
+    count: count === undefined ? undefined : Number(count),
+    harmful: list('harmful') ?? [],
+    harmless: list('harmless') ?? [],
+  };
+}
