@@ -1,6 +1,6 @@
 /**
  * What a catalog's other packages need to know of one: its channels and edges, and what its bundles offer and
- * require. Manifests and images are left out, so that whole catalogs fit into memory beside the packages that
+ * require. Manifests and related images are left out, so that whole catalogs fit into memory beside the packages that
  * somebody changes.
  */
 import { keepPlaces, ownText } from '../fbc/document.ts';
@@ -54,7 +54,7 @@ function outlineBundle(bundle: Bundle): Bundle {
   return {
     ...outlineBlob(bundle),
     document: keepPlaces(bundle.document, required),
-    image: '',
+    image: ownText(bundle.image),
     // Positions stay as they are written.
     properties: properties.map((property) => (MANIFESTS.has(property.type) ? LEFT_OUT : ownValue(property))),
     relatedImages: NONE,

@@ -208,7 +208,7 @@ async function pastOfUnits(
   const places = units.map(({ catalog, path }) => ({ catalog, path }));
   const names = [...new Set(units.map(({ catalog }) => catalog))];
   const packages = new Set([advisory.package]);
-  const touched = [{ names, packages, before: undefined, after: undefined, members: [], places }];
+  const touched = [{ names, packages, places }];
   return pastOf(repository, { base: commit, policy, touched, historyOf });
 }
 

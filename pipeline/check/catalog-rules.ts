@@ -3,19 +3,10 @@
  * told apart from what the pull request brings.
  */
 
-import { type Blobs, type Bundle, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
-import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import { catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { diffOf } from '../../catalog/olm/diff.ts';
-import {
-  type Change,
-  changeOf,
-  type PublishedBundle,
-  type World,
-  type WorldOptions,
-  worldOf,
-} from '../../catalog/olm/foresight/world.ts';
-import type { TagDigests } from '../../catalog/references/same-image.ts';
+import type { Change } from '../../catalog/olm/foresight/world.ts';
 import { knownFrom } from '../../catalog/rules/earlier-findings.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import {
@@ -25,14 +16,10 @@ import {
   type SeverityOf,
   withSeverities,
 } from '../../catalog/rules/rule.ts';
-import type { Policy } from '../policy/policy.ts';
 import { inChannel, severitiesOf } from '../policy/severity.ts';
-import type { Sides } from './bundle-manifests.ts';
 import type { CatalogState, Member, TouchedCatalog } from './catalogs.ts';
-import type { Companions } from './companions.ts';
-import { joinedCatalog } from './context.ts';
-import type { Published } from './published.ts';
 import type { PlacedDiff } from './report.ts';
+import { changesIn, type MemberChange, type RepositoryWorld } from './world.ts';
 
 export interface CatalogResult {
   /** What the pull request brings, or what makes a catalog invalid. */
@@ -46,24 +33,6 @@ export interface CatalogResult {
   readonly changes?: readonly Change[];
 }
 
-/** The day of the check, and what is known of the past. */
-export interface Time {
-  /** The day of the check, `YYYY-MM-DD`. */
-  readonly today: string;
-  /** Other catalogs of the same clusters, by catalog. */
-  readonly companions?: Companions['of'];
-  /** What was ever published, where that is known. */
-  readonly published?: Published;
-  /** Catalogs of which clusters may have nothing but that. */
-  readonly released?: ReadonlySet<string>;
-  /** CRDs of bundles whose manifests the catalogs do not hold, in each state. */
-  readonly lookups?: Sides;
-  /** What the base's tags are known to stand for. */
-  readonly digests?: TagDigests;
-  /** Whether the changes are kept for a fleet. */
-  readonly keepsChanges?: boolean;
-}
-
 /** Rules whose news is what they see in the change. */
 const BY_COMPARISON = new Set(
   RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
@@ -72,14 +41,15 @@ const BY_COMPARISON = new Set(
 /** Checks catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
 export async function checkCatalog(
   touched: TouchedCatalog,
-  policy: Policy,
-  time: Time,
+  world: RepositoryWorld,
+  { keepsChanges = false }: { readonly keepsChanges?: boolean } = {},
 ): Promise<CatalogResult> {
+  const { policy } = world;
   const severityOf = severitiesOf(policy);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const findings: Finding[][] = [valid.map((finding) => ({ ...finding, catalogs: touched.names }))];
   const known: Finding[][] = [];
-  const changes = await changesIn(touched, policy, time);
+  const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
     const of = foreseenIn(touched, change, severityOf);
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
@@ -91,18 +61,30 @@ export async function checkCatalog(
   return {
     findings: inCatalogs(findings),
     known: inCatalogs(known),
-    diffs: diffsOf(changes, time),
-    ...(time.keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
+    diffs: diffsOf(changes, world),
+    ...(keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
   };
 }
 
-interface MemberChange {
-  readonly member: Member;
-  readonly change: Change;
+/**
+ * Checks catalogs that stay as they are for what the change of others does to their clusters, or to those that come to
+ * them.
+ */
+export async function checkNeighbors(
+  neighbors: TouchedCatalog,
+  world: RepositoryWorld,
+): Promise<CatalogResult> {
+  const { policy } = world;
+  const severityOf = severitiesOf(policy);
+  const findings = (await changesIn(neighbors, world)).flatMap(({ member, change }) =>
+    runComparison(change, RULES, severityOf).map((finding) => ({ ...finding, catalogs: [member.name] })),
+  );
+  const placed = joinedCatalogs(neighbors, findings).map((finding) => inChannel(policy, finding));
+  return { findings: placed, known: [], diffs: [] };
 }
 
 /** What changes in catalogs that change alike: the same in each, unless what surrounds them tells them apart. */
-function diffsOf(changes: readonly MemberChange[], { companions, released }: Time): PlacedDiff[] {
+function diffsOf(changes: readonly MemberChange[], { companions, released }: RepositoryWorld): PlacedDiff[] {
   const [first] = changes;
   const isSame = (companions?.size ?? 0) === 0 && (released?.size ?? 0) === 0;
   const names = changes.map(({ member }) => member.name);
@@ -152,40 +134,6 @@ function placedIn({ location, correction, ...finding }: Finding, { ownPath }: Me
   return { ...finding, location: own(location), ...corrected };
 }
 
-/** The changes of catalogs that change alike, with what surrounds each of them. */
-export async function changesIn(
-  touched: TouchedCatalog,
-  policy: Policy,
-  time: Time,
-): Promise<MemberChange[]> {
-  const names = touched.names.filter((name) => !time.released?.has(name));
-  const published = publishedIn(names, touched.packages, time.published);
-  const shared: Shared = { policy, time, published, worlds: new Map() };
-  const wasDefined = (bundle: Bundle): boolean => time.lookups?.before.crds(bundle) !== undefined;
-  const sides = { before: sideOf(touched, 'before', time), after: sideOf(touched, 'after', time) };
-  return Promise.all(
-    touched.members.map(async (member) => {
-      const [before, after] = await Promise.all([
-        optionsOf(member, 'before', { ...shared, side: sides.before }),
-        optionsOf(member, 'after', { ...shared, side: sides.after }),
-      ]);
-      return { member, change: await changeOf(before, after, wasDefined) };
-    }),
-  );
-}
-
-/** One state of the packages that several catalogs share. */
-type Side = Pick<WorldOptions, 'catalog' | 'crds' | 'manifests'> & {
-  readonly packages: ReadonlySet<string>;
-};
-
-function sideOf({ packages, ...states }: TouchedCatalog, side: keyof Sides, time: Time): Side {
-  const { blobs = NO_BLOBS } = states[side] ?? {};
-  return { catalog: catalogOf(blobs), packages, ...time.lookups?.[side] };
-}
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
-
 /** What changes in the packages of a change, with the catalogs that change so. */
 export function placedDiffs(change: Change, catalogs: readonly string[]): PlacedDiff[] {
   return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
@@ -207,71 +155,7 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
 
-/** What catalogs that change alike have in common. */
-interface Shared {
-  readonly policy: Policy;
-  readonly time: Time;
-  readonly published: Map<string, PublishedBundle[]>;
-  /** Catalogs that follow any of them, by name, made once. */
-  readonly worlds: Map<string, Map<Catalog, Promise<World>>>;
-}
-
-async function optionsOf(
-  { name, following, context }: Member,
-  when: keyof Sides,
-  shared: Shared & { readonly side: Side },
-): Promise<WorldOptions> {
-  const { policy, time, published, side } = shared;
-  const platform = minorOfCatalog(name);
-  const companions = time.companions?.get(name)?.[when];
-  return {
-    ...side,
-    ...(companions ? { companions } : {}),
-    catalog: joinedCatalog([side.catalog, context[when]]),
-    name,
-    ...(time.digests ? { digests: time.digests } : {}),
-    olm: policy.graph.olm,
-    asOf: time.today,
-    following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
-    ...(time.released?.has(name)
-      ? { published: publishedIn([name], side.packages, time.published), publishedIsAll: true }
-      : { published }),
-    ...(platform ? { platform } : {}),
-  };
-}
-
-function followingWorld(name: string, catalog: Catalog, { policy, worlds }: Shared): Promise<World> {
-  const platform = minorOfCatalog(name);
-  const { olm } = policy.graph;
-  // Equal content in several catalogs is one object: each of them is a world of its own.
-  const ofName = worlds.get(name) ?? new Map<Catalog, Promise<World>>();
-  worlds.set(name, ofName);
-  const made = ofName.get(catalog) ?? worldOf({ name, catalog, olm, ...(platform ? { platform } : {}) });
-  ofName.set(catalog, made);
-  return made;
-}
-
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
 function cause({ package: of, channel, installed, location, hint }: Finding): string {
   return JSON.stringify([of, channel, installed, location, hint]);
-}
-
-/** What was ever published of packages in any of some catalogs, which change alike. */
-function publishedIn(
-  names: readonly string[],
-  packages: ReadonlySet<string>,
-  published: Published = new Map(),
-): Map<string, PublishedBundle[]> {
-  const ever = new Map<string, PublishedBundle[]>();
-  for (const name of packages) {
-    const all = names.flatMap((catalog) => published.get(catalog)?.get(name) ?? []);
-    const latest = new Map<string, PublishedBundle>();
-    for (const bundle of all) {
-      const key = JSON.stringify([bundle.channel, bundle.name]);
-      const known = latest.get(key);
-      if (!known || (known.last ?? '') < (bundle.last ?? '')) latest.set(key, bundle);
-    }
-    ever.set(name, [...latest.values()]);
-  }
-  return ever;
 }

@@ -3,7 +3,7 @@
  * outline. Equal git blobs are read once, wherever they lie.
  */
 import { joinedBlobs, placedBlobs } from '../../catalog/fbc/blobs.ts';
-import type { Blobs, Catalog } from '../../catalog/fbc/model.ts';
+import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/catalog-files.ts';
 import type { Change } from '../change/change.ts';
@@ -13,7 +13,7 @@ import { catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
 import { ContextReader, joinedCatalog, type KeptOutlines, markerOf, packagesOf } from './context.ts';
-import { orderOf } from './order.ts';
+import { type CatalogOrder, orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
 
 /** One state of the touched packages of a catalog. */
@@ -44,6 +44,8 @@ export interface Member {
   readonly context: Sided<Catalog>;
   /** The touched packages in the catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly FollowingCatalog[];
+  /** Names of the catalogs of the platform's previous versions, the nearest first. */
+  readonly preceding: readonly string[];
   /** The catalog's own path for a path in the first of the catalogs. */
   readonly ownPath: (path: string) => string;
 }
@@ -59,8 +61,20 @@ export interface FollowingCatalog extends Sided<Catalog> {
 
 export interface TouchedCatalogs {
   readonly touched: readonly TouchedCatalog[];
+  /** Reads the touched packages in all other catalogs. */
+  readonly readOthers: () => Promise<OtherCatalogs>;
   /** What was read to know the packages that are not touched. */
   readonly context: ContextReader;
+}
+
+/** The touched packages in the catalogs that a pull request does not touch. */
+export interface OtherCatalogs {
+  /** Those that clusters of touched catalogs come from, or go to. */
+  readonly neighbors: readonly TouchedCatalog[];
+  /** The touched packages in all catalogs, touched or not, in the order of platform upgrades. */
+  readonly everywhere: ReadonlyMap<string, Sided<Catalog>>;
+  /** Where the packages stand in all of them. */
+  readonly places: readonly CatalogPath[];
 }
 
 /** Two states of a repository, what changes between them, and the policy that holds. */
@@ -73,6 +87,8 @@ export interface CheckScene {
 
 /** How many of the platform's next versions are looked at. */
 const FOLLOWING = 2;
+
+const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 /**
  * Reads what a change touches, catalog by catalog, with all that surrounds it.
@@ -87,12 +103,13 @@ export async function touchedCatalogs(
   const { objects, policy, trees } = scene;
   const context = new ContextReader(objects, reader, { limits: policy.limits, kept });
   const packages = packagesByCatalog(scene);
-  if (packages.size === 0) return { touched: [], context };
+  if (packages.size === 0) return { touched: [], readOthers: () => Promise.resolve(NO_OTHERS), context };
   const base = await catalogUnits(objects, trees.base, policy.layout);
   const merged = await catalogUnits(objects, trees.merged, policy.layout);
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
   const place: Ground = {
     ...scene,
+    order,
     reader,
     context,
     before: filesOf(objects, { tree: trees.base, units: base }),
@@ -103,24 +120,180 @@ export async function touchedCatalogs(
     wanted.map(async ([name, names]) => listed(place, name, names, order.after(name, FOLLOWING))),
   );
   await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
+  const members: MemberDraft[] = [];
+  for (const draft of drafts) members.push(await selectFiles(place, draft));
+  const touched = await readAlike(place, members);
+  const folders = new Set(
+    members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
+  );
+  const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
+  const wide = { ...place, order, folders, names: [...names].sort(order.compare) };
+  return { touched, readOthers: () => readOthers(wide, packages, touched), context };
+}
+
+export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
+
+async function readOthers(
+  place: Wide,
+  packages: ReadonlyMap<string, ReadonlySet<string>>,
+  touched: readonly TouchedCatalog[],
+): Promise<OtherCatalogs> {
+  const neighbors = await readAlike(place, await neighborDrafts(place, packages));
+  const read = [...touched, ...neighbors];
+  return { neighbors, ...(await readEverywhere(place, packages, read)) };
+}
+
+function sidesOf<T>({ before, after }: Sided<readonly T[]>): T[] {
+  return [...before, ...after];
+}
+
+/** Reads catalogs in which the same files change in the same way once. */
+async function readAlike(place: Ground, drafts: readonly MemberDraft[]): Promise<TouchedCatalog[]> {
   const alike = new Map<string, MemberDraft[]>();
   for (const draft of drafts) {
-    const selected = await selectFiles(place, draft);
     const key = JSON.stringify([
       [...draft.packages].sort(),
-      identityOf(selected.own.before),
-      identityOf(selected.own.after),
+      identityOf(draft.own.before),
+      identityOf(draft.own.after),
     ]);
-    alike.set(key, [...(alike.get(key) ?? []), selected]);
+    alike.set(key, [...(alike.get(key) ?? []), draft]);
   }
-  const touched: TouchedCatalog[] = [];
-  for (const members of alike.values()) touched.push(await readMembers(place, members));
-  return { touched, context };
+  const read: TouchedCatalog[] = [];
+  for (const members of alike.values()) read.push(await readMembers(place, members));
+  return read;
 }
 
 interface Ground extends CheckScene, Sided<FilesOf> {
+  readonly order: CatalogOrder;
   readonly reader: FileReader;
   readonly context: ContextReader;
+}
+
+/** What untouched catalogs are looked for in. */
+interface Wide extends Ground {
+  /** Folders in which the touched packages lie. */
+  readonly folders: ReadonlySet<string>;
+  /** Names of all catalogs, in the order of platform upgrades. */
+  readonly names: readonly string[];
+}
+
+/** Whether a file may hold packages, as far as its folder tells: those of one file hold all packages. */
+function mayHold(
+  { unit }: CatalogFile,
+  packages: ReadonlySet<string>,
+  folders: ReadonlySet<string>,
+): boolean {
+  return unit.package === undefined || packages.has(unit.package) || folders.has(unit.package);
+}
+
+/** The touched packages where clusters of touched catalogs come from, and where they go. */
+async function neighborDrafts(
+  place: Wide,
+  touched: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<MemberDraft[]> {
+  const { order, reader, folders } = place;
+  const wanted = new Map<string, Set<string>>();
+  for (const [name, packages] of touched) {
+    for (const other of [...order.before(name, FOLLOWING), ...order.after(name, FOLLOWING)]) {
+      const own = [...packages].filter((one) => !touched.get(other)?.has(one));
+      if (own.length > 0) wanted.set(other, new Set([...(wanted.get(other) ?? []), ...own]));
+    }
+  }
+  const drafts: MemberDraft[] = [];
+  for (const [name, packages] of [...wanted].sort(([a], [b]) => order.compare(a, b))) {
+    const holding = async (files: readonly CatalogFile[]): Promise<readonly CatalogFile[]> => {
+      const likely = files.filter((file) => mayHold(file, packages, folders));
+      const read = await Promise.all(likely.map((file) => reader.read(file)));
+      return likely.filter((_, i) => hasOneOf(packagesOf(read[i]?.blobs ?? NO_BLOBS), packages));
+    };
+    const own = {
+      before: await holding(await place.before(name)),
+      after: await holding(await place.after(name)),
+    };
+    if (sidesOf(own).length === 0) continue;
+    const following = await followingCatalogs(place, order.after(name, FOLLOWING), packages);
+    drafts.push({ name, packages, own, around: { before: [], after: [] }, following });
+  }
+  return drafts;
+}
+
+function hasOneOf(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
+  return [...names].some((name) => wanted.has(name));
+}
+
+/** What the next catalogs have of packages, in the files where they are likely to be. */
+async function followingCatalogs(
+  { context, folders, ...place }: Wide,
+  names: readonly string[],
+  packages: ReadonlySet<string>,
+): Promise<FollowingCatalog[]> {
+  const following: FollowingCatalog[] = [];
+  for (const name of names) {
+    const side = async (of: FilesOf): Promise<Catalog> => {
+      const files = (await of(name)).filter((file) => mayHold(file, packages, folders));
+      await context.read(files);
+      return outlinesOf(context, files, packages);
+    };
+    following.push({ name, before: await side(place.before), after: await side(place.after) });
+  }
+  return following;
+}
+
+/** What all catalogs have of the touched packages: what was read for some of them, and outlines of the others. */
+async function readEverywhere(
+  { context, folders, names, ...place }: Wide,
+  touched: ReadonlyMap<string, ReadonlySet<string>>,
+  read: readonly TouchedCatalog[],
+): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
+  const packages = new Set([...touched.values()].flatMap((of) => [...of]));
+  const known = new Map<string, TouchedCatalog[]>();
+  for (const one of read) for (const name of one.names) known.set(name, [...(known.get(name) ?? []), one]);
+  const everywhere = new Map<string, Sided<Catalog>>();
+  const places = new Map(read.flatMap((one) => one.places).map((place) => [place.path, place]));
+  for (const name of names) {
+    const parts = known.get(name) ?? [];
+    const missing = new Set([...packages].filter((one) => !parts.some((part) => part.packages.has(one))));
+    const side = async (of: FilesOf, when: keyof Sided<unknown>): Promise<Catalog> => {
+      const files = (await of(name)).filter((file) => missing.size > 0 && mayHold(file, missing, folders));
+      await context.readElsewhere(files);
+      for (const { unit } of files) places.set(unit.path, { catalog: name, path: unit.path });
+      return joinedCatalog([
+        ...parts.flatMap((part) => {
+          const state = part[when];
+          return state ? [catalogIn(state)] : [];
+        }),
+        outlinesOf(context, files, missing),
+      ]);
+    };
+    everywhere.set(name, {
+      before: await side(place.before, 'before'),
+      after: await side(place.after, 'after'),
+    });
+  }
+  return { everywhere, places: [...places.values()] };
+}
+
+/** What files have of packages, as far as they were read. */
+function outlinesOf(
+  context: ContextReader,
+  files: readonly CatalogFile[],
+  packages: ReadonlySet<string>,
+): Catalog {
+  return joinedCatalog(
+    files.flatMap((file) => {
+      const outline = context.outline(file);
+      return outline && hasOneOf(outline.packages, packages) ? [outline.catalog] : [];
+    }),
+  );
+}
+
+const grouped = new WeakMap<CatalogState, Catalog>();
+
+/** The blobs of a state by package. */
+export function catalogIn(state: CatalogState): Catalog {
+  const catalog = grouped.get(state) ?? catalogOf(state.blobs);
+  grouped.set(state, catalog);
+  return catalog;
 }
 
 /** Names of the packages that change, by catalog. */
@@ -205,7 +378,7 @@ interface MemberDraft {
 async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
   const { context, reader } = place;
   const { name, packages, own, far } = listed;
-  const isOne = (names: ReadonlySet<string>): boolean => [...names].some((one) => packages.has(one));
+  const isOne = (names: ReadonlySet<string>): boolean => hasOneOf(names, packages);
   const side = async (
     when: keyof Sided<unknown>,
   ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
@@ -252,12 +425,7 @@ async function followingCatalog(
     new Set(files.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
   const known = found();
   if ([...packages].some((name) => !known.has(name))) await context.read(files);
-  return joinedCatalog(
-    files.flatMap((file) => {
-      const outline = context.outline(file);
-      return outline && [...outline.packages].some((name) => packages.has(name)) ? [outline.catalog] : [];
-    }),
-  );
+  return outlinesOf(context, files, packages);
 }
 
 /** What files hold, whatever catalog they are in: paths within the catalog, and git ids. */
@@ -282,6 +450,7 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
       name: member.name,
       context: contextOf(place, member),
       following: member.following,
+      preceding: place.order.before(member.name, FOLLOWING),
       ownPath: ownPaths(first, member),
     })),
     places: members.flatMap(placesOf),

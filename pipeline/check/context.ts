@@ -65,6 +65,8 @@ export class ContextReader {
   readonly left: Set<string> = new Set();
   readonly leftMade: Set<string> = new Set();
   readonly unreadable: Set<string> = new Set();
+  /** Catalogs whose files were left out where only the touched packages are looked for. */
+  readonly leftElsewhere: Set<string> = new Set();
   #made = 0;
   #count = { files: 0, bytes: 0, fetched: 0, fetchedBytes: 0, requests: 0 };
 
@@ -92,16 +94,27 @@ export class ContextReader {
 
   /** Reads outlines of files as far as the bound allows. */
   async read(files: readonly CatalogFile[]): Promise<void> {
+    await this.#readAll(files);
+    for (const file of files) {
+      if (this.#outlines.get(keyOf(file)) !== 'left') continue;
+      (file.made ? this.leftMade : this.left).add(file.unit.catalog);
+    }
+  }
+
+  /** Reads outlines of files of catalogs that the touched packages are looked for in, as far as the bound allows. */
+  async readElsewhere(files: readonly CatalogFile[]): Promise<void> {
+    await this.#readAll(files);
+    for (const file of files)
+      if (this.#outlines.get(keyOf(file)) === 'left') this.leftElsewhere.add(file.unit.catalog);
+  }
+
+  async #readAll(files: readonly CatalogFile[]): Promise<void> {
     const wanted = new Map<string, CatalogFile>();
     for (const file of files) if (!this.#outlines.has(keyOf(file))) wanted.set(keyOf(file), file);
     const all = [...wanted.values()];
     for (const file of all.filter(({ made }) => made)) await this.#readMade(file);
     const plain = all.filter(({ made, mode }) => !made && whyUnreadable(mode) === undefined);
     for (let i = 0; i < plain.length; i += TOGETHER) await this.#readBatch(plain.slice(i, i + TOGETHER));
-    for (const file of files) {
-      if (this.#outlines.get(keyOf(file)) !== 'left') continue;
-      (file.made ? this.leftMade : this.left).add(file.unit.catalog);
-    }
   }
 
   async #readBatch(files: readonly CatalogFile[]): Promise<void> {
@@ -184,9 +197,13 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
     [context.leftMade, tooMany],
     [context.unreadable, broken],
   ];
+  const elsewhere = [...context.leftElsewhere].sort(compareText).join(', ');
   return {
     count: context.count.files > 0 ? context.count : undefined,
-    unchecked: all.flatMap(([catalogs, why]) => (catalogs.size > 0 ? [{ what: what(catalogs), why }] : [])),
+    unchecked: [
+      ...all.flatMap(([catalogs, why]) => (catalogs.size > 0 ? [{ what: what(catalogs), why }] : [])),
+      ...(elsewhere === '' ? [] : [{ what: `what ${elsewhere} has under the same names`, why: tooMuch }]),
+    ],
     incomplete: context.left.size > 0 ? `${what(context.left)}: ${tooMuch}` : undefined,
   };
 }

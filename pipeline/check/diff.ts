@@ -11,9 +11,10 @@ import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
-import { changesIn, joinedDiffs, placedDiffs } from './catalog-rules.ts';
+import { joinedDiffs, placedDiffs } from './catalog-rules.ts';
 import { touchedCatalogs } from './catalogs.ts';
 import type { PlacedDiff } from './report.ts';
+import { changesIn } from './world.ts';
 
 /** What changes, and which packages were compared to find it. */
 export interface Compared {
@@ -64,7 +65,7 @@ export async function diffRevisions(
   const { touched } = await touchedCatalogs({ objects, policy, trees, change }, reader);
   const changes = await Promise.all(
     touched.map(async (one) => {
-      const inEach = await changesIn(one, policy, { today });
+      const inEach = await changesIn(one, { policy, today });
       return joinedDiffs(inEach.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
     }),
   );

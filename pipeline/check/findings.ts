@@ -9,8 +9,8 @@ import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { checkBundles } from './bundles.ts';
-import { type CatalogResult, checkCatalog } from './catalog-rules.ts';
-import { type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
+import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
+import { NO_OTHERS, type OtherCatalogs, type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
 import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
@@ -18,7 +18,7 @@ import { danglingBundles } from './dangling.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
 import { checkPolicyAfter } from './policy-after.ts';
-import { pastOf } from './publication-history.ts';
+import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
@@ -26,10 +26,13 @@ import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
 import { checkAdvisories, NO_ADVISORIES } from './undone-advisories.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
+import type { RepositoryWorld } from './world.ts';
 
 /** A pull request with the catalogs that it touches. */
 export interface LoadedPull extends ForeseenPull {
   readonly touched: readonly TouchedCatalog[];
+  /** The touched packages in all other catalogs. */
+  readonly others: OtherCatalogs;
   /** What was read of the packages that are not touched. */
   readonly context: ContextReport;
 }
@@ -48,10 +51,11 @@ export interface CheckedPull extends LoadedPull {
 /** Reads the catalogs before and after the change. Of an unsafe change nothing more is read. */
 export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
   const { after, policy } = pull;
-  if (after.change.unsafe.length > 0) return { ...pull, touched: [], context: NO_CONTEXT };
+  if (after.change.unsafe.length > 0) return { ...pull, touched: [], others: NO_OTHERS, context: NO_CONTEXT };
   const reader = fileReader(after.objects, policy.limits, pull.files);
-  const { touched, context } = await touchedCatalogs(after, reader, pull.request.kept?.outlines);
-  return { ...pull, touched, context: contextReport(context, policy) };
+  const { touched, readOthers, context } = await touchedCatalogs(after, reader, pull.request.kept?.outlines);
+  const others = await readOthers();
+  return { ...pull, touched, others, context: contextReport(context, policy) };
 }
 
 /** Runs every check of content. Requests to different hosts run at the same time. */
@@ -141,40 +145,77 @@ interface CatalogResults extends Pick<ContextReport, 'unchecked' | 'incomplete'>
   readonly results: readonly CatalogResult[];
 }
 
-/** Checks the touched catalogs with their past, their companions and the manifests of their bundles. */
+/** Checks the touched catalogs, and those beside them, with all that is known of the repository. */
 async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promise<CatalogResults> {
-  const { repository, objects, policy, touched, tags, request, registry } = pull;
+  const { touched, others } = pull;
   if (touched.length === 0) return { results: [], unchecked: [], incomplete: undefined };
+  const { world, unchecked, incomplete } = await worldFor(pull);
+  const keepsChanges = fleet !== undefined;
+  const results = await Promise.all([
+    ...touched.map((catalog) => checkCatalog(catalog, world, { keepsChanges })),
+    ...others.neighbors.map((catalog) => checkNeighbors(catalog, world)),
+  ]);
+  return { results, unchecked, incomplete };
+}
+
+interface ReadWorld extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
+  readonly world: RepositoryWorld;
+}
+
+/** Reads what is known of the repository: the past, the companions, and the manifests of bundles. */
+async function worldFor(pull: LoadedPull): Promise<ReadWorld> {
+  const { repository, objects, policy, touched, others, tags, request, registry } = pull;
   const { trees } = pull.after;
   const images = { registry, store: request.cache };
-  const { historyOf, kept } = request;
   const names = touched.flatMap((catalog) => catalog.names);
-  const [past, companions] = await Promise.all([
-    pastOf(repository, { base: trees.base, policy, touched, historyOf, kept: kept?.versions, ...images }),
+  const [past, elsewhere, companions, crds] = await Promise.all([
+    pastOf(repository, { ...pastRequest(pull), touched, ...images }),
+    pastOf(repository, {
+      ...pastRequest(pull),
+      touched: pastElsewhere(pull),
+      what: PAST_ELSEWHERE,
+      ...images,
+    }),
     readCompanions({ objects, trees, policy, catalogs: names, ...images }),
+    crdsFor(pull),
   ]);
-  const crds = await crdsFor(pull);
-  const time = {
-    today: request.today,
-    published: past.published,
-    released: past.released,
-    lookups: crds.sides,
-    companions: companions.of,
-    digests: tags.digests,
-    keepsChanges: fleet !== undefined,
-  };
   return {
-    results: await Promise.all(touched.map((catalog) => checkCatalog(catalog, policy, time))),
-    unchecked: [...past.unread, ...crds.unchecked, ...companions.unchecked],
+    world: {
+      ...{ policy, today: request.today, everywhere: others.everywhere, companions: companions.of },
+      published: joinedPast(elsewhere.published, past.published),
+      released: new Set([...elsewhere.released, ...past.released]),
+      lookups: crds.sides,
+      digests: tags.digests,
+    },
+    unchecked: [...past.unread, ...elsewhere.unread, ...crds.unchecked, ...companions.unchecked],
     incomplete: companions.incomplete,
   };
 }
 
+const PAST_ELSEWHERE = 'earlier published versions in the other catalogs';
+
+function pastRequest({
+  after: { trees },
+  policy,
+  request: { historyOf, kept },
+}: LoadedPull): Pick<PastRequest, 'base' | 'policy' | 'historyOf' | 'kept'> {
+  return { base: trees.base, policy, historyOf, kept: kept?.versions };
+}
+
+/** The catalogs that the pull request does not touch, where they have the packages that it touches. */
+function pastElsewhere({ touched, others }: LoadedPull): PastRequest['touched'] {
+  const known = new Set(touched.flatMap(({ places }) => places.map(({ path }) => path)));
+  const packages = new Set(touched.flatMap((catalog) => [...catalog.packages]));
+  const places = others.places.filter(({ path }) => !known.has(path));
+  const names = [...new Set(places.map(({ catalog }) => catalog))];
+  return places.length === 0 ? [] : [{ names, packages, places }];
+}
+
 /** The manifests that are given, or the repository's own, if any rule looks at them. */
-async function crdsFor({ request, policy, after, touched }: LoadedPull): Promise<OwnManifests> {
+async function crdsFor({ request, policy, after, touched, others }: LoadedPull): Promise<OwnManifests> {
   const severityOf = severitiesOf(policy);
   const isNeeded = RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
-  if (!request.crds && isNeeded) return ownManifests(after, touched);
+  if (!request.crds && isNeeded) return ownManifests(after, [...touched, ...others.neighbors]);
   const { crds = () => undefined, manifests = () => undefined } = request;
   const given = { crds, manifests };
   return { sides: { before: given, after: given }, unchecked: [] };

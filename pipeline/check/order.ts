@@ -10,6 +10,8 @@ export interface CatalogOrder {
   readonly compare: (a: string, b: string) => number;
   /** Names of the catalogs that come next, the nearest first. @param most how many */
   readonly after: (name: string, most: number) => readonly string[];
+  /** Names of the catalogs that come before, the nearest first. @param most how many */
+  readonly before: (name: string, most: number) => readonly string[];
 }
 
 /** The policy's order; where it has none, that of the platform's versions after which catalogs are named. */
@@ -20,17 +22,19 @@ export function orderOf(
   const names = graph.catalogOrder.length > 0 ? graph.catalogOrder : byPlatform(units);
   const rank = new Map(names.map((name, i) => [name, i]));
   const place = (name: string): number => rank.get(name) ?? rank.size;
+  const neighborsIn = (order: readonly string[], name: string, most: number): readonly string[] => {
+    const at = order.indexOf(name);
+    if (at < 0) return [];
+    const next = order.slice(at + 1);
+    // Clusters of one stage never take the catalogs of another.
+    const own =
+      graph.catalogOrder.length > 0 ? next : next.filter((other) => streamOf(other) === streamOf(name));
+    return own.slice(0, most);
+  };
   return {
     compare: (a, b) => place(a) - place(b) || compareText(a, b),
-    after: (name, most) => {
-      const at = rank.get(name);
-      if (at === undefined) return [];
-      const next = names.slice(at + 1);
-      // Clusters of one stage never take the catalogs of another.
-      const own =
-        graph.catalogOrder.length > 0 ? next : next.filter((other) => streamOf(other) === streamOf(name));
-      return own.slice(0, most);
-    },
+    after: (name, most) => neighborsIn(names, name, most),
+    before: (name, most) => neighborsIn(names.toReversed(), name, most),
   };
 }
 

@@ -24,7 +24,7 @@ export interface PastRequest {
   /** Id of the base branch's tip. */
   readonly base: string;
   readonly policy: Policy;
-  readonly touched: readonly TouchedCatalog[];
+  readonly touched: readonly Pick<TouchedCatalog, 'names' | 'packages' | 'places'>[];
   readonly historyOf?: HistoryOf | undefined;
   /** What was read for another pull request of the repository. */
   readonly kept?: KeptVersions | undefined;
@@ -32,6 +32,8 @@ export interface PastRequest {
   readonly registry?: Registry | undefined;
   /** Keeps what released images have. */
   readonly store?: Store | undefined;
+  /** What the absence of any is called. */
+  readonly what?: string;
 }
 
 export interface Past {
@@ -64,8 +66,19 @@ export async function pastOf(repository: Repository, request: PastRequest): Prom
   return {
     published: new Map([...published, ...released]),
     released: new Set(released.keys()),
-    unread: [...(why === undefined ? [] : [{ what: 'earlier published versions', why }]), ...unread],
+    unread: [
+      ...(why === undefined ? [] : [{ what: request.what ?? 'earlier published versions', why }]),
+      ...unread,
+    ],
   };
+}
+
+/** Two readings of the past together; what the second says of a package of a catalog counts. */
+export function joinedPast(first: Published, second: Published): Published {
+  const names = new Set([...first.keys(), ...second.keys()]);
+  return new Map(
+    [...names].map((name) => [name, new Map([...(first.get(name) ?? []), ...(second.get(name) ?? [])])]),
+  );
 }
 
 const NO_HISTORY: PublishedHistory = { published: new Map(), incomplete: undefined };

@@ -5,11 +5,10 @@
  * are parsed.
  */
 import { createHash } from 'node:crypto';
-import { load } from '../../catalog/fbc/load.ts';
-import type { Channel } from '../../catalog/fbc/model.ts';
+import { type EachBlob, load } from '../../catalog/fbc/load.ts';
+import type { Blobs, Bundle, Channel } from '../../catalog/fbc/model.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { OUTLINE } from '../../catalog/olm/outline.ts';
-import type { Version } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { runGit } from '../git/process.ts';
@@ -18,7 +17,13 @@ import { LruCache } from '../lru-cache.ts';
 import type { Limits } from '../policy/policy.ts';
 
 /** By catalog and package. */
-export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
+export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBundle[]>>;
+
+/** A bundle that was once an entry of a channel, with where the rest of it stands. */
+export interface PastBundle extends PublishedBundle {
+  /** Git id of the latest file version that has the bundle; absent where no file tells of it. */
+  readonly file?: string;
+}
 
 export interface PublishedHistory {
   readonly published: Published;
@@ -107,7 +112,7 @@ export async function publishedIn(
   for (const { id, path, date } of versions) {
     const catalog = places.find((place) => path === place.path || path.startsWith(`${place.path}/`))?.catalog;
     const past = read.get(id);
-    if (catalog !== undefined && past) note(past, date, mapIn(found, catalog));
+    if (catalog !== undefined && past) note(past, { id, date }, mapIn(found, catalog));
   }
   const cut =
     read.size < files.size
@@ -130,16 +135,37 @@ async function contentOf(objects: ObjectReader, id: string, limits: Limits): Pro
   }
 }
 
-/** By catalog, package, and channel with bundle. */
-type Found = Map<string, Map<string, Map<string, PublishedBundle>>>;
+/** What was found of a package: entries by channel and bundle, and bundles, which may stand in other files. */
+interface FoundPackage {
+  readonly entries: Map<string, PublishedBundle>;
+  readonly bundles: Map<string, Required<Pick<PastBundle, 'bundle' | 'file'>>>;
+}
+
+/** By catalog and package. */
+type Found = Map<string, Map<string, FoundPackage>>;
 
 function publishedOf(found: Found): Published {
   return new Map(
     [...found].map(([catalog, packages]) => [
       catalog,
-      new Map([...packages].map(([name, bundles]) => [name, [...bundles.values()]] as const)),
+      new Map([...packages].map(([name, of]) => [name, bundlesOf(of)] as const)),
     ]),
   );
+}
+
+function bundlesOf({ entries, bundles }: FoundPackage): PastBundle[] {
+  return [...entries.values()].map((entry): PastBundle => {
+    const known = bundles.get(entry.name);
+    return known
+      ? { ...entry, ...known, version: known.bundle.version, image: known.bundle.image }
+      : { ...entry };
+  });
+}
+
+function packageIn(packages: Map<string, FoundPackage>, name: string): FoundPackage {
+  const known = packages.get(name) ?? { entries: new Map(), bundles: new Map() };
+  packages.set(name, known);
+  return known;
 }
 
 function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
@@ -148,10 +174,10 @@ function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
   return known;
 }
 
-/** What one version of a file says of channels, and of the versions of bundles. */
+/** The channels and bundles of one version of a file, in outline. */
 interface FilePast {
   readonly channels: readonly Channel[];
-  readonly versions: ReadonlyMap<string, Version | undefined>;
+  readonly bundles: readonly Bundle[];
   readonly bytes: number;
 }
 
@@ -165,49 +191,86 @@ async function filePast(
   { limits, kept }: { readonly limits: Limits; readonly kept: KeptVersions },
 ): Promise<FilePast> {
   const channels: Channel[] = [];
-  const versions = new Map<string, Version | undefined>();
-  // A line of three dashes at its beginning ends a document, wherever it stands.
-  for (const document of content.toString('utf8').split(/^---[ \t]*\r?$/m)) {
+  const bundles: Bundle[] = [];
+  for (const document of documentsIn(content)) {
     const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
     const past = kept.get(key) ?? (await parseDocument(document, limits));
     kept.keep(key, past, weightOf(past));
     channels.push(...past.channels);
-    for (const [name, version] of past.versions) versions.set(name, version);
+    bundles.push(...past.bundles);
   }
-  return { channels, versions, bytes: content.length };
+  return { channels, bundles, bytes: content.length };
 }
 
-function weightOf({ channels, versions }: FilePast): number {
-  return channels.reduce((sum, { entries }) => sum + entries.length, 1 + versions.size);
+/** A line of three dashes at its beginning ends a document, wherever it stands. */
+function documentsIn(content: Buffer): string[] {
+  return content.toString('utf8').split(/^---[ \t]*\r?$/m);
+}
+
+/** An outline of a bundle weighs as much as this many entries of channels. */
+const BUNDLE_WEIGHT = 5;
+
+function weightOf({ channels, bundles }: FilePast): number {
+  return channels.reduce((sum, { entries }) => sum + entries.length, 1 + BUNDLE_WEIGHT * bundles.length);
 }
 
 async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
+  // Of the text nothing stays: a bundle's is long, and its outline short.
+  const { channels, bundles } = await blobsIn(text, limits, {
+    channel: OUTLINE.channel,
+    bundle: OUTLINE.bundle,
+  });
+  return { channels, bundles, bytes: text.length };
+}
+
+async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Blobs> {
   const bytes = new TextEncoder().encode(text);
   const file = { path: 'file', read: () => bytes };
-  // Of the text nothing stays: a bundle's is long, and its version short.
-  const each = { channel: OUTLINE.channel, bundle: OUTLINE.bundle };
-  const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits, each);
-  return {
-    channels: blobs.channels,
-    versions: new Map(blobs.bundles.map(({ package: of, name, version }) => [`${of}\n${name}`, version])),
-    bytes: bytes.length,
-  };
+  return (await load({ files: () => Promise.resolve([file]) }, limits, each)).blobs;
 }
 
 /** Notes what a file had; what is known already had a later last day. */
 function note(
-  { channels, versions }: FilePast,
-  last: string,
-  packages: Map<string, Map<string, PublishedBundle>>,
+  { channels, bundles }: FilePast,
+  { id, date: last }: { readonly id: string; readonly date: string },
+  packages: Map<string, FoundPackage>,
 ): void {
+  for (const bundle of bundles) {
+    const known = packageIn(packages, bundle.package).bundles;
+    if (!known.has(bundle.name)) known.set(bundle.name, { bundle, file: id });
+  }
   for (const { package: of, name: channel, entries } of channels) {
-    const known = mapIn(packages, of);
-    for (const { name } of entries) {
-      const key = `${channel}\n${name}`;
-      const version = versions.get(`${of}\n${name}`);
-      if (!known.has(key)) known.set(key, { channel, name, version, last });
+    const known = packageIn(packages, of).entries;
+    for (const entry of entries) {
+      const key = `${channel}\n${entry.name}`;
+      if (!known.has(key)) known.set(key, { channel, name: entry.name, version: undefined, last, entry });
     }
   }
+}
+
+/**
+ * Reads bundles that are gone as a whole, with their manifests.
+ *
+ * @returns the bundles that could be read, which may be fewer
+ */
+export async function wholeBundles(
+  objects: ObjectReader,
+  wanted: readonly PastBundle[],
+  limits: Limits,
+): Promise<Bundle[]> {
+  const byFile = new Map<string, Set<string>>();
+  for (const { file, name } of wanted)
+    if (file !== undefined) byFile.set(file, (byFile.get(file) ?? new Set()).add(name));
+  const found: Bundle[] = [];
+  for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
+    const content = await contentOf(objects, id, limits);
+    const documents = content ? documentsIn(content) : [];
+    for (const document of documents.filter((text) => [...names].some((name) => text.includes(name)))) {
+      const { bundles } = await blobsIn(document, limits, {});
+      found.push(...bundles.filter(({ name }) => names.has(name)));
+    }
+  }
+  return found;
 }
 
 export interface OldVersions {

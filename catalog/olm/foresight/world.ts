@@ -6,7 +6,14 @@ import type { Crd } from '../../crd/crd.ts';
 import { crdsOfBundle } from '../../crd/of-bundle.ts';
 import { type Cel, loadCel } from '../../fbc/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import { type Bundle, type Catalog, catalogOf, type Package, type Property } from '../../fbc/model.ts';
+import {
+  type Bundle,
+  type Catalog,
+  catalogOf,
+  type Entry,
+  type Package,
+  type Property,
+} from '../../fbc/model.ts';
 import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import type { Version } from '../../version/version.ts';
@@ -42,6 +49,9 @@ export interface World {
   readonly platform: Minor | undefined;
   /** The catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly World[];
+  /** The catalogs of the platform's previous versions, the nearest first: their clusters come here. */
+  readonly preceding: readonly World[];
+  readonly publications: PublicationsOf;
   readonly crds: CrdsOf;
   /** What tags are known to stand for. */
   readonly digests: TagDigests;
@@ -55,6 +65,25 @@ export type CrdsOf = (bundle: Bundle) => readonly Crd[] | undefined;
 /** A bundle's manifests; undefined where they are unknown. */
 export type ManifestsOf = (bundle: Bundle) => Manifests | undefined;
 
+/** What a catalog has, or once had, under the name of a bundle. */
+export interface Publication {
+  readonly catalog: string;
+  /** Empty where it is unknown. */
+  readonly image: string;
+  /** Undefined where it is unknown. */
+  readonly version: Version | undefined;
+  /** The whole bundle, or its outline; undefined where only the names are known. */
+  readonly bundle: Bundle | undefined;
+  /** The last day on which the catalog had it, as `2026-01-31`; absent while it has it, and where it is unknown. */
+  readonly last?: string;
+}
+
+/** Finds what all catalogs of the repository have and had under a bundle's name, as far as it could be read. */
+export type PublicationsOf = (of: {
+  readonly package: string;
+  readonly bundle: string;
+}) => readonly Publication[];
+
 /** A bundle that was once an entry of a channel. */
 export interface PublishedBundle {
   readonly channel: string;
@@ -63,6 +92,12 @@ export interface PublishedBundle {
   readonly version: Version | undefined;
   /** The last day on which the catalog had it, as `2026-01-31`; absent where it is unknown. */
   readonly last?: string;
+  /** Its image, where that is known. */
+  readonly image?: string;
+  /** Its entry in the channel, where that is known. */
+  readonly entry?: Pick<Entry, 'replaces' | 'skips' | 'skipRange'>;
+  /** The bundle in outline, where that is known. */
+  readonly bundle?: Bundle;
 }
 
 export interface WorldOptions {
@@ -78,6 +113,9 @@ export interface WorldOptions {
   readonly asOf?: string;
   readonly platform?: Minor;
   readonly following?: readonly World[];
+  readonly preceding?: readonly World[];
+  /** What the catalogs have and had under a bundle's name; that of this catalog alone without it. */
+  readonly publications?: PublicationsOf;
   /** CRDs of bundles whose manifests the catalog does not hold. */
   readonly crds?: CrdsOf;
   /** What tags stand for, as a merged lock or a registry says. */
@@ -108,12 +146,44 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     platform: options.platform,
     digests: options.digests ?? new Map(),
     following: options.following ?? [],
+    preceding: options.preceding ?? [],
+    publications:
+      options.publications ??
+      publicationsIn([{ name, catalog, published, publishedIsAll: options.publishedIsAll ?? false }]),
     crds: (bundle) => crdsOfBundle(bundle) ?? options.crds?.(bundle),
     manifests: (bundle) => {
       const told = manifestsOfBundle(bundle);
       return told.objects ? told : (options.manifests?.(bundle) ?? told);
     },
   };
+}
+
+/** A catalog with what was ever published in it. */
+export interface PublishingCatalog {
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
+  /** Whether `published` has everything that clusters may have. */
+  readonly publishedIsAll?: boolean;
+}
+
+/** Looks bundles up in catalogs: what each has, then what it had, the latest first. */
+export function publicationsIn(catalogs: readonly PublishingCatalog[]): PublicationsOf {
+  return ({ package: of, bundle: name }) =>
+    catalogs.flatMap(({ name: catalog, catalog: { packages }, published, publishedIsAll }): Publication[] => {
+      const bundle = packages.get(of)?.bundles.get(name);
+      const past = (published.get(of) ?? []).filter((one) => one.name === name);
+      const isHere = bundle && (!publishedIsAll || past.length > 0);
+      const now = isHere ? [{ catalog, image: bundle.image, version: bundle.version, bundle }] : [];
+      return [...now, ...past.map((one) => pastPublication(catalog, one))];
+    });
+}
+
+function pastPublication(
+  catalog: string,
+  { image = '', version, bundle, last }: PublishedBundle,
+): Publication {
+  return { catalog, image, version, bundle, ...(last === undefined ? {} : { last }) };
 }
 
 /** Catalogs are foreseen as if they were served: what keeps them from it is found by other rules. */
