@@ -7,12 +7,16 @@ import { followingRecord, keepDocuments, type PublishedFrom } from './documents.
 import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
+import { learnFromImage } from './published-commit.ts';
 import { isFenced } from './push.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface Guarded {
   readonly repository: Repository;
   readonly fence: Fence | undefined;
+  readonly registry: Registry;
+  /** Given where the fence is not shared by all publishers: the published image is then asked as well. */
+  readonly ownFence?: OwnFence | undefined;
   /** Where the documents of every publish are kept, besides the directory that they are written to. */
   readonly records?: RecordStore | undefined;
   readonly catalog: string;
@@ -24,11 +28,19 @@ export interface Guarded {
   readonly from?: PublishedFrom | undefined;
 }
 
+/** A fence that only one clone or one machine reads. */
+export interface OwnFence {
+  /** Whether a tag may be moved whose image does not say which commit it was published from. */
+  readonly takeOver: boolean;
+}
+
 export interface Guard {
   /** The newer claim that makes this publish needless, once the tag follows it; undefined when there is none. */
-  newer(registry: Registry): Promise<StandingClaim | undefined>;
+  newer(): Promise<StandingClaim | undefined>;
   /** Claims the tag for an image that is in its place by digest, and moves it. */
   promote(digest: string, files: ReadonlyMap<string, string>): (tag: Follower) => Promise<void>;
+  /** The epoch that the commit is published in, once it is known that nothing newer is. */
+  epoch(): number;
   /** What the tag follows after the move; undefined before. */
   winner(): StandingClaim | undefined;
 }
@@ -38,7 +50,7 @@ export function guardOf(
   { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
   guarded: Guarded,
 ): Guard | undefined {
-  const { fence, repository, records, catalog, commit, epoch, lease, from } = guarded;
+  const { fence, repository, registry, records, catalog, commit, epoch, lease, from, ownFence } = guarded;
   if (!fence || !isFenced(to)) return undefined;
   const name = fenceName(catalog, place);
   const fencing: Fencing = {
@@ -48,20 +60,33 @@ export function guardOf(
     lease,
   };
   const beside = records ? [followingRecord(records, { name, catalog, place, from })] : [];
+  const learn = async (): Promise<void> => {
+    if (!ownFence) return;
+    const { registry: at, reference: tag } = await openDestination(to, registry);
+    const { isAncestor } = fencing;
+    await learnFromImage(fence, name, { registry: at, tag, place, isAncestor, ...ownFence });
+  };
+  let standingEpoch = 0;
   let winner: StandingClaim | undefined;
   return {
-    newer: async (registry) => {
+    newer: async () => {
+      await learn();
       const standing = await standingOf(fencing, { commit, epoch });
-      if (standing.kind === 'ahead') return undefined;
+      if (standing.kind === 'ahead') {
+        standingEpoch = standing.of?.epoch ?? 0;
+        return undefined;
+      }
       const { registry: at, reference } = await openDestination(to, registry);
       return (await converge(fencing, standing.by, [followingTag(at, reference), ...beside])).claim;
     },
     promote: (digest, files) => async (tag) => {
       // Kept before the claim: whoever moves the tag then finds all that belongs to it.
       if (records) await keepDocuments(records, name, { commit, digest, files });
+      await learn();
       const claimed = await claim(fencing, { commit, digest, epoch });
       winner = (await converge(fencing, claimed.claim, [tag, ...beside])).claim;
     },
+    epoch: () => epoch ?? standingEpoch,
     winner: () => winner,
   };
 }

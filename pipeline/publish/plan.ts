@@ -14,7 +14,7 @@ import type { Written } from '../write.ts';
 import { type AttestOptions, whyUnsigned } from './attest/attest.ts';
 import type { Signer } from './attest/signer.ts';
 import type { PublishedFrom } from './documents.ts';
-import { type Guard, type Guarded, guardOf } from './fence-guard.ts';
+import { type Guard, type Guarded, guardOf, type OwnFence } from './fence-guard.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { versionOf } from './immutable-tag.ts';
 import type { PublishReceipt } from './receipt.ts';
@@ -46,6 +46,8 @@ export interface PublishPorts {
   readonly registry: Registry;
   /** Decides whose tag it is; without one, the last to publish wins. */
   readonly fence?: Fence | undefined;
+  /** Given where the fence is not shared by all publishers. */
+  readonly ownFence?: OwnFence | undefined;
   /** How another holder of the tag's lease is waited for. */
   readonly lease?: LeaseOptions | undefined;
   /** Where the documents of every publish are kept as well; only behind a fence. */
@@ -113,7 +115,7 @@ export async function planPublish(
   ports: PublishPorts,
   request: PublishRequest,
 ): Promise<PlannedPublish | Ended> {
-  const { repository, registry, fence, lease, records } = ports;
+  const { repository, registry, fence, ownFence, lease, records } = ports;
   const [commit = ''] = await repository.resolve([request.commit]);
   const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
   if (!policy) return { kind: 'refused', findings };
@@ -125,6 +127,8 @@ export async function planPublish(
     return { kind: 'refused', findings: [await unsignedFinding(repository.objects, commit, unsigned)] };
   const guarded = {
     repository,
+    registry,
+    ownFence,
     records,
     lease,
     ...request,
@@ -132,7 +136,7 @@ export async function planPublish(
     fence: target.untagged ? undefined : fence,
   };
   const guard = guardOf(target, guarded);
-  const newer = await guard?.newer(registry);
+  const newer = await guard?.newer();
   if (newer) return { kind: 'superseded', findings: [], commit, by: newer, image: target.name };
   const version = target.immutableTags ? await versionAt(repository.objects, commit) : undefined;
   return { kind: 'planned', ports, request, commit, policy, target, version, guarded, guard };

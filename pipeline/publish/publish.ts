@@ -122,8 +122,10 @@ function attestedOf({ ports, request, target, built, receipt }: StagedPublish): 
 }
 
 /** Each place has a fence of its own: the slim image has another digest. The documents are those of the first. */
-function jobsOf({ target, version, built, base, guard, guarded, files }: StagedPublish): PushJob[] {
+function jobsOf(staged: StagedPublish): PushJob[] {
+  const { target, version, built, base, guard, guarded, files } = staged;
   const { to, also, slim, untagged } = target;
+  const commit = { commit: staged.commit, epoch: guard?.epoch() ?? 0 };
   const elsewhere = { ...guarded, records: undefined };
   const fencedJob = (
     place: ImageLocation,
@@ -136,6 +138,7 @@ function jobsOf({ target, version, built, base, guard, guarded, files }: StagedP
       place,
       untagged,
       version,
+      commit,
       promote: own?.promote(image.manifestList.digest, files),
       ...rest,
     };

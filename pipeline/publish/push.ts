@@ -13,6 +13,7 @@ import { filesArtifact } from './files-artifact.ts';
 import { tagForGood } from './immutable-tag.ts';
 import { PAGE, PAGE_TYPE } from './page.ts';
 import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
+import { commitArtifact, type PublishedCommit } from './published-commit.ts';
 
 /** An image and a place for it. */
 export interface PushJob {
@@ -26,6 +27,8 @@ export interface PushJob {
   readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
   /** Names the image in the tag that never moves; there is none without it. */
   readonly version?: string | undefined;
+  /** What the image is published from, attached to it where a tag is to name it. */
+  readonly commit?: PublishedCommit | undefined;
   /** The plan of a mirror, attached to the image. */
   readonly plan?: AttachedPlan | undefined;
   /** The page of the publish, attached to the image. */
@@ -124,12 +127,13 @@ async function attach(to: Destination, job: PushJob, mountFrom: readonly string[
   }
 }
 
-function attachedTo({ image: { manifestList }, plan, page }: PushJob): ImageContent[] {
+function attachedTo({ image: { manifestList }, commit, untagged, plan, page }: PushJob): ImageContent[] {
   const pages =
     page === undefined
       ? []
       : [filesArtifact(manifestList, { type: PAGE_TYPE, files: new Map([[PAGE, page]]) })];
-  return plan ? [planArtifact(manifestList, plan), ...pages] : pages;
+  const commits = untagged || !commit ? [] : [commitArtifact(manifestList, commit)];
+  return [...commits, ...(plan ? [planArtifact(manifestList, plan)] : []), ...pages];
 }
 
 /** Whether the image is to stand under its digest before, or without, a tag that names it. */

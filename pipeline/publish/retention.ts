@@ -12,6 +12,7 @@ import { SBOM_TYPE } from './attest/artifact.ts';
 import { versionIn } from './immutable-tag.ts';
 import { PAGE_TYPE } from './page.ts';
 import { PLAN_TYPE } from './plan-artifact.ts';
+import { COMMIT_TYPE } from './published-commit.ts';
 
 export interface Retention {
   /** How many of the newest immutable tags stay. */
@@ -28,7 +29,7 @@ export interface Retention {
 
 /** Artifacts that Portolan puts beside every image, whatever the policy says. */
 export function isPublished({ artifactType }: Descriptor): boolean {
-  return [PLAN_TYPE, PAGE_TYPE, SBOM_TYPE, STATEMENT_TYPE].includes(artifactType ?? '');
+  return [COMMIT_TYPE, PLAN_TYPE, PAGE_TYPE, SBOM_TYPE, STATEMENT_TYPE].includes(artifactType ?? '');
 }
 
 /** Requests at a time. */

@@ -143,6 +143,23 @@ test('portolan-publish writes the image, and names it by its digest', () => {
   sample.remove();
 });
 
+test('portolan-publish of an older commit in a new workspace leaves the tag where it is', () => {
+  const sample = sampleRepository();
+  const params = { catalog: 'v4.20', IMAGE: `oci:${join(folder(), 'images')}:v4.20` };
+  const published = (commit: string) => {
+    const source = join(folder(), 'source');
+    execFileSync('git', ['clone', '--quiet', sample.directory, source]);
+    const { exit, log, results } = runTask('portolan-publish', { params: { ...params, commit }, source });
+    expect(exit, log).toBe(0);
+    return results['IMAGE_DIGEST'];
+  };
+  const first = published(sample.base);
+  const newest = published(sample.addition);
+  expect(newest).not.toBe(first);
+  expect(published(sample.base)).toBe(newest);
+  sample.remove();
+});
+
 describe('portolan-mirror-sync', () => {
   test('a configuration that cannot be read is an error, not a mirror', () => {
     const source = folder();

@@ -65,6 +65,9 @@ export const command: Command = {
       description:
         'where to record the newest published commit (default: repo, a ref in the repository itself)',
     },
+    'take-over': {
+      description: 'move a tag even if its image does not say which commit it was published from',
+    },
     epoch: {
       value: 'N',
       description: 'publish a rewritten history; must be one more than the epoch in the fence',
@@ -86,8 +89,9 @@ export const command: Command = {
     'digest and uploads nothing. The tag moves last: until then it points to the previous image.',
     '',
     'The tag never moves backwards. A fence (the ref refs/portolan/<catalog>/<place>) records the newest published commit;',
-    'publishing an older commit succeeds without changing anything. Use --fence URL for a git repository that several',
-    'publishers share (token: PORTOLAN_GIT_TOKEN), and --fence DIR for publishers on one machine.',
+    'publishing an older commit succeeds without changing anything. The published image names its commit, too: a new clone',
+    'reads it there. Portolan does not move a tag whose image names no commit, unless you add --take-over. Use --fence URL for',
+    'a git repository that several publishers share (token: PORTOLAN_GIT_TOKEN), and --fence DIR for publishers on one machine.',
     '',
     'With --local, Portolan runs the same steps as its AWS functions, without a cloud. It pushes to DIR/registry, which',
     'portolan registry can serve, and writes the mirror files to DIR/documents. Use portolan status DIR to see the result.',
@@ -105,6 +109,9 @@ export const command: Command = {
     }
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
+    const ownFence = isRemote(invocation.text('fence') ?? '')
+      ? undefined
+      : { takeOver: invocation.flag('take-over') };
     const client = registryClientFor(invocation, terminal, {
       named: [...['to', 'slim', 'base-image'].map(invocation.text), ...invocation.list('also')],
     });
@@ -112,7 +119,7 @@ export const command: Command = {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
       const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
       const published = await publish(
-        { repository, registry: client, fence, progress, inRings: fence?.inRings },
+        { repository, registry: client, fence, ownFence, progress, inRings: fence?.inRings },
         { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });

@@ -17,6 +17,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],
+  'pipeline/publish/published-commit.ts': ['publish'],
   'pipeline/publish/plan-artifact.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],

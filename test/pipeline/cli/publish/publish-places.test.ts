@@ -111,6 +111,7 @@ test('what is in the image and where it comes from, signed, and verified', async
   expect((await referrers()).map(({ artifactType }) => artifactType).sort()).toEqual([
     'application/vnd.cyclonedx+json',
     'application/vnd.dev.portolan.mirror-plan.v1',
+    'application/vnd.dev.portolan.published-commit.v1',
     'application/vnd.dev.sigstore.bundle.v0.3+json',
     'application/vnd.dev.sigstore.bundle.v0.3+json',
   ]);
@@ -123,7 +124,7 @@ test('what is in the image and where it comes from, signed, and verified', async
   expect(await verify('--says', 'https://example.com/other')).toMatchObject({ exit: 1 });
   // The same image of a later commit: the documents stay as they are.
   await publish('main', ...words);
-  expect(await referrers()).toHaveLength(4);
+  expect(await referrers()).toHaveLength(5);
   expect(await portolan(at, 'verify', name, '--insecure', host)).toMatchObject({ exit: 2 });
 });
 
@@ -143,6 +144,7 @@ test('what the policy asks for is put beside the image', async () => {
   const found = await client.listReferrers(parseReference(name), JSON.parse(ran.out).receipt.digest);
   expect(found.map(({ artifactType }) => artifactType).sort()).toEqual([
     'application/vnd.cyclonedx+json',
+    'application/vnd.dev.portolan.published-commit.v1',
     'application/vnd.in-toto+json',
   ]);
 });
