@@ -84,7 +84,12 @@ export function decodeBlob(
     report('fbc/schema-missing', 'the object has no schema', [], 'schema: olm.bundle');
     return undefined;
   }
-  return decodeSchema({ ...meta, document }, report);
+  return decodeSchema({ ...meta, document }, reportTo(document, findings, packageOfMeta(meta)));
+}
+
+/** The package that a blob belongs to, or empty. */
+function packageOfMeta({ schema, package: of, name }: Meta): string {
+  return schema === 'olm.package' ? name : of;
 }
 
 /**
@@ -99,10 +104,18 @@ export function decodeMeta(
   return readMeta(value, reportTo(document, findings));
 }
 
-function reportTo(document: SourceDocument, findings: Finding[]): Report {
+/** @param ofPackage the package that alone is concerned; empty where nobody knows */
+function reportTo(document: SourceDocument, findings: Finding[], ofPackage = ''): Report {
   return (rule, message, path, hint) => {
     const location = document.locate(path);
-    findings.push({ rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) });
+    findings.push({
+      rule,
+      severity: 'error',
+      message,
+      location,
+      ...(hint === undefined ? {} : { hint }),
+      ...(ofPackage === '' ? {} : { package: ofPackage }),
+    });
   };
 }
 

@@ -139,6 +139,7 @@ import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
 import { rule as graphAmbiguousVersions } from './graph/ambiguous-versions.ts';
 import { rule as graphAutomaticDowngrade } from './graph/automatic-downgrade.ts';
+import { rule as graphBlockedByNeighbor } from './graph/blocked-by-neighbor.ts';
 import { rule as graphBundleMutated } from './graph/bundle-mutated.ts';
 import { rule as graphChannelRemoved } from './graph/channel-removed.ts';
 import { rule as graphChannelSwitchBlocked } from './graph/channel-switch-blocked.ts';
@@ -441,6 +442,7 @@ export const RULES: readonly Rule[] = [
   fbcYaml,
   graphAmbiguousVersions,
   graphAutomaticDowngrade,
+  graphBlockedByNeighbor,
   graphBundleMutated,
   graphChannelRemoved,
   graphChannelSwitchBlocked,

@@ -20,3 +20,28 @@ export function refusals(catalog: Catalog, unread: readonly Finding[]): Finding[
   const found = unread.filter(({ rule, severity }) => severity === 'error' && ids.has(rule));
   return [...found, ...runRules(catalog, rules)];
 }
+
+/**
+ * Whether OLM v1 can load a package of a catalog. catalogd stores whatever it can split into blobs, and
+ * operator-controller loads the blobs of one package: what another package lacks makes no difference.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/catalogmetadata/client/client.go (GetPackage)
+ */
+export function isLoadedByV1(unread: readonly Finding[], name: string): boolean {
+  return !unread.some(
+    ({ rule, severity, package: of }) =>
+      severity === 'error' && SPLIT.has(rule) && (of === undefined || of === name),
+  );
+}
+
+/** What keeps a file from being split into blobs, or a blob from being loaded. Both ignore a blob without a schema. */
+const SPLIT: ReadonlySet<string> = new Set([
+  'fbc/bundle-object',
+  'fbc/duplicate-key',
+  'fbc/field-type',
+  'fbc/json',
+  'fbc/limits',
+  'fbc/object',
+  'fbc/unreadable',
+  'fbc/yaml',
+]);

@@ -13,11 +13,14 @@ import {
   detailedPathV1,
   namedByEntries,
 } from '../../catalog/olm/foresight/detailed-path.ts';
+import { foresightOf } from '../../catalog/olm/foresight/foresight.ts';
+import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
+import { hindrancesOf } from '../../catalog/olm/foresight/neighbors.ts';
 import { celFor, type Olm } from '../../catalog/olm/foresight/world.ts';
 import { type MissingRequirement, missingRequirements } from '../../catalog/olm/resolve/missing.ts';
 import type { Place } from '../../catalog/olm/resolve/next-v0.ts';
 import type { Scope, ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
-import { isServed } from '../../catalog/rules/serve-refusals.ts';
+import { isLoadedByV1, isServed } from '../../catalog/rules/serve-refusals.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
@@ -65,6 +68,22 @@ export interface AnsweredPath {
   readonly last: string;
   /** What the next bundle needs under OLM v0 and none of the catalogs has; absent where nothing is missing. */
   readonly missing?: readonly MissingRequirement[];
+  /** What keeps it from upgrades under OLM v0 where it is installed in the same namespace; absent where nothing does. */
+  readonly unless?: readonly Exception[];
+}
+
+/** Another operator with which an upgrade path ends earlier. */
+export interface Exception {
+  readonly package: string;
+  readonly channel: string;
+  /** Its versions, the lowest first. */
+  readonly installed: readonly string[];
+  /** Where the upgrade path ends then. */
+  readonly end: string;
+  /** Name of the package or bundle that asks for something. */
+  readonly bundle: string;
+  /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
+  readonly requires: string;
 }
 
 export interface Step {
@@ -83,11 +102,12 @@ export interface Step {
  */
 export async function answerQuestion(catalogs: readonly ReadCatalog[], question: Question): Promise<Answer> {
   const scope = await scopeOf(catalogs, question);
+  const scopeV1 = { ...scope, catalogs: loadedByV1(scope, catalogs, question) };
   const source = sourceOf(scope, question);
   const installed = installedOf(source, question);
   const { bundle, assumed } = installed;
   const paths = question.olm.map((olm) =>
-    olm === 'v0' ? answerV0(scope, source, { question, bundle }) : answerV1(scope, { question, bundle }),
+    olm === 'v0' ? answerV0(scope, source, { question, bundle }) : answerV1(scopeV1, { question, bundle }),
   );
   return {
     package: question.package,
@@ -114,6 +134,15 @@ async function scopeOf(
     return { name, namespace: 'olm', priority: priorities.get(name) ?? 0, catalog, serving };
   });
   return { catalogs: all, cel: await celFor(all) };
+}
+
+/** The catalogs as OLM v1 sees them: it never builds opm's model, so other packages make no difference. */
+function loadedByV1(
+  { catalogs }: Scope,
+  read: readonly ReadCatalog[],
+  { package: name }: Question,
+): ScopeCatalog[] {
+  return catalogs.map((one, i) => ({ ...one, serving: isLoadedByV1(read[i]?.unread ?? [], name) }));
 }
 
 function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
@@ -211,10 +240,30 @@ function answerV0(
   const missing = path.arrives
     ? []
     : missingRequirements(scope, nextBundles(source, { package: name, channel }, at));
+  const unless = bundle ? exceptionsTo(scope, source, { place: { package: name, channel }, bundle }) : [];
   return {
     ...answered(scope, path, { where, channels: [channel], package: name }),
     ...(missing.length > 0 ? { missing } : {}),
+    ...(unless.length > 0 ? { unless } : {}),
   };
+}
+
+/** The operators beside which an upgrade path ends earlier. */
+function exceptionsTo(
+  scope: Scope,
+  source: ScopeCatalog,
+  { place, bundle }: { place: Place; bundle: Installed },
+): Exception[] {
+  if (scope.catalogs.some(({ serving }) => !serving)) return [];
+  return hindrancesOf(foresightOf(scope, source), place, bundle).map(
+    ({ neighbor, installed, from, to, requires, neighborRequires }) => ({
+      ...neighbor,
+      installed: [...installed].sort(compareInstalled).map(shortName),
+      end: shortName(from),
+      bundle: neighborRequires ? neighbor.package : to.name,
+      requires,
+    }),
+  );
 }
 
 /** The bundles of a channel that may follow an installation; for a new one those at the head. */

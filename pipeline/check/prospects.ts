@@ -5,6 +5,7 @@
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
 import { installedPath } from '../../catalog/olm/foresight/installed-path.ts';
+import { neighborPackages } from '../../catalog/olm/foresight/neighbors.ts';
 import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { Olm, World } from '../../catalog/olm/foresight/world.ts';
 import { PipelineError } from '../error.ts';
@@ -111,7 +112,9 @@ type PlacedInstallation = ClusterInstallation & { readonly installed: Installed 
 /** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
 function summariesOf(installations: readonly PlacedInstallation[], worlds: readonly World[]): PathSummary[] {
   if (worlds.length === 0) return [];
-  const own = installations.map((one) => installedPath(worldFor(one, worlds), one, one.installed));
+  const own = installations.map((one) =>
+    installedPath(worldFor(one, worlds), one, one.installed, besideOf(one, installations, worlds)),
+  );
   return installations.map((one, i) => {
     const mine = own[i] as PathSummary;
     if (one.olm !== 'v0' || mine.kind === 'fails') return mine;
@@ -122,6 +125,24 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
     const why = `OLM v0 resolves nothing in its namespace because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
     return { next: 'fails', kind: 'fails', end: '', arrives: false, why };
   });
+}
+
+/** What else is in its namespace from the same catalog, and may keep it from an upgrade. */
+function besideOf(
+  one: PlacedInstallation,
+  installations: readonly PlacedInstallation[],
+  worlds: readonly World[],
+): PlacedInstallation[] {
+  if (one.olm !== 'v0') return [];
+  const world = worldFor(one, worlds);
+  const neighbors = neighborPackages(world.foresight.scope, one.package);
+  return installations.filter(
+    (other) =>
+      other.olm === 'v0' &&
+      other.namespace === one.namespace &&
+      neighbors.has(other.package) &&
+      worldFor(other, worlds) === world,
+  );
 }
 
 /** The subscribed catalog where one is called so, else the first that has the package. */

@@ -63,9 +63,14 @@ export function countFleet(
 ): FleetReport {
   const nameable = new Set([...(packages ?? []), ...published]);
   const known = new Map<FleetInstallation, Rated>();
-  const rated = (installation: FleetInstallation): Rated => {
-    const found = known.get(installation) ?? rate(installation, simulate(installation), nameable);
-    known.set(installation, found);
+  const besideOf = neighborsIn(fleet, simulate);
+  const rated = (row: FleetRow): Rated => {
+    const { installation } = row;
+    const beside = besideOf(row);
+    const found =
+      (beside.length === 0 ? known.get(installation) : undefined) ??
+      rate(installation, simulate(installation, beside), nameable);
+    if (beside.length === 0) known.set(installation, found);
     return found;
   };
   const units = new Map<string, Unit>();
@@ -74,7 +79,7 @@ export function countFleet(
     const unit = units.get(key) ?? new Unit(row.count === undefined);
     units.set(key, unit);
     unit.see(row);
-    if (packages?.has(row.installation.package) ?? true) unit.add(rated(row.installation), row.count ?? 1);
+    if (packages?.has(row.installation.package) ?? true) unit.add(rated(row), row.count ?? 1);
   }
   const all = new Tally();
   const byPackage = new Map<string, Tally>();
@@ -100,6 +105,24 @@ export function countFleet(
       })),
     unread: fleet.unread,
   };
+}
+
+/** For each row about one cluster, what else that has installed and may keep it from an upgrade. */
+function neighborsIn(
+  { rows }: Fleet,
+  { concerns }: Simulation,
+): (row: FleetRow) => readonly FleetInstallation[] {
+  if (!concerns) return () => [];
+  const byCluster = groupedBy(
+    rows.filter(({ count }) => count === undefined),
+    ({ cluster }) => cluster,
+  );
+  return ({ cluster, count, installation }) =>
+    count === undefined
+      ? (byCluster.get(cluster) ?? [])
+          .map((row) => row.installation)
+          .filter((other) => concerns(installation, other))
+      : [];
 }
 
 /** Outcomes of clusters on which a merge has an effect, or may have one. */

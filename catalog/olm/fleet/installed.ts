@@ -1,7 +1,7 @@
 /** Which bundle of a catalog a fleet's installation is. */
 import { edgeField, type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
-import { formatVersion, tryParseVersion } from '../../version/version.ts';
+import { compareVersions, formatVersion, tryParseVersion } from '../../version/version.ts';
 import type { World } from '../foresight/world.ts';
 import type { FleetInstallation } from './fleet.ts';
 
@@ -47,12 +47,39 @@ function byVersion(
   if (bundle) return installedOf(bundle);
   const past = world.published.get(of)?.find((one) => one.version && formatVersion(one.version) === version);
   if (past) return { name: past.name, version: past.version };
+  const called = calledByVersion(ofPackage, of, version);
+  return called && upgraded(ofPackage, called);
+}
+
+/** A bundle that is gone, with the name that entries give it or that it most likely had. */
+function calledByVersion(ofPackage: Package | undefined, of: string, version: string): Installed | undefined {
   const parsed = tryParseVersion(version);
   if (!parsed) return undefined;
   const named = namesInEntries(ofPackage).find((name) =>
     ENDINGS.some((ending) => name.endsWith(ending + version)),
   );
-  return upgraded(ofPackage, { name: named ?? `${of}.v${version}`, version: parsed });
+  return { name: named ?? `${of}.v${version}`, version: parsed };
+}
+
+/**
+ * A bundle that the catalog no longer has and that nothing upgrades: whoever runs it got it from somewhere. Undefined
+ * where all is known that was ever published, and for what is newer than all that the catalog has: it was not dropped.
+ */
+export function droppedFrom(
+  world: World,
+  { package: of, name, version }: FleetInstallation,
+): Installed | undefined {
+  const ofPackage = world.catalog.packages.get(of);
+  if (!ofPackage) return undefined;
+  const called = calledByVersion(ofPackage, of, version);
+  const dropped = called && name !== '' ? { ...called, name } : called;
+  if (!dropped?.version || ofPackage.bundles.has(dropped.name)) return undefined;
+  const { version: own } = dropped;
+  const isOlder = [...ofPackage.bundles.values()].some(
+    ({ version: other }) => other && compareVersions(own, other) < 0,
+  );
+  if (!isOlder) return undefined;
+  return world.isPublished({ package: of, bundle: dropped.name }) ? dropped : undefined;
 }
 
 function hasVersion(bundle: Bundle, version: string): boolean {

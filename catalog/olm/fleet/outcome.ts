@@ -4,11 +4,12 @@
  */
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareMinors, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
-import { installedPath } from '../foresight/installed-path.ts';
+import { type Beside, installedPath } from '../foresight/installed-path.ts';
+import { neighborPackages } from '../foresight/neighbors.ts';
 import type { PathSummary } from '../foresight/upgrade-impact.ts';
 import type { Change, World } from '../foresight/world.ts';
 import type { FleetInstallation } from './fleet.ts';
-import { installedIn, isNamed } from './installed.ts';
+import { droppedFrom, installedIn, isNamed } from './installed.ts';
 
 /**
  * The outcomes. Of several for one cluster the first in this order counts.
@@ -54,11 +55,37 @@ export interface FleetOutcome {
 }
 
 /** Says what becomes of an installation. */
-export type Simulation = (installation: FleetInstallation) => FleetOutcome;
+export interface Simulation {
+  /** @param beside what else the cluster has installed: under OLM v0 it may be in the same namespace */
+  (installation: FleetInstallation, beside?: readonly FleetInstallation[]): FleetOutcome;
+  /** Whether one package may keep another one from an upgrade. */
+  readonly concerns?: (installation: FleetInstallation, other: FleetInstallation) => boolean;
+}
+
+/** Whether what one of two installations requires has to do with the other one. */
+function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns']> {
+  return ({ olm, platform, package: name }, other) =>
+    olm === 'v0' &&
+    other.olm === 'v0' &&
+    other.platform === platform &&
+    other.package !== name &&
+    worlds.some(({ foresight }) => neighborPackages(foresight.scope, name).has(other.package));
+}
+
+/** What a world knows of what else is installed. */
+function besideIn(world: World, beside: readonly FleetInstallation[]): Beside[] {
+  return beside.flatMap((one) => {
+    const installed = world.catalog.packages.has(one.package) ? installedIn(world, one) : undefined;
+    return installed ? [{ package: one.package, channels: one.channels, installed }] : [];
+  });
+}
 
 /** What changes of catalogs do, each catalog being one change. */
 export function changeSimulation(changes: readonly Change[]): Simulation {
-  return (installation) => {
+  const simulate = (
+    installation: FleetInstallation,
+    beside: readonly FleetInstallation[] = [],
+  ): FleetOutcome => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
     if (at.length === 0) {
       // Without a platform nobody can tell whether the catalogs that change are the cluster's.
@@ -66,19 +93,26 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }
     const named = at.find(({ after }) => after.name === installation.catalog);
-    return worstOf((named ? [named] : at).map((change) => changedBy(change, installation)));
+    return worstOf((named ? [named] : at).map((change) => changedBy(change, installation, beside)));
   };
+  const worlds = changes.flatMap(({ before, after }) => [before, after]);
+  return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
 
 /** What a change does to an installation that uses its catalog. */
-function changedBy(change: Change, installation: FleetInstallation): FleetOutcome {
+function changedBy(
+  change: Change,
+  installation: FleetInstallation,
+  others: readonly FleetInstallation[],
+): FleetOutcome {
   const states = [change.before, change.after].filter((world) => has(world, installation));
   if (states.length === 0) return notKnown('package');
   if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
   const installed = installedBefore(change, installation);
   if (!installed) return notKnown('version');
-  const before = installedPath(change.before, installation, installed);
-  const after = installedPath(change.after, installation, installed);
+  const beside = besideIn(change.before, others);
+  const before = installedPath(change.before, installation, installed, beside);
+  const after = installedPath(change.after, installation, installed, beside);
   const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
   return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
 }
@@ -98,7 +132,10 @@ function worstOf(all: readonly FleetOutcome[]): FleetOutcome {
 export function stateSimulation(worlds: readonly World[]): Simulation {
   const platforms = worlds.flatMap(({ platform }) => platform ?? []);
   const only = platforms.length === 1 ? platforms[0] : undefined;
-  return (installation) => {
+  const simulate = (
+    installation: FleetInstallation,
+    others: readonly FleetInstallation[] = [],
+  ): FleetOutcome => {
     const at = worlds.filter(({ platform }) =>
       installation.platform === '' && platform !== undefined
         ? platform === only
@@ -109,18 +146,20 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     if (having.length === 0) return notKnown('package');
     const world = called(having, installation, ({ name }) => name);
     if (!hasChannel(world, installation)) return notKnown('channel');
-    const installed = installedIn(world, installation);
+    const installed = installedIn(world, installation) ?? droppedFrom(world, installation);
     if (!installed) return notKnown('version');
-    const path = installedPath(world, installation, installed);
+    const beside = besideIn(world, others);
+    const path = installedPath(world, installation, installed, beside);
     const [following] = world.following;
     const then =
       following && has(following, installation)
-        ? installedPath(following, installation, installed)
+        ? installedPath(following, installation, installed, beside)
         : undefined;
     const isStuckNext = following !== undefined && !then?.arrives;
     const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
     return isNamed(world, installation.package, installed) ? found : unnamed(found);
   };
+  return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
 
 /** What a change adds is on no cluster yet; but what it upgrades may be, and so may a package that comes to a catalog. */

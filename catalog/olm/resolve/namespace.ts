@@ -200,6 +200,8 @@ class Problem {
       this.#places.set(known, next);
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
+        // What nobody is known to have is in a catalog that is not known.
+        if (providers.length === 0 && this.#scope.assumesDependencies) continue;
         waiting.push(...providers);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
         variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });

@@ -3,11 +3,14 @@
  */
 
 import type { Cel } from '../../fbc/cel.ts';
+import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import type { Version } from '../../version/version.ts';
 import { type Candidates, candidatesOf } from './candidates.ts';
 import { type Offer, offerOf } from './requirement.ts';
+
+export type { Offer } from './requirement.ts';
 
 /** What a namespace of a cluster can see. */
 export interface Scope {
@@ -126,4 +129,10 @@ export function offerOfBundle(bundle: Bundle): Offer {
     offers.set(bundle, offer);
   }
   return offer;
+}
+
+/** What an installed bundle offers: of one that its package no longer has, only the name and version are known. */
+export function offerOfInstalled(ofPackage: Package | undefined, name: string, installed: Installed): Offer {
+  const bundle = ofPackage?.bundles.get(installed.name);
+  return bundle ? offerOfBundle(bundle) : offerOf([], { package: name, version: installed.version });
 }

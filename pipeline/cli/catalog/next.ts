@@ -144,7 +144,7 @@ function answerText(answer: Answer, question: Question): string {
 }
 
 function pathLines(answered: AnsweredPath, question: Question): string[] {
-  const { olm, where, steps, last, arrives, missing = [] } = answered;
+  const { olm, where, steps, last, arrives, missing = [], unless = [] } = answered;
   const names = steps.map(
     ({ version, name, edge, deprecated }) =>
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
@@ -155,7 +155,11 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
     ({ bundle, requires }) =>
       `    MISSING: ${bundle} requires an operator ${requires}; if another catalog on the cluster has one, name that catalog too`,
   );
-  return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking];
+  const exceptions = unless.map(
+    ({ package: name, channel, installed, end: at, bundle, requires }) =>
+      `    UNLESS ${name} ${installed.join(', ')} (channel ${channel}) is installed in the same namespace: ${bundle} requires an operator ${requires}, so it stays at ${at}`,
+  );
+  return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking, ...exceptions];
 }
 
 function headText({ olm, channels: [channel], steps }: AnsweredPath): string {

@@ -39,6 +39,17 @@ async function changing(name: string, before: WrittenPackage, after: WrittenPack
   return changeSimulation([await changeOf(await state(name, before), await state(name, after))]);
 }
 
+/** Package `p` from 1.0.0 to 1.1.0, and package `d` that requires some versions of it. */
+async function withDependent(versionRange: string) {
+  const required = { type: 'olm.package.required', value: { packageName: 'p', versionRange } };
+  const d: WrittenPackage = {
+    versions: ['1.0.0'],
+    channels: { a: [{ name: 'd.v1.0.0' }] },
+    properties: { '1.0.0': [required] },
+  };
+  return { name: 'v4.18', catalog: await catalogFrom({ p: chain('1.0.0', '1.1.0'), d }) };
+}
+
 const PLAIN: FleetInstallation = {
   platform: '4.18',
   olm: 'v0',
@@ -319,4 +330,53 @@ describe('counting', () => {
     expect(numbers(report)).toEqual({ 'not-known': 3, head: 1 });
     expect(reachedClusters(report)).toBe(3);
   });
+});
+
+describe('what a cluster has beside an installation', () => {
+  const rows = [row('with'), row('with', { package: 'd' }), row('without')];
+
+  test('keeps it from an upgrade where that requires another version', async () => {
+    const world = await worldOf(await withDependent('<1.1.0'));
+    const report = countFleet(fleetOf(...rows), stateSimulation([world]), new Set(['p']));
+    expect(numbers(report)).toEqual({ stuck: 1, upgrades: 1 });
+  });
+
+  test('makes no difference where it allows the upgrade', async () => {
+    const world = await worldOf(await withDependent('<2.0.0'));
+    const report = countFleet(fleetOf(...rows), stateSimulation([world]), new Set(['p']));
+    expect(numbers(report)).toEqual({ upgrades: 2 });
+  });
+
+  test('counts in a change too', async () => {
+    const before = { ...(await withDependent('<1.1.0')), catalog: await catalogFrom({ p: chain('1.0.0') }) };
+    const change = await changeOf(before, await withDependent('<1.1.0'));
+    const report = countFleet(
+      fleetOf(row('with', { package: 'd' }), row('with')),
+      changeSimulation([change]),
+      new Set(['p']),
+    );
+    // The dependent was not in the catalog before, so no cluster is known to have it.
+    expect(numbers(report)).toEqual({ moves: 1 });
+    const same = await changeOf(await withDependent('<1.1.0'), await withDependent('<1.1.0'));
+    const later = countFleet(
+      fleetOf(row('with', { package: 'd' }), row('with')),
+      changeSimulation([same]),
+      new Set(['p']),
+    );
+    expect(numbers(later)).toEqual({ stuck: 1 });
+  });
+});
+
+test('a version that the catalog dropped and nothing upgrades is stuck, as in `portolan next`', async () => {
+  const world = await worldOf(await state('v4.18', chain('1.0.0', '1.1.0')));
+  const simulate = stateSimulation([world]);
+  expect(simulate({ ...PLAIN, version: '0.9.0' })).toMatchObject({ outcome: 'stuck', installed: '' });
+  expect(simulate({ ...PLAIN, version: '', name: 'p.v0.9.0' })).toMatchObject({ notKnown: 'version' });
+  expect(simulate({ ...PLAIN, version: '1.2.0' })).toMatchObject({ notKnown: 'version' });
+  const all = await worldOf({
+    ...(await state('v4.18', chain('1.0.0', '1.1.0'))),
+    published: new Map([['p', [{ channel: 'a', name: 'p.v1.0.0', version: undefined }]]]),
+    publishedIsAll: true,
+  });
+  expect(stateSimulation([all])({ ...PLAIN, version: '0.9.0' })).toMatchObject({ notKnown: 'version' });
 });

@@ -230,6 +230,69 @@ describe('portolan next', () => {
       },
     );
     expect(out).toContain('STUCK: opm serve rejects the catalog v4.20');
+    const v1 = await runCommand(['next', '--package', 'p', '--version', '1.1.0', '--olm', 'v1', 'v4.20'], {
+      directory,
+    });
+    expect(v1).toMatchObject({ exit: 0, out: expect.stringContaining('reaches the head of a channel') });
+  });
+
+  test.each([
+    [
+      'an invalid field of another package',
+      'schema: olm.channel\npackage: q\nname: a\nentries: no list\n',
+      0,
+    ],
+    [
+      'an invalid field of its own package',
+      'schema: olm.channel\npackage: p\nname: b\nentries: no list\n',
+      1,
+    ],
+    ['a file that is no YAML', 'schema: [\n', 1],
+  ])('OLM v1 looks only at its own package, and at whether files can be read: %s', async (_, text, exit) => {
+    const directory = catalogs({ 'v4.20': { p: CHAIN } });
+    writeFileSync(join(directory, 'v4.20', 'more.yaml'), text);
+    const asked = ['next', '--package', 'p', '--version', '1.1.0', '--olm', 'v1', 'v4.20'];
+    expect(await runCommand(asked, { directory })).toMatchObject({ exit });
+  });
+
+  describe('what else is installed in the namespace', () => {
+    const PB: WrittenPackage = {
+      versions: ['1.0.0', '2.0.0'],
+      channels: { a: [{ name: 'pb.v1.0.0' }, { name: 'pb.v2.0.0', replaces: 'pb.v1.0.0' }] },
+    };
+    const needing = (versionRange: string): WrittenPackage => ({
+      versions: ['1.0.0'],
+      channels: { a: [{ name: 'pa.v1.0.0' }] },
+      properties: {
+        '1.0.0': [{ type: 'olm.package.required', value: { packageName: 'pb', versionRange } }],
+      },
+    });
+    const asked = ['next', '--package', 'pb', '--version', '1.0.0', '--olm', 'v0', 'v4.20'];
+
+    test('may keep an operator that it requires from an upgrade', async () => {
+      const directory = catalogs({ 'v4.20': { pa: needing('<2.0.0'), pb: PB } });
+      const { exit, out } = await runCommand(asked, { directory });
+      expect(exit).toBe(0);
+      expect(out).toContain(
+        '    UNLESS pa 1.0.0 (channel a) is installed in the same namespace: pa requires an operator with package: pb and with version in range: <2.0.0, so it stays at 1.0.0\n',
+      );
+      const { out: json } = await runCommand([...asked, '--json'], { directory });
+      expect(JSON.parse(json).roads[0].unless).toEqual([
+        {
+          package: 'pa',
+          channel: 'a',
+          installed: ['1.0.0'],
+          end: '1.0.0',
+          bundle: 'pa',
+          requires: 'with package: pb and with version in range: <2.0.0',
+        },
+      ]);
+    });
+
+    test('makes no difference where it allows the upgrade', async () => {
+      const directory = catalogs({ 'v4.20': { pa: needing('<3.0.0'), pb: PB } });
+      expect((await runCommand(asked, { directory })).out).not.toContain('UNLESS');
+    });
   });
 
   test.each([

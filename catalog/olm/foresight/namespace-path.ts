@@ -1,0 +1,109 @@
+/**
+ * What OLM v0 does with several operators in one namespace, upgrade by upgrade: it resolves them together, so each of
+ * them may keep another one from an upgrade.
+ */
+import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Property } from '../../fbc/model.ts';
+import { formatVersion } from '../../version/version.ts';
+import { resolveNamespace } from '../resolve/namespace.ts';
+import type { Place } from '../resolve/next-v0.ts';
+import type { Reason, Target } from '../resolve/outcome.ts';
+import { REQUIRING, RequirementError, requirementOf } from '../resolve/requirement.ts';
+import { type Offer, offerOfInstalled, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
+
+/** An operator in the namespace. */
+export interface Member {
+  /** The catalog that it is subscribed to. */
+  readonly source: ScopeCatalog;
+  readonly place: Place;
+  readonly installed: Installed;
+}
+
+export interface NamespacePath {
+  /** The upgrades of the first operator. */
+  readonly steps: readonly Target[];
+  /** Where it ends. */
+  readonly end: Installed;
+  /** Why nothing in the namespace is resolved any more; undefined where nothing complains. */
+  readonly reason: Reason | undefined;
+}
+
+/** Most upgrades of a namespace that are followed: those of one that goes in a circle have no end. */
+const MOST = 200;
+
+/** The upgrade path of the first of some operators. */
+export function namespacePath(scope: Scope, members: readonly Member[]): NamespacePath {
+  const steps: Target[] = [];
+  let now = members;
+  for (let i = 0; i < MOST; i++) {
+    const resolution = resolveNamespace(scope, {
+      name: 'operators',
+      subscriptions: now.map(({ source, place, installed }) => ({
+        name: place.package,
+        ...place,
+        catalog: source.name,
+        startingCSV: '',
+        installedCSV: installed.name,
+      })),
+      installed: now.map((one) => installedAmong(scope, one, now)),
+    });
+    if (resolution.kind === 'fails') return { steps, end: endOf(now), reason: resolution.reason };
+    const next = now.map((one) => afterSteps(one, resolution.steps));
+    if (next.every((one, position) => one === now[position])) break;
+    const [first] = next;
+    if (first && first !== now[0]) {
+      steps.push({ ...first.installed, catalog: first.source.name, channel: first.place.channel });
+    }
+    now = next;
+  }
+  return { steps, end: endOf(now), reason: undefined };
+}
+
+function endOf([first]: readonly Member[]): Installed {
+  return first?.installed ?? { name: '', version: undefined };
+}
+
+function afterSteps(
+  one: Member,
+  steps: readonly { readonly bundle: string; readonly subscriptions: readonly string[] }[],
+): Member {
+  const { source, place, installed } = one;
+  const step = steps.find(({ subscriptions }) => subscriptions.includes(place.package));
+  const bundle = step && source.catalog.packages.get(place.package)?.bundles.get(step.bundle);
+  return bundle && bundle.name !== installed.name ? { source, place, installed: installedOf(bundle) } : one;
+}
+
+/** What is known to be installed; of what it requires only that counts which the others meet. */
+function installedAmong(
+  { cel }: Scope,
+  { source, place, installed }: Member,
+  all: readonly Member[],
+): {
+  readonly name: string;
+  readonly version: Installed['version'];
+  readonly properties: readonly Property[];
+} {
+  const { name, version } = installed;
+  const bundle = source.catalog.packages.get(place.package)?.bundles.get(name);
+  const own = { packageName: place.package, ...(version ? { version: formatVersion(version) } : {}) };
+  const others = all.filter((one) => one.place.package !== place.package).map(offerOfMember);
+  const properties = (bundle?.properties ?? [{ type: 'olm.package', value: own }]).filter(
+    (property) => !REQUIRING.has(property.type) || isMetBy(property, cel, others),
+  );
+  return { name, version, properties };
+}
+
+function isMetBy(property: Property, cel: Scope['cel'], others: readonly Offer[]): boolean {
+  try {
+    const { holds } = requirementOf(property, cel);
+    return others.some(holds);
+  } catch (error) {
+    if (error instanceof RequirementError) return false;
+    throw error;
+  }
+}
+
+/** What an operator offers to the others of its namespace. */
+export function offerOfMember({ source, place, installed }: Member): Offer {
+  return offerOfInstalled(source.catalog.packages.get(place.package), place.package, installed);
+}
