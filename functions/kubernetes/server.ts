@@ -1,5 +1,6 @@
 /** HTTP servers of the host's processes: webhooks and jobs on one port, probes and metrics on another. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { limitConnections } from '../../pipeline/server-limits.ts';
 
 export interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -26,19 +27,36 @@ export interface RunningServer {
 const LARGEST = 6 * 1024 * 1024;
 /** Bytes of all bodies that have not been answered: who sends slowly must not fill the memory. */
 const MOST_HELD = 64 * 1024 * 1024;
-const MOST_CONNECTIONS = 1000;
-/** How long a request may take to come, in ms. */
-const COMING = 30_000;
+
+/** What the server takes upon itself; times in ms. */
+export interface ServerLimits {
+  /** Until the head of a request has come. */
+  readonly head: number;
+  /** Until all of a request has come. */
+  readonly request: number;
+  /** Connections at once. */
+  readonly connections: number;
+  /** Connections at once from one address, which may be a router's. */
+  readonly perAddress: number;
+}
+
+const LIMITS: ServerLimits = { head: 10_000, request: 25_000, connections: 1000, perAddress: 250 };
 
 /** @param log told of what no route expects */
 export async function serve(
   port: number,
   routes: Routes,
   log: (line: string) => void,
+  limits: ServerLimits = LIMITS,
 ): Promise<RunningServer> {
   const held = { bytes: 0 };
   const server = createServer(
-    { requestTimeout: COMING, headersTimeout: COMING / 2 },
+    {
+      requestTimeout: limits.request,
+      headersTimeout: limits.head,
+      // Node looks for requests that take too long only so often: every 30 s when left out.
+      connectionsCheckingInterval: Math.min(1000, limits.head),
+    },
     async (request, response) => {
       const answer = (status: number, body: string, type = 'text/plain'): void => {
         response.writeHead(status, {
@@ -80,7 +98,13 @@ export async function serve(
       }
     },
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  // A reader who takes nothing of an answer for so long is gone.
+  server.timeout = 120_000;
+  limitConnections(server, {
+    total: limits.connections,
+    perAddress: limits.perAddress,
+    beyond: 'replace',
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, resolve);

@@ -5,6 +5,13 @@ const PATTERN = 'pipeline/policy/owners/code-owners-pattern.ts';
 const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
 const OWNERS_TEST = 'test/pipeline/policy/owners/owners.test.ts';
 
+const REGISTRY = 'pipeline/oci/registry/embedded/server.ts';
+const EXPOSED = 'test/pipeline/oci/registry/embedded/exposed.test.ts';
+const LIMITS_TEST = 'test/pipeline/server-limits.test.ts';
+const RECEIVER_TEST = 'test/functions/kubernetes/server.test.ts';
+const GRPC = 'pipeline/catalogs/serve/grpc-server.ts';
+const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
+
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 41,
@@ -26,8 +33,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 42,
     without: 'errors for duplicate keys',
     file: 'pipeline/settings.ts',
-    text: 'settings: findings.length > 0 ? undefined : settings',
-    instead: 'settings',
+    text: "const { settings, findings } = read(file, bytes, 'error');",
+    instead: "const { settings, findings } = { ...read(file, bytes, 'warning'), findings: [] };",
     test: OWNERS_TEST,
   },
   {
@@ -37,5 +44,90 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (this.#plain) refuseUnlessPlain(first);',
     instead: '',
     test: OWNERS_TEST,
+  },
+  {
+    attack: 47,
+    without: 'asking whether a tag in a query is one',
+    file: 'pipeline/oci/registry/embedded/push.ts',
+    text: 'if (!tags.every(isTag))',
+    instead: 'if (tags.length > 99)',
+    test: EXPOSED,
+  },
+  {
+    attack: 47,
+    without: 'an answer to requests that fail unexpectedly',
+    file: REGISTRY,
+    text: "return error instanceof PipelineError ? replyTo(error) : refusal(500, 'UNKNOWN', 'internal error');",
+    instead: 'return replyTo(error);',
+    test: EXPOSED,
+  },
+  {
+    attack: 48,
+    without: 'names in a layout that are names',
+    file: 'pipeline/oci/registry/layout/layout.ts',
+    text: "if (!(repository === '' || isRepository(repository)) || !(tag === undefined || isTag(tag)))",
+    instead: 'if (tag === repository)',
+    test: EXPOSED,
+  },
+  {
+    attack: 49,
+    without: 'a limit of wrong passwords',
+    file: 'pipeline/oci/registry/embedded/attempts.ts',
+    text: 'const isTooMany = recent.length + own.length >= MOST_WRONG;',
+    instead: 'const isTooMany = recent.length + own.length >= MOST_WRONG * 1000;',
+    test: EXPOSED,
+  },
+  {
+    attack: 50,
+    without: 'refusing to serve everybody',
+    file: REGISTRY,
+    text: 'refuseOpenRegistry(options);',
+    instead: 'refuseOpenRegistry({ ...options, openToAll: true });',
+    test: EXPOSED,
+  },
+  {
+    attack: 51,
+    without: 'a limit of the connections of an address',
+    file: 'pipeline/server-limits.ts',
+    text: 'const isBeyond = own.size >= limits.perAddress;',
+    instead: 'const isBeyond = own.size >= limits.perAddress * 1000;',
+    test: LIMITS_TEST,
+  },
+  {
+    attack: 51,
+    without: 'limits of the connections of the receiver',
+    file: 'functions/kubernetes/server.ts',
+    text: "beyond: 'replace',",
+    instead: "beyond: 'refuse',",
+    and: {
+      file: 'pipeline/server-limits.ts',
+      text: 'const isBeyond = own.size >= limits.perAddress;',
+      instead: 'const isBeyond = own.size >= limits.perAddress * 1000;',
+    },
+    test: RECEIVER_TEST,
+  },
+  {
+    attack: 51,
+    without: 'limits of the connections of the gRPC server',
+    file: GRPC,
+    text: "limitConnections(server as unknown as Server, { total, perAddress, beyond: 'refuse' });",
+    instead: 'server.maxConnections = total + perAddress;',
+    test: GRPC_TEST,
+  },
+  {
+    attack: 52,
+    without: 'looking for requests that stall',
+    file: 'functions/kubernetes/server.ts',
+    text: 'requestTimeout: limits.request,',
+    instead: 'requestTimeout: limits.request * 10_000,',
+    test: RECEIVER_TEST,
+  },
+  {
+    attack: 52,
+    without: 'a time in which a message must come',
+    file: GRPC,
+    text: "call.end(Status.deadlineExceeded, 'no message came in time')",
+    instead: 'undefined',
+    test: GRPC_TEST,
   },
 ];

@@ -12,7 +12,9 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
+import type { Server } from 'node:net';
 import { PipelineError } from '../../error.ts';
+import { limitConnections } from '../../server-limits.ts';
 import { MessageReader } from './grpc-messages.ts';
 import { GrpcFailure, Status } from './grpc-status.ts';
 import type { Listening } from './listening.ts';
@@ -37,6 +39,8 @@ const GRACE = 2000;
 export interface GrpcLimits {
   /** Connections at once; further ones are closed. */
   readonly connections: number;
+  /** Connections at once from one address; further ones are closed. */
+  readonly perAddress: number;
   /** Calls at once on one connection; a client makes further ones wait. */
   readonly calls: number;
   /** Until a connection has begun to speak HTTP/2. */
@@ -45,6 +49,10 @@ export interface GrpcLimits {
   readonly pingAfter: number;
   /** Until a ping is answered. */
   readonly pingTimeout: number;
+  /** Until a call has sent its message, or its next one. */
+  readonly message: number;
+  /** Without a byte of a call in either direction. */
+  readonly stalled: number;
 }
 
 /**
@@ -56,10 +64,13 @@ export interface GrpcLimits {
  */
 export const GRPC_LIMITS: GrpcLimits = {
   connections: 1000,
+  perAddress: 100,
   calls: 250,
   handshake: 120_000,
   pingAfter: 7_200_000,
   pingTimeout: 20_000,
+  message: 30_000,
+  stalled: 120_000,
 };
 
 /** Milliseconds without a byte after which the kernel asks whether a peer is there still, as Go's listeners do. */
@@ -84,7 +95,8 @@ export async function listenGrpc(
     settings: { maxConcurrentStreams: limits.calls },
     ...KEPT_ALIVE,
   });
-  server.maxConnections = limits.connections;
+  const { connections: total, perAddress } = limits;
+  limitConnections(server as unknown as Server, { total, perAddress, beyond: 'refuse' });
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
     // A connection that breaks is none of our defects.
@@ -96,7 +108,8 @@ export async function listenGrpc(
   server.on('stream', (stream, headers) => {
     // A reader that goes away in the middle is none of our defects.
     stream.on('error', () => {});
-    takeCall(methods, stream, headers);
+    stream.setTimeout(limits.stalled, () => stream.close(constants.NGHTTP2_CANCEL));
+    takeCall(methods, { stream, headers, limits });
   });
   await bind(server, host, port);
   const address = server.address();
@@ -145,7 +158,13 @@ function bind(server: Http2Server, host: string, port: number): Promise<void> {
   });
 }
 
-function takeCall(methods: GrpcMethods, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+interface Asked {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly limits: GrpcLimits;
+}
+
+function takeCall(methods: GrpcMethods, { stream, headers, limits }: Asked): void {
   const status = httpStatus(headers);
   if (status !== 200) {
     stream.respond({ ':status': status }, { endStream: true });
@@ -159,7 +178,7 @@ function takeCall(methods: GrpcMethods, stream: ServerHttp2Stream, headers: Inco
   else if (!method) call.end(Status.unimplemented, unknownText(methods, path));
   else {
     call.endBy(milliseconds);
-    answerMessages(call, method, headers);
+    answerMessages(call, method, { headers, patience: limits.message });
   }
 }
 
@@ -185,7 +204,11 @@ function timeoutOf(header: string | string[] | undefined): number | undefined {
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0);
 }
 
-function answerMessages(call: Call, method: GrpcMethod, headers: IncomingHttpHeaders): void {
+function answerMessages(
+  call: Call,
+  method: GrpcMethod,
+  { headers, patience }: { readonly headers: IncomingHttpHeaders; readonly patience: number },
+): void {
   const { stream } = call;
   const reader = new MessageReader(String(headers['grpc-encoding'] ?? 'identity'));
   const fail = (error: unknown): void => {
@@ -195,10 +218,14 @@ function answerMessages(call: Call, method: GrpcMethod, headers: IncomingHttpHea
   const answerAll = async (chunk: Buffer): Promise<void> => {
     reader.add(chunk);
     for (let message = reader.next(); message && !call.isOver; message = reader.next()) {
+      waiting.stop();
       await call.send(method.answer(message, headers));
+      waiting.start();
       if (!method.takesMany) call.end(Status.ok);
     }
   };
+  const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
+  stream.on('close', waiting.stop);
   let answering = Promise.resolve();
   stream.on('data', (chunk: Buffer) => {
     if (call.isOver) return;
@@ -212,6 +239,17 @@ function answerMessages(call: Call, method: GrpcMethod, headers: IncomingHttpHea
     if (method.takesMany && reader.isEmpty) call.end(Status.ok);
     else call.end(Status.internal, 'the request ends in the middle of a message');
   });
+}
+
+/** A timer that runs, and can be stopped and started anew. */
+function timerOf(milliseconds: number, run: () => void): { start(): void; stop(): void } {
+  let timer = setTimeout(run, milliseconds).unref();
+  const stop = (): void => clearTimeout(timer);
+  const start = (): void => {
+    stop();
+    timer = setTimeout(run, milliseconds).unref();
+  };
+  return { start, stop };
 }
 
 /** A timer cannot wait longer. */

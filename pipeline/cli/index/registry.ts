@@ -19,12 +19,16 @@ export const command: Command = {
     'tls-cert': { value: 'FILE', description: 'certificate in PEM format, with its chain; serves HTTPS' },
     'tls-key': { value: 'FILE', description: 'private key of the certificate in PEM format' },
     htpasswd: { value: 'FILE', description: 'accounts with bcrypt passwords, as htpasswd -B writes them' },
+    'open-to-all': {
+      description: 'let everybody pull and push at an address other than loopback, without --htpasswd',
+    },
     'anonymous-pull': { description: 'with --htpasswd: let everybody pull' },
     quiet: { short: 'q', description: 'do not log requests' },
   },
   details: [
     'Runs until interrupted. Creates the layout if it does not exist. Without --tls-cert the registry uses plain HTTP. By default it',
-    'accepts connections from this machine only; use --listen to change that. Any client works, for example:',
+    'accepts connections from this machine only; use --listen to change that, with --htpasswd or --open-to-all. After ten wrong',
+    'passwords, an address gets status 429 for a minute. Any client works, for example:',
     'skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/NAME:TAG oci:elsewhere',
     'Other programs may read the directory at any time. To free disk space, use portolan registry gc.',
   ].join('\n'),
@@ -38,6 +42,7 @@ export const command: Command = {
       ...listenAt(invocation),
       readOnly: invocation.flag('read-only'),
       ...(root === undefined ? {} : { root }),
+      openToAll: invocation.flag('open-to-all'),
       ...tlsOf(invocation, terminal),
       ...accessOf(invocation, terminal),
       onRequest: ({ method, url, status, received, sent }) => {

@@ -1,11 +1,19 @@
 /** The host's HTTP servers: what strangers may send, and how they stop. */
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Routes, type RunningServer, serve } from '../../../functions/kubernetes/server.ts';
+import {
+  type Routes,
+  type RunningServer,
+  type ServerLimits,
+  serve,
+} from '../../../functions/kubernetes/server.ts';
 
-async function running(routes: Routes): Promise<{ url: string; server: RunningServer; log: string[] }> {
+async function running(
+  routes: Routes,
+  limits?: ServerLimits,
+): Promise<{ url: string; server: RunningServer; log: string[] }> {
   const log: string[] = [];
-  const server = await serve(0, routes, (line) => log.push(line));
+  const server = await serve(0, routes, (line) => log.push(line), limits);
   onTestFinished(() => server.stop(0));
   return { url: `http://127.0.0.1:${server.port}`, server, log };
 }
@@ -106,4 +114,37 @@ test('a server that stops answers what it has, and takes nothing more', async ()
   release();
   expect((await asked).status).toBe(202);
   await stopping;
+});
+
+const SMALL: ServerLimits = { head: 150, request: 300, connections: 20, perAddress: 10 };
+
+/** A connection that sends some bytes and then nothing, with a promise of its end. */
+function silent(port: number, text: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined).resume();
+  socket.write(text);
+  return new Promise((done) => socket.once('close', () => done()));
+}
+
+test.each([
+  ['body', 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n12'],
+  ['head', 'POST /echo HTTP/1.1\r\nhost: x\r\n'],
+  ['first line', 'POST'],
+])('attack 52: a connection whose %s stalls is closed', async (_, text) => {
+  const { server } = await running(ECHO, SMALL);
+  await silent(server.port, text);
+});
+
+test('attack 51: 1,005 slow connections keep no webhook out', async () => {
+  const { server, url } = await running(ECHO);
+  for (let i = 0; i < 1005; i++) {
+    const socket = connect(server.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).resume();
+    await new Promise((done) => socket.once('connect', done));
+    socket.write('POST /echo HTTP/1.1\r\n');
+  }
+  const answer = await fetch(`${url}/echo`, { method: 'POST', headers: { 'X-Word': 'hello' }, body: 'x' });
+  expect(answer.status).toBe(202);
 });

@@ -8,12 +8,18 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { json, type Reply, refusal } from './reply.ts';
 
+/**
+ * Whether a password is the one of a name.
+ *
+ * @param address of the client, for limits
+ * @throws PipelineError `rate-limited` after too many wrong passwords
+ */
+export type PasswordCheck = (name: string, password: string, address: string) => Promise<boolean>;
+
 export interface AccessOptions {
   readonly kind: 'basic' | 'token';
   /** Passwords by name, or what knows them. */
-  readonly accounts:
-    | Readonly<Record<string, string>>
-    | ((name: string, password: string) => Promise<boolean>);
+  readonly accounts: Readonly<Record<string, string>> | PasswordCheck;
   /** Whether everybody may read. */
   readonly anonymousPull?: boolean;
   /** Seconds that a token lasts; 300 when left out. */
@@ -105,7 +111,8 @@ async function accountOf(request: IncomingMessage, { accounts }: AccessOptions):
   const name = text.slice(0, Math.max(colon, 0));
   const password = text.slice(colon + 1);
   if (colon < 0) return undefined;
-  if (typeof accounts === 'function') return (await accounts(name, password)) ? name : undefined;
+  if (typeof accounts === 'function')
+    return (await accounts(name, password, request.socket.remoteAddress ?? '')) ? name : undefined;
   return Object.hasOwn(accounts, name) && isEqual(password, accounts[name] ?? '') ? name : undefined;
 }
 

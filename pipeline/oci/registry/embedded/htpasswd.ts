@@ -6,6 +6,9 @@
 import { createHash } from 'node:crypto';
 import { compare } from 'bcryptjs';
 import { PipelineError } from '../../../error.ts';
+import { networkOf } from '../../../server-limits.ts';
+import type { PasswordCheck } from './access.ts';
+import { passwordAttempts } from './attempts.ts';
 
 /**
  * Reads the accounts of an htpasswd file.
@@ -14,10 +17,27 @@ import { PipelineError } from '../../../error.ts';
  * @returns whether a password is the one of a name
  * @throws PipelineError `usage` for a line that is not an account, or not in bcrypt
  */
-export function htpasswdAccounts(
-  text: string,
-  path: string,
-): (name: string, password: string) => Promise<boolean> {
+export function htpasswdAccounts(text: string, path: string): PasswordCheck {
+  const hashes = hashesIn(text, path);
+  // A password costs a tenth of a second; clients send it with every request.
+  const proven = new Map<string, string>();
+  const attempts = passwordAttempts();
+  const [some = ''] = hashes.values();
+  return async (name, password, address) => {
+    const hash = hashes.get(name);
+    const digest = createHash('sha256').update(`${hash} ${password}`).digest('hex');
+    if (hash !== undefined && proven.get(name) === digest) return true;
+    // A name that is unknown takes as long.
+    const isRight = await attempts(
+      networkOf(address),
+      async () => (await compare(password, hash ?? some)) && hash !== undefined,
+    );
+    if (isRight) proven.set(name, digest);
+    return isRight;
+  };
+}
+
+function hashesIn(text: string, path: string): Map<string, string> {
   const hashes = new Map<string, string>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
@@ -29,19 +49,5 @@ export function htpasswdAccounts(
     }
     hashes.set(name, hash);
   }
-  // A password costs a tenth of a second; clients send it with every request.
-  const proven = new Map<string, string>();
-  let queue: Promise<unknown> = Promise.resolve();
-  const [some = ''] = hashes.values();
-  return async (name, password) => {
-    const hash = hashes.get(name);
-    const digest = createHash('sha256').update(`${hash} ${password}`).digest('hex');
-    if (hash !== undefined && proven.get(name) === digest) return true;
-    // One after the other, so that others are served meanwhile; a name that is unknown takes as long.
-    const turn = queue.then(() => compare(password, hash ?? some));
-    queue = turn.catch(() => undefined);
-    if (!(await turn) || hash === undefined) return false;
-    proven.set(name, digest);
-    return true;
-  };
+  return hashes;
 }

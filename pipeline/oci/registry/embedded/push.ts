@@ -4,6 +4,7 @@ import { PipelineError } from '../../../error.ts';
 import type { Manifest } from '../../../ports.ts';
 import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
+import { isTag } from '../name.ts';
 import { type Reply, refusal } from './reply.ts';
 import type { Registry, RegistryRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -137,6 +138,8 @@ export async function pushManifest(
   const missing = await firstMissing(registry, repository, parsed);
   if (missing !== undefined) return refusal(404, 'MANIFEST_BLOB_UNKNOWN', `${name} has no ${missing}`);
   const tags = route.digest === undefined ? [tag ?? ''] : call.query.getAll('tag');
+  if (!tags.every(isTag))
+    return refusal(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');
   const { tags: standing } = await layout.contents(repository);
   const fixed = tags.find((one) => standing.has(one) && isImmutable(name, one));
   if (fixed !== undefined) return refusal(400, 'DENIED', `the tag ${fixed} is immutable and exists`);

@@ -14,6 +14,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { PipelineError } from '../../../error.ts';
+import { limitConnections } from '../../../server-limits.ts';
 import { openLayout } from '../layout/layout.ts';
 import { type AccessOptions, type Action, createGate } from './access.ts';
 import { createMembers } from './members.ts';
@@ -43,6 +44,8 @@ export interface RegistryOptions {
   readonly takesSparse?: boolean;
   /** Where clients reach the registry, when that is not where it listens: `https://registry.example`. */
   readonly url?: string;
+  /** Whether everybody may use the registry at an address other than loopback; needed there without `access`. */
+  readonly openToAll?: boolean;
   /** Told of every request when its answer has gone out. */
   readonly onRequest?: (seen: SeenRequest) => void;
 }
@@ -71,6 +74,7 @@ const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
+  refuseOpenRegistry(options);
   const layout = await openLayout(options.directory, {
     create: options.readOnly !== true,
     takesSparse: options.takesSparse === true,
@@ -112,8 +116,19 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   };
 }
 
+/** A registry without accounts is for this machine, unless its owner says otherwise. */
+function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryOptions): void {
+  const isLoopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host);
+  if (isLoopback || access !== undefined || openToAll === true) return;
+  const message = `refusing to listen on ${host} without accounts: everybody who can connect could pull and push`;
+  throw new PipelineError('usage', message, { hint: 'use --htpasswd FILE, or --open-to-all to allow it' });
+}
+
 function newServer({ tls }: RegistryOptions, listener: RequestListener): Server {
-  const server = tls ? createSecureServer({ ...tls }, listener) : createServer(listener);
+  // Node looks for requests that take too long every 30 s when it is not told.
+  const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
+  const server = tls ? createSecureServer({ ...tls, ...timing }, listener) : createServer(timing, listener);
+  limitConnections(server, { total: 2000, perAddress: 250, beyond: 'refuse' });
   // A large blob over a slow line may take hours; silence may not.
   server.requestTimeout = 0;
   server.timeout = 120_000;
@@ -148,7 +163,11 @@ async function serve(
   const reply = await answer(registry, options, { request, body });
   // What of a body was not read must not be taken for the next request.
   if (!request.readableEnded && request.headers['content-length'] !== '0') request.resume();
-  const sent = await write(response, reply, method !== 'HEAD');
+  const sent = await write(response, reply, method !== 'HEAD').catch(() => {
+    // A head that cannot be written. One request must not end the process.
+    response.destroy();
+    return 0;
+  });
   options.onRequest?.({ method, url: request.url ?? '', status: reply.status, received, sent });
 }
 
@@ -167,7 +186,7 @@ async function answer(
     // A client that went away gets no answer; what it had sent of an upload stays.
     const isGone = !(error instanceof PipelineError) && !raw.request.complete;
     if (isGone) return refusal(400, 'BLOB_UPLOAD_INVALID', 'the request was interrupted');
-    return replyTo(error);
+    return error instanceof PipelineError ? replyTo(error) : refusal(500, 'UNKNOWN', 'internal error');
   }
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
 import { contentOf, parseManifest } from '../image.ts';
+import { isRepository, isTag } from '../name.ts';
 import { only } from '../stream.ts';
 import { type Blobs, openBlobs, removeAbandoned } from './blobs.ts';
 import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
@@ -62,6 +63,8 @@ export async function openLayout(
     ...view,
     blobs,
     add: async (repository, tag, manifest) => {
+      if (!(repository === '' || isRepository(repository)) || !(tag === undefined || isTag(tag)))
+        throw new PipelineError('usage', `not a name in a layout: ${JSON.stringify({ repository, tag })}`);
       await store.change(async ({ entries }) => {
         const { descriptor, within } = await admit(blobs, manifest, { manifests, takesSparse });
         const held =

@@ -360,3 +360,30 @@ test('frames that cannot be made are tried again by the next reader', () => {
   isBroken = false;
   expect([...kept].map(({ length }) => length)).toEqual([300_000, 1]);
 });
+
+test('attack 52: a call whose message does not come ends', async () => {
+  const session = connected(await portOf(echo, { message: 100 }));
+  const stream = call(session);
+  stream.write(Buffer.from([0, 0, 0]));
+  expect(await answerTo(stream)).toMatchObject({ status: '4', message: 'no message came in time' });
+});
+
+test('attack 52: a call that is not read ends', async () => {
+  const session = connected(await portOf(endless().method, { stalled: 100 }));
+  const stream = call(session);
+  stream.on('error', () => {});
+  stream.end(frame(Buffer.from('x')));
+  stream.pause();
+  await once(stream, 'close');
+});
+
+test('attack 51: one address has so many connections', async () => {
+  const port = await portOf(echo, { perAddress: 1 });
+  const first = connected(port);
+  const stream = call(first);
+  stream.end(frame(Buffer.from('x')));
+  expect((await answerTo(stream)).status).toBe('0');
+  const second = connect(`http://127.0.0.1:${port}`);
+  second.on('error', () => {});
+  await once(second, 'close');
+});

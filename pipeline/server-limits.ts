@@ -1,0 +1,63 @@
+/** Limits of the servers that strangers can reach: how many connections one address may hold. */
+import { isIPv6, type Server, type Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Connections at once. */
+  readonly total: number;
+  /** Connections at once from one address; an IPv6 network of 64 bits counts as one. */
+  readonly perAddress: number;
+  /**
+   * What a connection beyond a limit does: `refuse` closes it. `replace` closes the oldest connection of its address, or of
+   * the address that holds the most. Choose `replace` where requests are short, so that old connections are slow ones.
+   */
+  readonly beyond: 'refuse' | 'replace';
+}
+
+/** Limits the connections of a server that does not listen yet. */
+export function limitConnections(server: Server, limits: ConnectionLimits): void {
+  const open = new Map<string, Set<Socket>>();
+  let total = 0;
+  server.on('connection', (socket: Socket) => {
+    const address = networkOf(socket.remoteAddress ?? '');
+    const own = open.get(address) ?? new Set();
+    const isBeyond = own.size >= limits.perAddress;
+    if (isBeyond || total >= limits.total) {
+      const oldest = limits.beyond === 'replace' ? oldestOf(isBeyond ? own : largestOf(open)) : undefined;
+      if (oldest === undefined) {
+        socket.destroy();
+        return;
+      }
+      oldest.destroy();
+    }
+    total++;
+    open.set(address, own.add(socket));
+    socket.once('close', () => {
+      total--;
+      own.delete(socket);
+      if (own.size === 0 && open.get(address) === own) open.delete(address);
+    });
+  });
+}
+
+function oldestOf(sockets: Iterable<Socket>): Socket | undefined {
+  for (const socket of sockets) if (!socket.destroyed) return socket;
+  return undefined;
+}
+
+function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<Socket> {
+  let largest: ReadonlySet<Socket> = new Set();
+  for (const own of open.values()) if (own.size > largest.size) largest = own;
+  return largest;
+}
+
+/** What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [before = '', after] = address.split('%', 1)[0]?.split('::') ?? [];
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const zeros = after === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array.from({ length: zeros }, () => '0'), ...tail].slice(0, 4).join(':');
+}

@@ -1,0 +1,57 @@
+/** Limits of connections, for each address and in all. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ConnectionLimits, limitConnections, networkOf } from '../../pipeline/server-limits.ts';
+
+/** A server that says hello, with a function that connects to it from an address. */
+async function serverWith(limits: ConnectionLimits): Promise<(from: string) => Promise<Socket>> {
+  const server = createServer();
+  limitConnections(server, limits);
+  server.on('connection', (socket) => socket.on('error', () => {}).write('hello'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return async (localAddress) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    return socket;
+  };
+}
+
+const [ATTACKER, OTHER, STRANGER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
+
+test('attack 51: an address that holds all its connections keeps no other one out', async () => {
+  const open = await serverWith({ total: 10, perAddress: 3, beyond: 'refuse' });
+  const held = await Promise.all([1, 2, 3].map(() => open(ATTACKER)));
+  expect((await open(ATTACKER)).destroyed).toBe(true);
+  expect((await open(OTHER)).destroyed).toBe(false);
+  const [first] = held;
+  first?.destroy();
+  await expect.poll(async () => (await open(ATTACKER)).destroyed).toBe(false);
+});
+
+test('attack 51: beyond the limit of all, the oldest connection of the address with the most makes room', async () => {
+  const open = await serverWith({ total: 4, perAddress: 3, beyond: 'replace' });
+  const [oldest, ...held] = [await open(ATTACKER), await open(ATTACKER), await open(ATTACKER)];
+  const other = await open(OTHER);
+  expect((await open(STRANGER)).destroyed).toBe(false);
+  await expect.poll(() => oldest?.destroyed).toBe(true);
+  expect([...held, other].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+});
+
+test.each([
+  ['1.2.3.4', '1.2.3.4'],
+  ['::ffff:1.2.3.4', '1.2.3.4'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8:1:2::6', '2001:db8:1:2'],
+  ['2001:db8::6', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['', ''],
+])('%j counts as %j', (address, expected) => {
+  expect(networkOf(address)).toBe(expected);
+});
