@@ -7,6 +7,7 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import type { GoRegexp } from '../go/regexp.ts';
 import { compareVersions, parseTolerant } from '../version/version.ts';
+import { CelCostError, childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
 import type { Property } from './model.ts';
 
 /** Compiles rules; null is a rule that needs more work than a catalog may cause. */
@@ -15,7 +16,11 @@ export interface Cel {
   compile(rule: string): CelRule | null;
 }
 
-/** Whether a bundle with these properties satisfies a rule; what cannot be evaluated does not. */
+/**
+ * Whether a bundle with these properties satisfies a rule; what cannot be evaluated does not.
+ *
+ * @throws CelCostError when the rule costs more than a catalog may cause
+ */
 export type CelRule = (properties: readonly Property[]) => boolean;
 
 /** Why a text is not a rule. */
@@ -28,11 +33,8 @@ export class CelError extends Error {
 
 const LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 100, maxMapEntries: 100 };
 
-/** Most evaluations of a part of a rule, for one bundle: rules come from strangers. */
+/** Most that a rule may cost by its estimate, for one bundle. */
 const MAX_COST = 100_000;
-
-/** How many properties a bundle is assumed to have when the cost of a rule is estimated. */
-const PROPERTIES = 100;
 
 type CompilePattern = (source: string) => GoRegexp | undefined;
 
@@ -55,11 +57,12 @@ export async function loadCel(): Promise<Cel> {
       return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
     });
   const compiled = new Map<string, CelRule | null>();
+  const meter = newMeter();
   return {
     compile(rule) {
       const known = compiled.get(rule);
       if (known !== undefined) return known;
-      const fresh = compile({ environment, compilePattern }, rule);
+      const fresh = compile({ environment, compilePattern, meter }, rule);
       compiled.set(rule, fresh);
       return fresh;
     },
@@ -91,22 +94,27 @@ function matcherOf(compilePattern: CompilePattern): (text: string, source: strin
 interface Engine {
   readonly environment: Environment;
   readonly compilePattern: CompilePattern;
+  readonly meter: Meter;
 }
 
-function compile({ environment, compilePattern }: Engine, rule: string): CelRule | null {
+function compile({ environment, compilePattern, meter }: Engine, rule: string): CelRule | null {
   try {
     const program = environment.parse(rule);
     replaceMatches(program.ast);
-    if (costOf(program.ast, compilePattern) > MAX_COST) return null;
+    refuseExtensions(program.ast);
+    if (estimate(program.ast, matchCostWith(compilePattern)).cost > MAX_COST) return null;
     const { valid, type, error } = program.check();
     // The library knows `has` of names only, where CEL allows every expression.
     if (!valid && firstLine(error).startsWith('has() invalid argument')) return null;
     if (!valid) throw new CelError(firstLine(error));
     if (String(type) !== 'bool') throw new CelError('cel expressions must have type Bool');
+    meterRule(program.ast, meter);
     return (properties) => {
+      meter.begin();
       try {
         return program({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true;
-      } catch {
+      } catch (error) {
+        if (error instanceof CelCostError) throw error;
         return false;
       }
     };
@@ -126,45 +134,30 @@ function replaceMatches(node: ASTNode): void {
   for (const child of childrenOf(node)) replaceMatches(child);
 }
 
-const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+/**
+ * Functions and macros that the library adds to those of CEL's standard. OLM does not know them.
+ *
+ * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#standard-definitions
+ */
+const EXTENSIONS: ReadonlySet<string> = new Set([
+  ...['lowerAscii', 'upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring', 'split', 'join'],
+  ...['json', 'hex', 'string', 'at', 'bind'],
+]);
 
-/** An upper bound of the parts of a rule that are evaluated, and of the steps of its matches for each character. */
-function costOf(rule: ASTNode, compilePattern: CompilePattern): number {
-  const costOfMatch = (pattern: ASTNode | undefined): number => {
+/** @throws CelError */
+function refuseExtensions(node: ASTNode): void {
+  if (node.op === 'rcall' && EXTENSIONS.has(node.args[0]))
+    throw new CelError(`undeclared reference to '${node.args[0]}' (in container '')`);
+  for (const child of childrenOf(node)) refuseExtensions(child);
+}
+
+/** Steps of a call that matches a pattern, for each character. */
+function matchCostWith(compilePattern: CompilePattern): (call: ASTNode) => number | undefined {
+  return (call) => {
+    if ((call.op !== 'call' && call.op !== 'rcall') || call.args[0] !== MATCHES) return undefined;
+    const pattern = call.op === 'call' ? call.args[1][1] : call.args[2][0];
     // A pattern must stand in the rule itself, so that its size is known before anything is matched.
     const source = pattern?.op === 'value' ? pattern.args : undefined;
     return (typeof source === 'string' && compilePattern(source)?.size) || Number.POSITIVE_INFINITY;
   };
-  const cost = (node: ASTNode): number => {
-    if (node.op === 'rcall') {
-      const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
-      if (name === MATCHES) return cost(receiver) + costOfMatch(parameters[0]);
-      const body = sum(parameters.map(cost));
-      return cost(receiver) + body * (MACROS.has(name) ? size(receiver) : 1);
-    }
-    if (node.op === 'call' && node.args[0] === MATCHES) {
-      const [text, pattern] = node.args[1] as ASTNode[];
-      return (text ? cost(text) : 0) + costOfMatch(pattern);
-    }
-    return 1 + sum(childrenOf(node).map(cost));
-  };
-  return cost(rule);
-}
-
-/** How many elements the value of a node may have. */
-function size(node: ASTNode): number {
-  if (node.op === 'list') return node.args.length;
-  if (node.op === '+') return size(node.args[0]) + size(node.args[1]);
-  if (node.op === 'rcall' && MACROS.has(node.args[0])) return size(node.args[1]);
-  return PROPERTIES;
-}
-
-function childrenOf(node: ASTNode): readonly ASTNode[] {
-  return [node.args]
-    .flat(3)
-    .filter((part): part is ASTNode => typeof part === 'object' && part !== null && 'op' in part);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

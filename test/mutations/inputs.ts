@@ -12,6 +12,9 @@ const RECEIVER_TEST = 'test/functions/kubernetes/server.test.ts';
 const GRPC = 'pipeline/catalogs/serve/grpc-server.ts';
 const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
 
+const CEL = 'catalog/fbc/cel.ts';
+const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
+
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 41,
@@ -44,6 +47,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (this.#plain) refuseUnlessPlain(first);',
     instead: '',
     test: OWNERS_TEST,
+  },
+  {
+    attack: 44,
+    without: 'an estimate of what a rule costs',
+    file: CEL,
+    text: '.cost > MAX_COST) return null;',
+    instead: '.cost < 0) return null;',
+    test: CEL_TEST,
+  },
+  {
+    attack: 44,
+    without: 'counting what a rule costs while it runs',
+    file: CEL,
+    text: 'meterRule(program.ast, meter);',
+    instead: '',
+    test: CEL_TEST,
   },
   {
     attack: 47,

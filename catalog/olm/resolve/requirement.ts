@@ -7,6 +7,7 @@
  */
 
 import { type Cel, CelError } from '../../fbc/cel.ts';
+import { CelCostError } from '../../fbc/cel-cost.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
@@ -26,6 +27,7 @@ export interface Offer {
 export interface Requirement {
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly text: string;
+  /** @throws RequirementError `undecided` */
   readonly holds: (offer: Offer) => boolean;
 }
 
@@ -226,10 +228,20 @@ function celRequired(
     const holds = cel.compile(rule);
     if (!holds)
       throw new RequirementError(`the rule is too expensive to evaluate here: ${rule}`, 'undecided');
-    return { text: words, holds: ({ properties }) => holds(properties) };
+    return { text: words, holds: ({ properties }) => affordable(rule, () => holds(properties)) };
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     throw new RequirementError(`convert olm.constraint to resolver predicate: ${error.message}`);
+  }
+}
+
+/** @throws RequirementError `undecided` for a rule that costs too much */
+function affordable(rule: string, holds: () => boolean): boolean {
+  try {
+    return holds();
+  } catch (error) {
+    if (!(error instanceof CelCostError)) throw error;
+    throw new RequirementError(`${error.message}: ${rule}`, 'undecided');
   }
 }
 

@@ -66,3 +66,51 @@ describe('rules over the properties of a bundle', () => {
     );
   });
 });
+
+describe('attack 44: what a rule may cost', () => {
+  const doubled = (list: string, times: number): string =>
+    `${list}${'.map(x, x + x)'.repeat(times)}.size() >= 0`;
+
+  test.each([
+    ['lists that double', doubled('[[1]]', 27)],
+    ['lists of properties that double', doubled('[properties]', 27)],
+    ['texts that double', doubled("['a']", 27)],
+    ['lists of lists', `[[1]]${'.map(x, [x, x])'.repeat(27)} == [[1]]`],
+    ['maps of maps', `[{'a': 1}]${".map(x, {'a': x, 'b': x})".repeat(27)}.size() > 0`],
+    ['a list in each step of a list', `properties${'.map(x, properties)'.repeat(4)}.size() > 0`],
+  ])('is estimated before the rule runs: %s', async (_, rule) => {
+    expect(rule.length).toBeLessThan(1000);
+    expect(await evaluate(rule)).toBeUndefined();
+  });
+
+  test.each([
+    ['steps', 'properties.exists(p, p.value.exists(a, a < 0.0))'],
+    ['comparisons of large values', 'properties.all(q, q.value == q.value && q.value == q.value)'],
+    ['lists that are made', 'properties.all(p, (p.value + p.value + p.value).size() > 0)'],
+    ['texts that are made', "properties.all(p, (p.type + p.type) != '')"],
+  ])('is counted while the rule runs: %s', async (_, rule) => {
+    const compiled = (await loadCel()).compile(rule);
+    const value = Array.from({ length: 20_000 }, (_, i) => i);
+    const properties = Array.from({ length: 30 }, () => ({ type: 'x'.repeat(1_000_000), value }));
+    expect(() => compiled?.(properties)).toThrow('the rule is too expensive to evaluate here');
+    expect(compiled?.([{ type: 'x', value: [1, 2] }])).toEqual(expect.any(Boolean));
+  });
+
+  test('has a limit for all rules together', async () => {
+    const rule = (await loadCel()).compile('properties.all(p, p.value.all(a, a >= 0.0))');
+    const properties = [{ type: 'x', value: Array.from({ length: 100_000 }, (_, i) => i) }];
+    let times = 0;
+    expect(() => {
+      for (; times < 1000; times++) rule?.(properties);
+    }).toThrow('the rule is too expensive');
+    expect(times).toBeGreaterThan(50);
+  });
+
+  test.each(["'a'.split('')", "['a'].join('b')", 'cel.bind(x, 1, x)'])(
+    'functions that OLM does not know are errors: %s',
+    async (part) => {
+      const cel = await loadCel();
+      expect(() => cel.compile(`${part} == ${part}`)).toThrow('undeclared reference to');
+    },
+  );
+});

@@ -1,0 +1,161 @@
+/**
+ * What a rule in CEL costs. A rule is refused before it runs if its estimate is too high, and is stopped when it has cost
+ * too much, as Kubernetes does: rules come from strangers.
+ *
+ * @see https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints
+ */
+import type { ASTNode } from '@marcbachmann/cel-js';
+
+/** Thrown by a rule that costs more than it may. */
+export class CelCostError extends Error {
+  constructor() {
+    super('the rule is too expensive to evaluate here');
+    this.name = 'CelCostError';
+  }
+}
+
+/** Most that one evaluation may cost: a step, an element of a list that is made, or a hundred characters of text. */
+const MOST_PER_CALL = 1_000_000;
+/** Most that all evaluations of a catalog's rules may cost. */
+const MOST_IN_ALL = 50_000_000;
+/** Characters that cost as much as one step. */
+const CHARACTERS = 100;
+
+/** How many elements a list is assumed to have when its size is not known: the properties of a bundle. */
+const ELEMENTS = 100;
+
+export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+/** Elements in a value, with those in its elements. */
+type Sizes = ReadonlyMap<string, number>;
+
+export interface Estimate {
+  /** Steps, and steps of matches for each character. */
+  readonly cost: number;
+  /** Elements of the value. */
+  readonly size: number;
+}
+
+/**
+ * An upper bound of what a rule costs if no list in the properties has more than 100 elements.
+ *
+ * @param costOfMatch steps for each character of a call that matches a pattern; undefined for other calls
+ */
+export function estimate(rule: ASTNode, costOfMatch: (call: ASTNode) => number | undefined): Estimate {
+  const of = (node: ASTNode, sizes: Sizes): Estimate => {
+    const { op } = node;
+    if (op === 'id') return { cost: 1, size: sizes.get(String(node.args)) ?? ELEMENTS };
+    if (op === 'rcall' && MACROS.has(node.args[0])) return macro(node, sizes);
+    const parts = childrenOf(node).map((child) => of(child, sizes));
+    const sum = parts.reduce((total, { size }) => total + size, 0);
+    const cost = parts.reduce((total, part) => total + part.cost, 1) + (costOfMatch(node) ?? 0);
+    if (op === 'value') return { cost: 1, size: 1 };
+    if (op === '.' || op === '[]') return { cost, size: parts[0]?.size ?? 1 };
+    const makes = op === '+' || op === 'list' || op === 'map';
+    return { cost: makes ? cost + sum : cost, size: Math.max(1, sum) };
+  };
+  const macro = (node: ASTNode, sizes: Sizes): Estimate => {
+    const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
+    const list = of(receiver, sizes);
+    const [variable, ...bodies] = parameters;
+    const inner = new Map(sizes).set(String(variable?.args), Math.max(1, list.size));
+    const parts = bodies.map((body) => of(body, inner));
+    const each = parts.reduce((total, part) => total + part.cost, 1);
+    const count = lengthOf(receiver, list.size);
+    const size = name === 'map' ? count * (parts.at(-1)?.size ?? 1) : name === 'filter' ? list.size : 1;
+    return { cost: list.cost + count * each + size, size };
+  };
+  return of(rule, new Map());
+}
+
+/** How often a macro runs: a list that is written has its length, and others at most their size. */
+function lengthOf(list: ASTNode, size: number): number {
+  if (list.op === 'list') return list.args.length;
+  if (list.op === 'rcall' && MACROS.has(list.args[0])) return lengthOf(list.args[1], size);
+  return size;
+}
+
+export function childrenOf(node: ASTNode): readonly ASTNode[] {
+  return [node.args]
+    .flat(3)
+    .filter((part): part is ASTNode => typeof part === 'object' && part !== null && 'op' in part);
+}
+
+/** Counts what evaluations cost. */
+export interface Meter {
+  /** Begins an evaluation. @throws CelCostError when all evaluations before it have cost too much */
+  begin(): void;
+  /** @throws CelCostError */
+  spend(cost: number): void;
+}
+
+export function newMeter(): Meter {
+  let [call, all] = [0, 0];
+  return {
+    begin: () => {
+      if (all > MOST_IN_ALL) throw new CelCostError();
+      call = 0;
+    },
+    spend: (cost) => {
+      call += cost;
+      all += cost;
+      if (call > MOST_PER_CALL || all > MOST_IN_ALL) throw new CelCostError();
+    },
+  };
+}
+
+type Evaluate = (this: ASTNode, ...rest: unknown[]) => unknown;
+
+/** Operators whose values are new: what they hold is paid for. */
+const MAKES: ReadonlySet<string> = new Set(['+', 'list', 'map', 'rcall', 'call']);
+/** Operators that may look at all that their operands hold. */
+const LOOKS: ReadonlySet<string> = new Set(['==', '!=', 'in', '<', '<=', '>', '>=', 'rcall', 'call']);
+
+/** Makes each part of a parsed rule pay before it gives its value. */
+export function meterRule(rule: ASTNode, meter: Meter): void {
+  const sizeOf = sizeReader();
+  const attach = (node: ASTNode, isLookedAt: boolean): void => {
+    const isPaid = isLookedAt || MAKES.has(node.op);
+    const isMacro = node.op === 'rcall' && MACROS.has(node.args[0]);
+    for (const child of childrenOf(node)) attach(child, LOOKS.has(node.op) && !isMacro);
+    const at = node as unknown as { evaluate: Evaluate };
+    let { evaluate } = at;
+    const metered: Evaluate = (...rest) => {
+      meter.spend(1);
+      const value = evaluate.apply(node, rest);
+      if (isPaid) meter.spend(sizeOf(value));
+      return value;
+    };
+    // The library replaces this function by a faster one when it is called first.
+    Object.defineProperty(at, 'evaluate', {
+      get: () => metered,
+      set: (faster: Evaluate) => {
+        evaluate = faster;
+      },
+    });
+  };
+  attach(rule, false);
+}
+
+/** Counts what a value holds, each time that it stands there; what was counted before is not read again. */
+function sizeReader(): (value: unknown) => number {
+  const known = new WeakMap<object, number>();
+  const sizeOf = (value: unknown): number => {
+    if (typeof value === 'string') return 1 + value.length / CHARACTERS;
+    if (typeof value !== 'object' || value === null) return 1;
+    if (value instanceof Uint8Array) return 1 + value.length / CHARACTERS;
+    const seen = known.get(value);
+    if (seen !== undefined) return seen;
+    const parts: Iterable<unknown> =
+      value instanceof Map
+        ? value.values()
+        : Symbol.iterator in value
+          ? (value as Iterable<unknown>)
+          : Object.values(value);
+    let size = 1;
+    for (const part of parts) size += sizeOf(part);
+    known.set(value, size);
+    return size;
+  };
+  return sizeOf;
+}
