@@ -274,7 +274,9 @@ describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
 
     const lost = await judge(files(['1.0.0']), asked);
     expect(errorsOf(lost).map(({ rule }) => rule)).toContain('graph/head-regression');
-    for (const { location, catalogs } of errorsOf(lost)) {
+    // Clusters of the platform before, too, have nowhere to go: reported where their version is.
+    const inTouched = errorsOf(lost).filter(({ rule }) => rule !== 'graph/strands-on-platform-upgrade');
+    for (const { location, catalogs } of inTouched) {
       expect(location.file.startsWith(at), location.file).toBe(true);
       expect(catalogs ?? [catalog]).toEqual([catalog]);
     }
