@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import { PipelineError } from '../../pipeline/error.ts';
-import type { Queue } from '../../pipeline/ports.ts';
+import type { Message, Queue } from '../../pipeline/ports.ts';
 import type { QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import type { Database } from './database.ts';
 
@@ -61,6 +61,12 @@ export interface Consumer {
 
 export interface Queues {
   readonly queue: (name: QueueName) => Queue;
+  /**
+   * Queues a message, whether or not the same one was done before.
+   *
+   * @returns false, and nothing is queued, where the same one waits or is being handled
+   */
+  sendAgain(name: QueueName, message: Message): Promise<boolean>;
   consume(name: QueueName, consumer: Consumer): Promise<void>;
   /** Messages that are not done, by queue, and those that were put aside. */
   depths(): Promise<Readonly<Record<QueueName | 'aside', number>>>;
@@ -118,12 +124,18 @@ export async function openQueues({
     throw error;
   });
   const clearing = supervises ? setInterval(() => void clearFailed(database, log), look * 1000) : undefined;
+  const send = (name: QueueName, { group, id, body }: Message): Promise<string | null> =>
+    failing(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
   return {
-    queue: (name) => ({
-      send: async ({ group, id, body }) => {
-        await failing(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
-      },
-    }),
+    queue: (name) => ({ send: async (message) => void (await send(name, message)) }),
+    sendAgain: async (name, message) => {
+      // One that is done is kept for a while, and would pass for this one.
+      await database.query(`delete from ${SCHEMA}.job where name = $1 and id = $2 and state >= 'completed'`, [
+        name,
+        uuidOf(message.id),
+      ]);
+      return (await send(name, message)) !== null;
+    },
     consume: async (name, { parallel, handle }) => {
       await boss.work<{ group: string; body: string }>(
         name,

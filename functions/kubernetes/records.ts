@@ -67,7 +67,12 @@ export function tableRecords(database: Database): RecordStore {
 }
 
 /** How long records are kept that only save work, in days: as the lifecycle rules of functions/aws/template.yaml. */
-const KEPT: Readonly<Record<string, number>> = { 'deliveries/': 7, 'reported/': 90, 'memory/': 60 };
+const KEPT: Readonly<Record<string, number>> = {
+  'deliveries/': 7,
+  'reported/': 90,
+  'left/': 90,
+  'memory/': 60,
+};
 
 /** @returns how many old records were removed */
 export async function removeOldRecords(database: Database): Promise<number> {

@@ -148,10 +148,13 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
 }
 
 /** Queues what differs from what is published: workers publish it in the order of each catalog. */
-async function queueDifferences({ settings, telemetry, database, ports }: Host): Promise<number> {
+async function queueDifferences({ settings, telemetry, database, queues, ports }: Host): Promise<number> {
   const { failed, messages } = await reconcileAll(settings.sources, ports, telemetry);
-  for (const message of messages) await ports.queue.send(messageOf(message));
+  let queued = 0;
+  for (const message of messages) if (await queues.sendAgain('work', messageOf(message))) queued++;
   const removed = await removeOldRecords(database);
-  telemetry.log(`${messages.length} messages queued, ${removed} old records removed`);
+  const waiting = messages.length - queued;
+  const others = waiting === 0 ? '' : `, ${waiting} in the queue already`;
+  telemetry.log(`${amount(queued, 'message')} queued${others}, ${amount(removed, 'old record')} removed`);
   return failed.length > 0 ? 1 : 0;
 }

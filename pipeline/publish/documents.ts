@@ -5,7 +5,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { parsedJson } from '../json.ts';
-import type { RecordStore, Retirement, StandingClaim } from '../ports.ts';
+import type { RecordStore, Retirement, StandingClaim, StoredRecord } from '../ports.ts';
 import type { Follower } from './fence.ts';
 
 /** What is published, and where its documents are. */
@@ -105,16 +105,20 @@ export function followingRecord(records: RecordStore, { name, catalog, place, fr
  * What is published by the fences of a store.
  *
  * @param beside names of fences that are left out, and not read
+ * @param unread told of the keys of records that cannot be read
  */
 export async function publishedIn(
   records: RecordStore,
   beside: ReadonlySet<string> = new Set(),
+  unread: (key: string) => void = () => undefined,
 ): Promise<Current[]> {
   const found: Current[] = [];
   for (const key of await records.list(PUBLISHED)) {
     if (beside.has(key.slice(PUBLISHED.length))) continue;
-    const current = await currentAt(records, key);
+    const record = await records.get(key);
+    const current = currentIn(record);
     if (current) found.push(current);
+    else if (record) unread(key);
   }
   return found;
 }
@@ -127,11 +131,14 @@ export async function publishedIn(
 export function currentBeside(records: RecordStore, documents: string): Promise<Current | undefined> {
   // `documents/`, the fence's name, which has one slash, and the publish.
   const [, catalog, place] = documents.split('/');
-  return currentAt(records, `${PUBLISHED}${catalog}/${place}`);
+  return records.get(`${PUBLISHED}${catalog}/${place}`).then(currentIn);
 }
 
-async function currentAt(records: RecordStore, key: string): Promise<Current | undefined> {
-  const record = await records.get(key);
+function currentIn(record: StoredRecord | undefined): Current | undefined {
   const value = record && parsedJson(new TextDecoder().decode(record.bytes));
-  return isObject(value) ? (value as unknown as Current) : undefined;
+  if (!isObject(value)) return undefined;
+  const { catalog, image, commit, digest, documents, epoch } = value;
+  const texts = [catalog, image, commit, digest, documents];
+  const isWhole = texts.every((text) => typeof text === 'string') && typeof epoch === 'number';
+  return isWhole ? (value as unknown as Current) : undefined;
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { CommitStatus, RecordStore, StandingClaim } from '../../pipeline/ports.ts';
 import {
-  lastOutcome,
+  lastOutcomes,
   type Outcome,
   type OutcomeState,
   outcomeAt,
@@ -166,7 +166,7 @@ async function endOf({ race, commits }: Raced): Promise<End> {
     claim: await recordFence(records).read(key.slice(PUBLISHED.length)),
     current,
     outcomes,
-    last: await lastOutcome(records, CATALOG),
+    last: (await lastOutcomes(records))[0],
     receipts: await receiptsIn(records),
   };
 }

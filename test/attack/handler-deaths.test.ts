@@ -15,7 +15,7 @@ import type { CommitStatus, Message, Retirement } from '../../pipeline/ports.ts'
 import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
 import { messageOf, readReport } from '../../pipeline/publish/delivery/message.ts';
-import { noteOutcome, recordLeft, reportBundles } from '../../pipeline/publish/delivery/outcome.ts';
+import { noteOutcome, reportBundles, reportCommit } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
@@ -273,7 +273,7 @@ test('report: the message comes again', async () => {
     await queue.send(messageOf({ ...of, kind: 'push', branch: 'main' }));
     await queue.drain((body) => handleMessage(body, world.living('work')));
     const report = { ...of, kind: 'report' } as const;
-    await recordLeft({ reports }, of, sample.addition);
+    await reportCommit({ reports }, of, { state: 'superseded', detail: sample.addition });
     await reportBundles({ reports }, of, { state: 'success', text: 'released etcd 1.0.0' });
     const retired = { catalog: 'v4.20', image: 'i', digest: 'd', retired: 'keep' } as const;
     await reports.send(messageOf({ ...report, what: 'retirement', ...retired }));

@@ -204,7 +204,7 @@ describe.skipIf(!['helm', 'kubernetes-validate', 'kustomize'].every(isOnPath))('
         const end = new Promise<number | null>((done) => child.once('close', done));
         if (name.endsWith('-reconcile')) {
           expect(await end, lines.join('\n')).toBe(0);
-          expect(lines.join('\n')).toContain('1 messages queued');
+          expect(lines.join('\n')).toContain('1 message queued');
           continue;
         }
         if (name.endsWith('-drift')) {

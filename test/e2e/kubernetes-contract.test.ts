@@ -111,6 +111,22 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
   test('messages of a group are handled in order, one at a time', async () =>
     expectOrder(await queuePlace()));
   test('messages of one id are one message', async () => expectOneOfAnId(await queuePlace()));
+  test('a message is queued again once it is done, and not while it waits', async () => {
+    const { url } = await postgres();
+    const queues = await queuesAt(url);
+    const message = { group: 'a', id: '1', body: '{}' };
+    expect(await queues.sendAgain('work', message)).toBe(true);
+    expect(await queues.sendAgain('work', message)).toBe(false);
+    let handled = 0;
+    await queues.consume('work', { parallel: 1, handle: async () => void handled++ });
+    await expect.poll(() => handled, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await queues.depths()).work, { timeout: 20_000 }).toBe(0);
+    // The same message is known for a while, and is not queued by a sender that wants it once.
+    await queues.queue('work').send(message);
+    expect((await queues.depths()).work).toBe(0);
+    expect(await queues.sendAgain('work', message)).toBe(true);
+    await expect.poll(() => handled, { timeout: 20_000 }).toBe(2);
+  });
   test('what fails comes again, and its group waits', async () => expectAgain(await queuePlace()));
   test('what a dead worker had taken goes to another one', async () => expectDeath(await queuePlace()));
   test('what never succeeds is put aside', async () => expectPoison(await queuePlace()));

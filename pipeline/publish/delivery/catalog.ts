@@ -14,12 +14,14 @@ import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { inRings, recordRings } from '../rings/state.ts';
 import { whyHeldBack } from './bundles.ts';
+import { tellLeft } from './left.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import { isOn } from './on-branch.ts';
 import {
   askReport,
   isDone,
   noteOutcome,
+  noteRetry,
   type Outcome,
   outcomeAt,
   recordBehind,
@@ -31,6 +33,8 @@ import type { DeliveryPorts, OpenBranch } from './ports.ts';
 export interface CatalogOptions {
   /** What builds remember of each other. */
   readonly store?: Store | undefined;
+  /** Whether a failure is tried again at once: then it is written down, and not told. */
+  readonly isRetried?: boolean | undefined;
 }
 
 /**
@@ -43,6 +47,22 @@ export async function handleCatalog(
   message: CatalogMessage,
   ports: DeliveryPorts,
   options: CatalogOptions = {},
+): Promise<Published | undefined> {
+  let published: Published | undefined;
+  try {
+    published = await publishMessage(message, ports, options);
+  } catch (error) {
+    await reported(ports, () => tellLeft(ports, message));
+    throw error;
+  }
+  await tellLeft(ports, message);
+  return published;
+}
+
+async function publishMessage(
+  message: CatalogMessage,
+  ports: DeliveryPorts,
+  options: CatalogOptions,
 ): Promise<Published | undefined> {
   // Recorded before its report is asked for; the reconciler looks after what happens later.
   const before = await knownOutcome(message, ports);
@@ -73,7 +93,10 @@ export async function handleCatalog(
     }
     return await publishBehind(message, publishing);
   } catch (error) {
-    const tell = branch.tip === message.commit ? recordOutcome : recordBehind;
+    const told = branch.tip === message.commit ? recordOutcome : recordBehind;
+    const tell: typeof recordBehind = options.isRetried
+      ? (_, of, { detail }) => noteRetry(ports.records, of, detail)
+      : told;
     // What is published has not failed, whatever could not be recorded of it.
     const isFailed = error instanceof PipelineError && !publishing.published.has(message.commit);
     if (isFailed) await recordFailure(ports, tell, { message, error });
@@ -117,10 +140,15 @@ async function recordFailure(
   tell: typeof recordBehind,
   { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
 ): Promise<void> {
+  await reported(ports, () => tell(ports, message, { state: 'failed', detail: error.message }));
+}
+
+/** What cannot be told hides nothing of what it is about. */
+async function reported({ log }: DeliveryPorts, report: () => Promise<void>): Promise<void> {
   try {
-    await tell(ports, message, { state: 'failed', detail: error.message });
-  } catch (second) {
-    ports.log(`cannot report the failure: ${second instanceof Error ? second.message : String(second)}`);
+    await report();
+  } catch (error) {
+    log(`cannot report the failure: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -188,7 +216,7 @@ async function publishCommit(
       epoch,
       out,
       today: now().toISOString().slice(0, 10),
-      ...options,
+      store: options.store,
       page: true,
       from,
     };

@@ -2,6 +2,7 @@
 import { compareText } from '../../../catalog/go/text.ts';
 import { sharedPlaces } from '../../change/shared-places.ts';
 import { catalogUnits } from '../../change/unit.ts';
+import { PipelineError } from '../../error.ts';
 import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -12,7 +13,7 @@ import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { PUBLISHED } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import { type PublishTarget, targetIn } from '../target.ts';
-import { lastOutcome, type Outcome } from './outcome.ts';
+import { lastWord, type Outcome } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 export interface CatalogAt {
@@ -24,6 +25,8 @@ export interface CatalogAt {
    * last that was told of the branch is that it waits, was refused or failed.
    */
   readonly isChanged: boolean;
+  /** Why it is not known what is published of it: its own message meets that too, and nobody else's does. */
+  readonly unread?: PipelineError;
 }
 
 export interface FencedTarget {
@@ -55,19 +58,36 @@ export async function catalogsAt(
       found.push({ catalog, at, isChanged: true });
       continue;
     }
-    const standing = await fence.read(at.name);
-    if (standing && (await isBehind(repository, tip, standing.commit))) {
-      found.push({ catalog, at, isChanged: false });
-      continue;
+    const of = { catalog, content, at, branch: { name, tip, policy } };
+    try {
+      found.push({ catalog, at, isChanged: await hasChanged(repository, of, { fence, records }) });
+    } catch (error) {
+      // What may go away by itself is of all catalogs; what does not is of this one.
+      if (!(error instanceof PipelineError) || error.retryable) throw error;
+      found.push({ catalog, at, isChanged: true, unread: error });
     }
-    const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
-    const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
-    const isChanged =
-      before?.get(catalog) !== content ||
-      (await isUnsettled(repository, tip, await lastOutcome(records, { repository: name, catalog })));
-    found.push({ catalog, at, isChanged });
   }
   return found;
+}
+
+interface ContentAt {
+  readonly catalog: string;
+  readonly content: string;
+  readonly at: FencedTarget;
+  readonly branch: At;
+}
+
+async function hasChanged(
+  repository: Repository,
+  { catalog, content, at, branch: { name, tip, policy } }: ContentAt,
+  { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
+): Promise<boolean> {
+  const standing = await fence.read(at.name);
+  if (standing && (await isBehind(repository, tip, standing.commit))) return false;
+  const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
+  const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
+  if (before?.get(catalog) !== content) return true;
+  return isUnsettled(repository, tip, await lastWord(records, { repository: name, catalog }));
 }
 
 /** @returns undefined where what the policy says names no place */
@@ -83,7 +103,13 @@ async function isBehind(repository: Repository, commit: string, claimed: string)
 }
 
 /** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
-async function isUnsettled(repository: Repository, tip: string, last: Outcome | undefined): Promise<boolean> {
+async function isUnsettled(
+  repository: Repository,
+  tip: string,
+  last: Outcome | 'unread' | undefined,
+): Promise<boolean> {
+  // Published again it can be read.
+  if (last === 'unread') return true;
   if (
     !last ||
     last.state === 'published' ||

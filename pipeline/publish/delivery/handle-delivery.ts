@@ -6,7 +6,7 @@ import type { Store } from '../../oci/image/build-cache.ts';
 import type { Message } from '../../ports.ts';
 import { handleMessage } from './handle-message.ts';
 import { messageOf, readWork, type Work } from './message.ts';
-import { isDone, outcomeAt, recordBehind } from './outcome.ts';
+import { noteRetry, outcomeAt, recordBehind } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
 export interface QueuedMessage extends Pick<Message, 'body' | 'group'> {
@@ -29,18 +29,20 @@ export async function handleDelivery(
   const work = readWork(body);
   // Checks of one pull request stay in order.
   if (work.kind === 'gate' || group !== messageOf(work).group) {
-    await handleMessage(body, ports, options);
+    const isRetried = tries < PATIENT;
+    if (!isRetried) await tellDeath(work, ports);
+    await handleMessage(body, ports, { ...options, isRetried });
     return undefined;
   }
   const alone = { body, group: id, id };
   // Its first try did not end: it would have been sent on, or be done.
   if (tries > 1) {
-    await recordDeath(work, ports);
+    if (work.kind === 'catalog') await noteRetry(ports.records, work, DEATH);
     await ports.queue.send(alone);
     return DEATH;
   }
   try {
-    await handleMessage(body, ports, options);
+    await handleMessage(body, ports, { ...options, isRetried: true });
     return undefined;
   } catch (error) {
     await sendOrThrow(alone, ports, error);
@@ -50,12 +52,14 @@ export async function handleDelivery(
 
 const DEATH = 'the worker stopped before the end, out of time or memory';
 
-/** Nothing else told it, and what stands behind it is to know. */
-async function recordDeath(work: Work, ports: DeliveryPorts): Promise<void> {
-  if (work.kind !== 'catalog') return;
-  const known = await outcomeAt(ports.records, work);
-  if (known && isDone(known)) return;
-  await recordBehind(ports, work, { state: 'failed', detail: DEATH });
+/** Deliveries of a message that is alone, before people are told that it fails: most faults last for seconds. */
+const PATIENT = 3;
+
+/** Nothing else tells that a message kills its worker every time. */
+async function tellDeath(work: Work, ports: DeliveryPorts): Promise<void> {
+  const known = work.kind === 'catalog' ? await outcomeAt(ports.records, work) : undefined;
+  if (work.kind !== 'catalog' || !known?.retried) return;
+  await recordBehind(ports, work, { state: 'failed', detail: known.detail });
 }
 
 /** @throws the first error, where the queue takes nothing: then the message comes again where it is */

@@ -1,8 +1,7 @@
 /** A message of the queue handled, whatever it asks for. */
 import { PipelineError } from '../../error.ts';
-import type { Store } from '../../oci/image/build-cache.ts';
 import { handleBundles } from './bundles.ts';
-import { handleCatalog } from './catalog.ts';
+import { type CatalogOptions, handleCatalog } from './catalog.ts';
 import { readWork } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { handlePush } from './push.ts';
@@ -16,7 +15,7 @@ import { handleRings } from './rings.ts';
 export async function handleMessage(
   body: string,
   ports: DeliveryPorts,
-  options: { readonly store?: Store | undefined } = {},
+  options: CatalogOptions = {},
 ): Promise<void> {
   const work = readWork(body);
   if (work.kind === 'push') await handlePush(work, ports);

@@ -1,6 +1,7 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../json.ts';
 import type { CommitStatus, RecordStore, StoredRecord } from '../../ports.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import type { DeliveryPorts, ReportPorts } from './ports.ts';
@@ -18,6 +19,8 @@ export interface Outcome {
   readonly documents?: string | undefined;
   /** Set where nobody was told of it. */
   readonly untold?: true;
+  /** Set on a failure that is tried again at once: people are told that it waits. */
+  readonly retried?: true;
 }
 
 /** Where records of outcomes begin. */
@@ -99,26 +102,14 @@ export async function recordOutcome(
   await askReport(ports, outcome);
 }
 
-/** Reports that a newer commit is to be published in place of one, whatever its catalogs are. */
-export async function recordLeft(
+/** Reports what became of a commit, whatever its catalogs are. */
+export async function reportCommit(
   { reports }: Pick<DeliveryPorts, 'reports'>,
-  of: Pick<Outcome, 'repository' | 'commit'>,
-  newer: string,
+  { repository, commit }: Pick<Outcome, 'repository' | 'commit'>,
+  { state, detail }: Pick<Outcome, 'state' | 'detail'>,
 ): Promise<void> {
-  const description = `a newer commit will be published instead, unless it is refused: ${newer}`;
-  await reports.send(
-    messageOf({ v: 1, kind: 'report', what: 'commit', ...of, state: 'success', description }),
-  );
-}
-
-/** Reports that nothing of a commit is published, whatever its catalogs are. */
-export async function recordRefused(
-  { reports }: Pick<DeliveryPorts, 'reports'>,
-  of: Pick<Outcome, 'repository' | 'commit'>,
-  detail: string,
-): Promise<void> {
-  const words = wordsOf('refused', detail);
-  await reports.send(messageOf({ v: 1, kind: 'report', what: 'commit', ...of, ...words }));
+  const of = { v: 1, kind: 'report', what: 'commit', repository, commit } as const;
+  await reports.send(messageOf({ ...of, ...wordsOf(state, detail) }));
 }
 
 /** Reports what became of the bundles that had arrived at a commit. */
@@ -139,10 +130,26 @@ export async function recordBehind(
 ): Promise<void> {
   const { records } = ports;
   const outcome: Outcome = { repository, catalog, commit, ...end };
-  const last = await lastOutcome(records, outcome);
-  if (!last || last.commit === commit) await recordLast(records, outcome);
+  if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   await askReport(ports, outcome);
+}
+
+/**
+ * Writes down a failure that is tried again at once. Nobody is told: most end well a moment later, and a commit has one
+ * status for each publish.
+ */
+export async function noteRetry(
+  records: RecordStore,
+  { repository, catalog, commit }: CatalogMessage,
+  detail: string,
+): Promise<void> {
+  const known = await outcomeAt(records, { repository, catalog, commit });
+  if (known && isDone(known)) return;
+  const untold = !known || known.untold ? ({ untold: true } as const) : {};
+  const outcome: Outcome = { repository, catalog, commit, state: 'failed', detail, retried: true, ...untold };
+  if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
+  await noteOutcome(records, outcome);
 }
 
 /** Writes the record alone, which whoever asked for the publish looks at. */
@@ -172,11 +179,12 @@ export async function askReport(
 
 /** The status that says a record. */
 export function statusFor(
-  { repository, commit, catalog, state, detail, documents }: Outcome,
+  { repository, commit, catalog, state, detail, documents, retried }: Outcome,
   linkTo: ReportPorts['linkTo'],
 ): CommitStatus {
   const url = documents === undefined ? undefined : linkTo?.(documents);
-  const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...wordsOf(state, detail) };
+  const words = retried ? wordsOf('pending', commit) : wordsOf(state, detail);
+  const status = { repository, commit, context: `${CONTEXT} ${catalog}`, ...words };
   return url === undefined ? status : { ...status, url };
 }
 
@@ -204,9 +212,17 @@ async function recordLast(records: RecordStore, outcome: Outcome): Promise<void>
   }
 }
 
+/** What cannot be read is not known: whoever needs it publishes anew, and writes it anew. */
 function outcomeIn(record: StoredRecord | undefined): Outcome | undefined {
-  const value: unknown = record && JSON.parse(new TextDecoder().decode(record.bytes));
-  return isObject(value) ? (value as unknown as Outcome) : undefined;
+  const value = record && parsedJson(new TextDecoder().decode(record.bytes));
+  if (!isObject(value) || !isState(value['state'])) return undefined;
+  const { repository, catalog, commit, detail } = value;
+  const isWhole = [repository, catalog, commit, detail].every((text) => typeof text === 'string');
+  return isWhole ? (value as unknown as Outcome) : undefined;
+}
+
+function isState(state: unknown): state is OutcomeState {
+  return typeof state === 'string' && Object.hasOwn(STATES, state);
 }
 
 async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
@@ -221,12 +237,19 @@ export async function outcomeAt(
   return readOutcome(records, keyOf(of));
 }
 
-/** The last word on a catalog. */
-export async function lastOutcome(
+/** The last word on a catalog; `unread` for one that cannot be read. */
+export async function lastWord(
   records: RecordStore,
   of: Pick<Outcome, 'repository' | 'catalog'>,
-): Promise<Outcome | undefined> {
-  return readOutcome(records, `${LAST}${nameOf(of)}`);
+): Promise<Outcome | 'unread' | undefined> {
+  const stored = await records.get(`${LAST}${nameOf(of)}`);
+  return stored && (outcomeIn(stored) ?? 'unread');
+}
+
+/** Whether something newer than a commit was heard of its catalog. */
+async function isBehindLast(records: RecordStore, outcome: Outcome): Promise<boolean> {
+  const last = await lastWord(records, outcome);
+  return last !== undefined && last !== 'unread' && last.commit !== outcome.commit;
 }
 
 function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {
@@ -237,12 +260,17 @@ function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>
   return `${repository}/${encodeURIComponent(catalog)}`;
 }
 
-/** The last word on every catalog. */
-export async function lastOutcomes(records: RecordStore): Promise<Outcome[]> {
+/** The last word on every catalog. @param unread told of the keys of records that cannot be read */
+export async function lastOutcomes(
+  records: RecordStore,
+  unread: (key: string) => void = () => undefined,
+): Promise<Outcome[]> {
   const found: Outcome[] = [];
   for (const key of await records.list(LAST)) {
-    const outcome = await readOutcome(records, key);
+    const stored = await records.get(key);
+    const outcome = outcomeIn(stored);
     if (outcome) found.push(outcome);
+    else if (stored) unread(key);
   }
   return found;
 }

@@ -1,14 +1,15 @@
 /** The branch moved: which catalogs are to be published. */
-
+import { randomUUID } from 'node:crypto';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { releaseOrQueue } from './bundles.ts';
 import { catalogsAt } from './changed.ts';
+import { noteLeft, tellOvertaken } from './left.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
 import { isOn } from './on-branch.ts';
-import { isDone, noteWaiting, recordLeft, recordRefused } from './outcome.ts';
+import { isDone, noteWaiting, reportCommit } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 
@@ -32,12 +33,13 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     if (at) await releaseOrQueue({ repository, from, commit: at.tip, policy: at.policy }, push.before, ports);
     const all = at ? await catalogsAt(repository, { ...at, name }, ports) : [];
     const changed = all.filter(({ isChanged }) => isChanged);
-    for (const { catalog } of changed) {
+    const left = { repository: name, commit: push.commit };
+    const isLeft = at !== undefined && push.commit !== at.tip;
+    const catalogs = changed.map(({ catalog }) => catalog);
+    const ofLeft = isLeft ? await noteLeft(ports.records, left, catalogs) : catalogs;
+    for (const catalog of new Set([...catalogs, ...ofLeft])) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
-      // Noted before it is sent: once it is, its end may be told at any moment.
-      const known = await noteWaiting(ports.records, message);
-      // What was told as its end is not so any more: the branch came back to it.
-      await ports.queue.send(messageOf(isDone(known) ? { ...message, again: true } : message));
+      if (catalogs.includes(catalog)) await sendNewest(message, ports);
       // Behind it in the same group: published itself where the newest cannot be, else told which one was.
       if (push.commit !== tip) {
         await ports.queue.send(messageOf({ ...message, commit: push.commit, behind: tip }));
@@ -53,13 +55,21 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     // Last: no catalog waits for GitHub to take it.
     for (const { commit, detail } of refused) {
       ports.log(`${commit}: ${detail}`);
-      await recordRefused(ports, { repository: name, commit }, detail);
+      await reportCommit(ports, { repository: name, commit }, { state: 'refused', detail });
     }
-    if (at && push.commit !== at.tip) await recordLeft(ports, { repository: name, commit: push.commit }, tip);
-    return changed.map(({ catalog }) => catalog);
+    if (isLeft && ofLeft.length === 0) await tellOvertaken(ports, left, tip);
+    return catalogs;
   } finally {
     await close();
   }
+}
+
+async function sendNewest(message: CatalogMessage, { records, queue }: DeliveryPorts): Promise<void> {
+  // Noted before it is sent: once it is, its end may be told at any moment.
+  const known = await noteWaiting(records, message);
+  if (!isDone(known)) return queue.send(messageOf(message));
+  // What was told as its end is not so any more: the branch came back to it, perhaps not for the first time.
+  await queue.send({ ...messageOf({ ...message, again: true }), id: randomUUID() });
 }
 
 interface Usable {

@@ -46,8 +46,9 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     // No push told of it, or nobody could do it then.
     if (await awaitsRelease(bundles, ports)) messages.push(bundlesMessage(request, tip));
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
-    for (const { catalog, at, isChanged } of all) {
+    for (const { catalog, at, isChanged, unread } of all) {
       try {
+        if (unread) throw unread;
         const { moved = false, lost } = at ? await heal(catalog, { ...at, from: request }, ports) : {};
         const isMoved = at !== undefined && (await healRings(catalog, { ...at, from: request }, ports));
         if (moved || isMoved) healed.push(catalog);
@@ -58,11 +59,14 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
         // What was published once is not a reason to leave it: it is not what is claimed, or not there, any more.
         messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
-        if (!(error instanceof PipelineError) || failed.push(catalog) === all.length) throw error;
-        ports.log(`cannot reconcile ${catalog}: ${error.message}`);
+        if (!(error instanceof PipelineError)) throw error;
+        const isLast = failed.push(catalog) === all.length;
+        if (isLast && error.retryable) throw error;
+        ports.log(`cannot reconcile ${catalog} of ${request.repository}: ${error.message}`);
       }
     }
-    messages.push(...(await ringMessages(request, all, ports)));
+    const read = all.filter(({ catalog }) => !failed.includes(catalog));
+    messages.push(...(await ringMessages(request, read, ports)));
     const here = { name: request.repository, branch: request.branch, tip };
     const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });
     for (const current of gone) messages.push(retireMessage(here, current));

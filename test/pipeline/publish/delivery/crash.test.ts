@@ -143,9 +143,7 @@ test('of a burst of merges one is built; the others are told which one', async (
   const told = statusesOf(delivered);
   expect(told[tip]).toMatch(/^success: published: sha256:/);
   for (const older of [sample.base, sample.addition]) {
-    expect(told[older]).toBe(
-      `success: a newer commit will be published instead, unless it is refused: ${tip}`,
-    );
+    expect(told[older]).toBe(`success: published as part of a newer commit: ${tip}`);
   }
   // For each push, and for the one image.
   expect(delivered.opens).toBe(pushes.length + 1);

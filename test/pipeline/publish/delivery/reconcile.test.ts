@@ -10,8 +10,9 @@ import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
 import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
-import { isSettled, statusOf } from '../../../../pipeline/publish/delivery/status.ts';
+import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
+import { fenceName } from '../../../../pipeline/publish/fence.ts';
 import { recordFence } from '../../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
 import { deliver } from '../../../fakes/delivery.ts';
@@ -155,6 +156,79 @@ test('a catalog whose registry refuses keeps the others back from nothing', asyn
   });
 });
 
+/** Two catalogs at one commit, each with an image of its own; the fence's record of the first cannot be read. */
+async function withUnreadFence(work: (ports: DeliveryPorts, tip: string) => Promise<void>): Promise<void> {
+  await afterFirst(async (ports) => {
+    const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+    const files = {
+      [POLICY_PATH]: policy.replace('sea/catalog:{catalog}', 'sea/{catalog}:latest'),
+      'catalogs/v4.21/harbour-operator/catalog.yaml': sample.git('show', `${sample.base}:${HARBOUR}`),
+    };
+    const first = sample.commit(files, { parents: [sample.base] });
+    await merge(ports, first);
+    const key = `fence/${fenceName('v4.20', 'registry.example.com/sea/v4.20:latest')}`;
+    expect(await ports.records.get(key)).toBeDefined();
+    await ports.records.put(key, new TextEncoder().encode('spoilt'));
+    const tip = sample.commit({ [POLICY_PATH]: `${files[POLICY_PATH]}\n# changed\n` }, { parents: [first] });
+    sample.git('branch', '-f', 'trunk', tip);
+    await work(ports, tip);
+  });
+}
+
+const AT_V421 = {
+  kind: 'tag',
+  registry: 'registry.example.com',
+  repository: 'sea/v4.21',
+  tag: 'latest',
+} as const;
+
+test('a record of the fence that cannot be read keeps the other catalogs of a push back from nothing', async () => {
+  await withUnreadFence(async (ports, tip) => {
+    const before = await ports.registry.resolve(AT_V421);
+    expect(await handlePush({ v: 1, kind: 'push', ...SOURCE, commit: tip }, ports)).toEqual([
+      'v4.20',
+      'v4.21',
+    ]);
+    await expect(publishOf(ports, tip, 'v4.20')).rejects.toThrow('is not a valid claim');
+    expect(await publishOf(ports, tip, 'v4.21')).toMatchObject({ kind: 'published' });
+    expect(await ports.registry.resolve(AT_V421)).toEqual(before);
+    const { last } = await statusOf(ports.records);
+    expect(last.map(({ catalog, state }) => [catalog, state])).toContainEqual(['v4.20', 'failed']);
+  });
+});
+
+test('a record of the fence that cannot be read is said by the reconciler, which heals the others', async () => {
+  await withUnreadFence(async (ports) => {
+    await ports.registry.deleteManifest(AT_V421);
+    const lines: string[] = [];
+    const looked = await reconcile(SOURCE, { ...ports, log: (line) => lines.push(line) });
+    expect(looked).toMatchObject({ healed: ['v4.21'], failed: ['v4.20'] });
+    expect(looked.messages.filter(({ kind }) => kind === 'catalog')).toMatchObject([{ catalog: 'v4.21' }]);
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^cannot reconcile v4\.20 of sea\/catalogs: fence\/v4\.20\/.* is not a valid claim/,
+      ),
+    );
+  });
+});
+
+test.each(['last/sea/catalogs/v4.20', 'published/v4.20/x'])(
+  'a record %s that cannot be read hides no other',
+  async (key) => {
+    await afterFirst(async (ports) => {
+      const whole = await statusOf(ports.records);
+      expect(whole.last).toHaveLength(1);
+      await ports.records.put(key, new TextEncoder().encode('{"state": "published"'));
+      await reconcile(SOURCE, ports);
+      const status = await statusOf(ports.records);
+      expect(isSettled(status)).toBe(false);
+      expect(status.unread).toEqual([key]);
+      expect(statusText(status)).toContain(`the record ${key} cannot be read`);
+      expect(status.published).toEqual(whole.published);
+    });
+  },
+);
+
 test('a table that is lost: the newest commits are claimed anew, though they were published', async () => {
   await afterFirst(async (ports) => {
     const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
@@ -211,11 +285,9 @@ test('an image that is gone is built again though the newest commit has errors',
   });
 });
 
-test.each([
-  ['a push that was overtaken', { 'README.md': 'words' }],
-  ['a newest commit whose policy cannot be used', { [POLICY_PATH]: 'nonsense: [' }],
-])('catalogs do not wait for the report of %s', async (_, changes) => {
+test('catalogs do not wait for the report of a newest commit whose policy cannot be used', async () => {
   await afterFirst(async (ports) => {
+    const changes = { [POLICY_PATH]: 'nonsense: [' };
     const tip = sample.commit(changes, { parents: [sample.addition], branch: 'overtakes' });
     sample.git('branch', '-f', 'trunk', tip);
     const sent: unknown[] = [];
