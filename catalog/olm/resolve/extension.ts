@@ -7,8 +7,8 @@
  */
 
 import { headsOf } from '../../fbc/channel.ts';
-import { type EdgeField, edgeField, type Installed } from '../../fbc/edge.ts';
-import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { type EdgeField, edgeField, type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
 import { VersionError } from '../../version/version.ts';
@@ -194,8 +194,11 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
   const { name, catalog } = first.source;
   const isHead = (one: string): boolean =>
     headNames(catalog.packages.get(extension.package), extension.channels).has(one);
+  const { bundle } = first.best;
+  const absent = (): Entry | undefined =>
+    absentFollower(catalog.packages.get(extension.package), extension.channels, installedOf(bundle));
   return {
-    outcome: outcomeOf(first.best, { catalog: name, all: first.all, isHead, extension }),
+    outcome: outcomeOf(first.best, { catalog: name, all: first.all, isHead, absent, extension }),
     taken: first,
   };
 }
@@ -234,6 +237,8 @@ export function outcomeOf(
     /** Every bundle that could be taken. */
     readonly all: () => readonly Pick<Candidate, 'bundle' | 'deprecated'>[];
     readonly isHead: (name: string) => boolean;
+    /** An entry that follows it without a bundle. */
+    readonly absent: () => Entry | undefined;
     readonly extension: Pick<Extension, 'installed'>;
   },
 ): Outcome {
@@ -256,12 +261,32 @@ export function outcomeOf(
   return { kind: 'upgrade', to, edge: best.edge };
 }
 
+/** Why nothing follows where the entry that does is one without a bundle. */
+export function withoutBundle({ name }: Entry): Reason {
+  return { code: 'successor-missing', text: `the entry that follows it, ${name}, has no bundle` };
+}
+
+/** An entry that follows an installation, and whose bundle is not in the package. */
+export function absentFollower(
+  ofPackage: Package | undefined,
+  channels: readonly string[],
+  installed: Installed | undefined,
+): Entry | undefined {
+  if (!ofPackage || !installed) return undefined;
+  return [...ofPackage.channels.values()]
+    .filter(({ name }) => channels.length === 0 || channels.includes(name))
+    .flatMap(({ entries }) => entries)
+    .find((entry) => !ofPackage.bundles.has(entry.name) && edgeField(entry, installed));
+}
+
 function stayReason(
   best: Pick<Candidate, 'bundle' | 'deprecated'>,
-  { all, isHead }: Pick<Parameters<typeof outcomeOf>[1], 'all' | 'isHead'>,
+  { all, isHead, absent }: Pick<Parameters<typeof outcomeOf>[1], 'all' | 'isHead' | 'absent'>,
 ): Reason {
   const others = all().filter(({ bundle }) => bundle.name !== best.bundle.name);
   if (others.length === 0) {
+    const follower = absent();
+    if (follower) return withoutBundle(follower);
     return isHead(best.bundle.name)
       ? { code: 'newest', text: 'it is the head of a channel' }
       : { code: 'no-edge', text: 'it has no successor' };

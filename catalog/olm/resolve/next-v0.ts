@@ -6,6 +6,7 @@ import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
 import { disorderText } from './candidates.ts';
+import { withoutBundle } from './extension.ts';
 import { followersOf as allFollowersOf, type FirstFollower, firstFollower } from './followers.ts';
 import { resolveNamespace } from './namespace.ts';
 import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
@@ -165,6 +166,8 @@ function stays(lane: Lane, installed: Installed): Outcome {
 
 function stayReason(lane: Lane, installed: Installed): Reason {
   const nodes = inOrder(lane);
+  const absent = lane.withoutBundle.find((entry) => edgeField(entry, installed));
+  if (absent && !nodes.some(({ entry }) => edgeField(entry, installed))) return withoutBundle(absent);
   if (nodes[0]?.name === installed.name) {
     return { code: 'newest', text: `it is the head of channel ${lane.channel}` };
   }

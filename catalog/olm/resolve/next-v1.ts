@@ -9,6 +9,7 @@ import { edgeField } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
 import { meets, type VersionConstraint } from '../../version/constraint.ts';
 import {
+  absentFollower,
   type Candidate,
   choose,
   compareCandidates,
@@ -48,6 +49,7 @@ export function nextV1(
     catalog: source.name,
     all: () => allOf(index, installed),
     isHead: (name) => index.heads.has(name),
+    absent: () => absentFollower(ofPackage, selection.channels, installed),
     extension: { installed: stored },
   });
 }

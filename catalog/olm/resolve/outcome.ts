@@ -52,6 +52,8 @@ export type ReasonCode =
   | 'newest'
   /** Stays: no entry follows it. */
   | 'no-edge'
+  /** Stays: the entry that follows it has no bundle. */
+  | 'successor-missing'
   /** Stays under OLM v0: what follows it is itself skipped, so it is never offered. */
   | 'successor-skipped'
   /** Stays under OLM v0: what follows it needs something that is not to be had, or is prohibited. */

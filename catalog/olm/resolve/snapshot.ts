@@ -53,6 +53,8 @@ export interface Lane {
   readonly isDefaultChannel: boolean;
   readonly nodes: readonly Node[];
   readonly candidates: Candidates<Node>;
+  /** Entries whose bundles are not in the catalog. */
+  readonly withoutBundle: readonly Entry[];
 }
 
 interface Lanes {
@@ -96,7 +98,9 @@ function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]
     const place = { name, package: ofPackage.name, channel, isDefaultChannel, replaces, skips };
     return [{ ...place, version: bundle.version, offer: offerOfBundle(bundle), entry, bundle }];
   });
-  return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates: candidatesOf(nodes) };
+  const withoutBundle = entries.filter(({ name }) => !ofPackage.bundles.has(name));
+  const candidates = candidatesOf(nodes);
+  return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates, withoutBundle };
 }
 
 const named = new WeakMap<Lane, Map<string, Node[]>>();

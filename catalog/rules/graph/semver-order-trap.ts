@@ -1,10 +1,12 @@
 import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
-import { formatVersion, type Version } from '../../version/version.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
+import { versionReleaseOf } from '../../olm/resolve/release.ts';
 import { loweringEdges } from '../downgrade.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { grouped } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
+import { higherVersions, whyNotHigher } from '../version-order.ts';
 
 export const rule: Rule = {
   id: 'graph/semver-order-trap',
@@ -16,30 +18,34 @@ export const rule: Rule = {
     for (const ofPackage of checkedPackages(world)) {
       const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
-        const version = trap?.to.version;
-        if (!trap || !version) continue;
+        if (!trap) continue;
         const { channel, entry, field, from, to } = trap;
-        const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
-        // With another way on, nobody is held up.
-        if (next.kind === 'upgrade') continue;
-        const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} replaces ${versionText(from)} but is not a higher version, because a suffix after - makes a version lower: OLM v1 never offers it`;
+        const [versionRelease, than] = [versionReleaseOf(to), versionReleaseOf(from)];
+        if (!versionRelease || !than) continue;
+        if (!isHeldUp(world, ofPackage, from)) continue;
+        const why = whyNotHigher(versionRelease, than);
+        const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} ${field === 'replaces' ? 'replaces' : 'skips'} ${versionText(from)} but is not a higher version, because ${why}: OLM v1 never offers it`;
         report(message, placeOfEntry(channel, entry.index, field), {
           package: ofPackage.name,
           channel: channel.name,
           subject: `${from.name} ${to.name}`,
           installed: [shortName(from)],
-          hint: `publish it as ${nextPatch(version)}, or use build metadata instead of the suffix: ${asBuild(version)}`,
+          hint: hintFor(ofPackage, to, from),
         });
       }
     }
   },
 };
 
-function nextPatch(version: Version): string {
-  return formatVersion({ ...version, patch: BigInt(version.patch) + 1n, prerelease: [], build: [] });
+/** Whether only the order of versions keeps OLM v1 from an upgrade: nothing else that it could take is higher. */
+function isHeldUp(world: World, ofPackage: Package, from: Bundle): boolean {
+  const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
+  return next.kind === 'stays' && next.reason.code === 'successor-lower';
 }
 
-function asBuild(version: Version): string {
-  const suffix = [...version.prerelease.map(String), ...version.build];
-  return formatVersion({ ...version, prerelease: [], build: suffix.length > 0 ? suffix : ['1'] });
+function hintFor(ofPackage: Package, to: Bundle, from: Bundle): string {
+  const versions = higherVersions(ofPackage, to, from);
+  return versions.length > 0
+    ? `publish it as ${versions.join(' or ')}`
+    : `publish it with a version above ${versionText(from)} that no other bundle has`;
 }

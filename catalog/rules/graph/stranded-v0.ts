@@ -27,7 +27,7 @@ function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel):
     const installed = installedOf(bundle);
     const path = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
     if (path.arrives) return [];
-    // Other rules tell of channels that opm refuses, and of dependencies that are not to be had.
+    // Other rules tell of channels that opm refuses, of entries without bundles, and of dependencies that are missing.
     if (path.last.kind === 'fails' && !(hidesCircle && path.last.reason.code === 'no-order')) return [];
     if (isBlocked(path.last)) return [];
     return [{ package: ofPackage.name, channel: channel.name, installed, path }];
@@ -41,5 +41,5 @@ function isSoundToOpm(channel: Channel): boolean {
 }
 
 function isBlocked(last: UpgradePath['last']): boolean {
-  return last.kind === 'stays' && last.reason.code === 'successor-blocked';
+  return last.kind === 'stays' && ['successor-blocked', 'successor-missing'].includes(last.reason.code);
 }

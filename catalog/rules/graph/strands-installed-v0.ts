@@ -15,7 +15,7 @@ export const rule: Rule = {
         before.arrives &&
         !after.arrives &&
         channelIn(change.after, name, channel) &&
-        !isDisordered(after.last) &&
+        !isToldByOthers(after.last) &&
         !isUnreadable(after.last, change),
     );
     const stranded = lost.map(({ after, ...move }) => ({ ...move, path: after }));
@@ -28,9 +28,9 @@ export const rule: Rule = {
   },
 };
 
-/** What keeps a whole channel from having an order is told by rules about the channel. */
-function isDisordered(last: UpgradePath['last']): boolean {
-  return last.kind !== 'circle' && last.reason.code === 'no-order';
+/** What keeps a whole channel from having an order, and entries without bundles, are told by rules about the channel. */
+function isToldByOthers(last: UpgradePath['last']): boolean {
+  return last.kind !== 'circle' && ['no-order', 'successor-missing'].includes(last.reason.code);
 }
 
 /** A requirement that OLM v0 cannot parse is told by a rule about its bundle, where that is checked. */

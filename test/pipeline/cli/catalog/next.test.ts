@@ -255,6 +255,18 @@ describe('portolan next', () => {
     expect(await runCommand(asked, { directory })).toMatchObject({ exit });
   });
 
+  test('an entry without a bundle is the reason why nothing follows', async () => {
+    const cut: WrittenPackage = {
+      versions: ['1.0.0'],
+      channels: { a: [{ name: 'p.v1.0.0' }, { name: 'p.v1.1.0', replaces: 'p.v1.0.0' }] },
+    };
+    const directory = catalogs({ 'v4.20': { p: cut } });
+    const asked = ['next', '--package', 'p', '--version', '1.0.0', '--olm', 'v1', 'v4.20'];
+    const { exit, out } = await runCommand(asked, { directory });
+    expect(out).toContain('STUCK: the entry that follows it, p.v1.1.0, has no bundle');
+    expect(exit).toBe(1);
+  });
+
   describe('what else is installed in the namespace', () => {
     const PB: WrittenPackage = {
       versions: ['1.0.0', '2.0.0'],
