@@ -25,18 +25,18 @@ export function tryParseMinor(text: string): Minor | undefined {
 }
 
 /** A version of OpenShift at the end of a longer name: `stage-v4.20`, `catalog-4-20`; none in `etcd.v1.6.1`. */
-const AT_END = /^(.*?(?:[-_]|(?<![0-9])\.))(v?[4-9][.-][0-9]{1,3})$/;
+const AT_END = /^(.*?(?:[-_]|(?<![0-9])\.))(v?[4-9][._-][0-9]{1,3})$/;
 
 /** A name such as `stage-v4.20` in two: `stage-` and `v4.20`; undefined for a name that ends with no version. */
 export function splitAtMinor(name: string): { readonly before: string; readonly minor: string } | undefined {
-  if (tryParseMinor(name.replace('-', '.'))) return { before: '', minor: name };
+  if (tryParseMinor(name.replace(/[-_]/, '.'))) return { before: '', minor: name };
   const [, before, minor] = AT_END.exec(name) ?? [];
   return before === undefined || minor === undefined ? undefined : { before, minor };
 }
 
 /** The OpenShift version in a catalog's name: `v4.20`, `stage-v4.20`, or `4-20` of a folder `catalog-4-20`. */
 export function minorOfCatalog(catalog: string): Minor | undefined {
-  return tryParseMinor(splitAtMinor(catalog)?.minor.replace('-', '.') ?? '');
+  return tryParseMinor(splitAtMinor(catalog)?.minor.replace(/[-_]/, '.') ?? '');
 }
 
 export function formatMinor({ major, minor }: Minor): string {

@@ -6,7 +6,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import { diffTrees } from '../git/tree.ts';
+import { diffTrees, type PathChange, type TreeDiff } from '../git/tree.ts';
 import { isPackageName, matchesGlob } from '../policy/layout.ts';
 import {
   comparedOwnersReader,
@@ -47,7 +47,7 @@ export async function classifyChange(
   policy: Policy,
   { files, digests = new Map() }: Knowledge = {},
 ): Promise<Change> {
-  const diff = await diffTrees(objects, { before: trees.base, after: trees.merged }, policy.limits.files);
+  const diff = await checkedDiff(objects, trees, policy);
   const paths = await placePaths(objects, diff.changes, policy);
   await bringNeeded(objects, { trees, policy, paths });
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
@@ -76,6 +76,32 @@ export async function classifyChange(
       ...ownersFindings(packages, paths),
     ],
   };
+}
+
+/** Most files of a change of which only those that matter are looked into. */
+const MOST_PATHS = 100_000;
+
+/** Files that nobody would take for a catalog. */
+const MAY_BE_CATALOG = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
+
+/** The changed files. Of a change beyond the limit, all that can matter, and as many others as the limit allows. */
+async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy): Promise<TreeDiff> {
+  const sides = { before: trees.base, after: trees.merged };
+  const { files: most } = policy.limits;
+  const diff = await diffTrees(objects, sides, most);
+  if (diff.complete) return diff;
+  const all = await diffTrees(objects, sides, Math.max(most, MOST_PATHS));
+  if (!all.complete) return diff;
+  const placed = await placePaths(objects, all.changes, policy);
+  const isOther = (_: PathChange, i: number): boolean => {
+    const { area, path } = placed[i] ?? { area: 'gate', path: '' };
+    return area === 'unknown' && !MAY_BE_CATALOG.test(path) && !policy.layout.governs(path);
+  };
+  const needed = all.changes.filter((change, i) => !isOther(change, i));
+  if (needed.length >= most) return diff;
+  const others = all.changes.filter(isOther).slice(0, most - needed.length);
+  const kept = new Set([...needed, ...others]);
+  return { changes: all.changes.filter((change) => kept.has(change)), complete: true };
 }
 
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {

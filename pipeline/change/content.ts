@@ -11,6 +11,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
 import { LruCache } from '../lru-cache.ts';
+import { firstMatch } from '../policy/layout.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import type { CatalogUnit } from './unit.ts';
 
@@ -166,7 +167,12 @@ export async function loadedFiles(
   };
   // By the reader that publishes; an ignore file that is none leaves nothing out.
   const files = await catalogFiles(source, () => undefined);
-  return files.flatMap(({ path }) => all.get(path) ?? []);
+  return files.flatMap(({ path }) => all.get(path) ?? []).filter(({ path }) => !isOfEarlier(unit, path));
+}
+
+/** The first pattern that matches a file decides whose it is. */
+function isOfEarlier({ earlier = [] }: CatalogUnit, path: string): boolean {
+  return earlier.length > 0 && firstMatch(earlier, path) !== undefined;
 }
 
 /** Ignore files of the folders from the catalog's own down to the unit. */

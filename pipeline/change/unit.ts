@@ -25,6 +25,8 @@ export interface CatalogUnit {
   readonly package: string | undefined;
   /** Path of the catalog's own folder, which is what opm is given; of the file, for a catalog in one file. */
   readonly root: string;
+  /** Patterns that come first: their files in the folder are of other units. */
+  readonly earlier?: readonly CompiledPattern[];
   /** For a package that is made from the bundle directories in its folder, whose id the unit has. */
   readonly made?: ComposedPackage;
 }
@@ -36,13 +38,15 @@ export async function catalogUnits(
   layout: Layout,
 ): Promise<ReadonlyMap<string, CatalogUnit>> {
   const units = new Map<string, CatalogUnit>();
-  for (const pattern of layout.patterns.filter(({ kind }) => kind === 'catalog')) {
+  for (const [i, pattern] of layout.patterns.entries()) {
+    if (pattern.kind !== 'catalog') continue;
+    const earlier = layout.patterns.slice(0, i);
     const rootAt = rootSegment(pattern);
     for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
       if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
       const catalog = catalogName(pattern, captured) ?? root.split('/').at(-1) ?? '';
-      units.set(path, { path, id, mode, catalog, package: captured['package'], root });
+      units.set(path, { path, id, mode, catalog, package: captured['package'], root, earlier });
     }
   }
   await addMade(units, objects, { tree, layout });

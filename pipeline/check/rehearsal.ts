@@ -10,7 +10,8 @@ import type { Person } from '../policy/identity.ts';
 import type { Layout } from '../policy/layout.ts';
 import { readPolicy } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
-import { checkedMerges, HARM, shallowness } from './history.ts';
+import { type CheckedMerge, checkedMerges, HARM, shallowness } from './history.ts';
+import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
 import { type CheckReport, enforcedState, type ReportState } from './report.ts';
 import type { CheckRequest } from './request.ts';
 import { type Intended, silencing } from './silencing.ts';
@@ -107,15 +108,38 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   };
   const tell = (done: number) =>
     progress?.({ done, merges: merges.length, stopped: stoppedOf(rehearsed).length });
-  for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
+  const take = ({ merge, outcome }: CheckedMerge): void => {
     if (outcome instanceof PipelineError) {
       unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
-      continue;
+      return;
     }
     // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
     rehearsed.push(copyOf(rehearsedMerge(merge, outcome)));
     countRules(rules, outcome.findings);
+  };
+  const layoutAt = pastLayouts(repository, read.layout);
+  const others = new Map<string, MergedCommit[]>();
+  for await (const checked of checkedMerges(repository, asked, tell)) {
+    const { merge, outcome } = checked;
+    const past =
+      outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await settled(layoutAt(merge));
+    if (past instanceof PipelineError || past.kind === 'same') take(checked);
+    else if (past.kind === 'unclear')
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: past.why });
+    else {
+      const text = Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8');
+      others.set(text, [...(others.get(text) ?? []), merge]);
+    }
   }
+  for (const [text, own] of others) {
+    const other = { path: policy.path, bytes: Buffer.from(text) };
+    const paths = catalogFolders(readPolicy(other.bytes, RULE_IDS).policy?.layout ?? read.layout);
+    const more = (merge: MergedCommit) => ({ policy: other, ...peopleOf(merge) });
+    for await (const checked of checkedMerges(repository, { tip, paths, merges: own, more }, () => undefined))
+      take(checked);
+  }
+  const place = new Map(merges.map(({ id }, i) => [id, i]));
+  rehearsed.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
   return {
     from: merges.at(-1)?.date ?? '',
     to: merges[0]?.date ?? '',
@@ -129,6 +153,16 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     ),
     unchecked,
   };
+}
+
+const SAME: PastLayout = { kind: 'same' };
+
+/** What a clone lacks leaves the check of today's layout. */
+async function settled(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {
+  return layout.catch((error: unknown) => {
+    if (error instanceof PipelineError) return error;
+    throw error;
+  });
 }
 
 /** Merges that the gate would have stopped until their author corrected them. */

@@ -11,6 +11,7 @@ import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { isTemplateText } from '../policy/template-text.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
@@ -42,10 +43,6 @@ export async function findUnlistedCatalogs(
   return [{ findings, known: [], diffs: [] }];
 }
 
-const TEMPLATE = /^\s*\{?\s*"?schema"?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
-/** What is read of a file to tell a template, in characters. */
-const HEAD = 4096;
-
 /** Paths of the templates that a change writes without the catalogs that they are rendered to: no catalog is checked. */
 export async function templatesAlone(
   objects: ObjectReader,
@@ -58,7 +55,7 @@ export async function templatesAlone(
     const isOutside = area === 'unknown' || area === 'root' || area === 'template';
     if (!isOutside || !FORMAT.test(path) || !after || whyUnreadable(after.mode) !== undefined) continue;
     const bytes = await bytesOf(objects, after.id, limits.fileBytes);
-    if (bytes && TEMPLATE.test(bytes.toString('utf8', 0, HEAD))) found.push(path);
+    if (bytes && isTemplateText(bytes.toString('utf8'))) found.push(path);
   }
   return found;
 }
@@ -80,6 +77,8 @@ async function isCatalog(
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   const { packages, channels, bundles, deprecations } = blobs;
+  // What opm renders has names: a list of bundles without them is a template.
+  if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;
   // A package without channels and bundles is not a catalog, but it may be a part of one beside it.
   return (
     channels.length + bundles.length + deprecations.length > 0 ||

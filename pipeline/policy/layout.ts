@@ -197,7 +197,8 @@ export function isPackageName(name: string): boolean {
   return isDnsSubdomain(name);
 }
 
-function firstMatch(patterns: readonly CompiledPattern[], path: string): PathMatch | undefined {
+/** What the first of some patterns that matches says a path is. */
+export function firstMatch(patterns: readonly CompiledPattern[], path: string): PathMatch | undefined {
   const names = path.split('/');
   for (const pattern of patterns) {
     const captured = matchAll(pattern.segments, names);

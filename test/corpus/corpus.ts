@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { isObject } from '../../catalog/go/shape.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { listFiles } from '../../pipeline/git/tree.ts';
-import { compileLayout, matchesGlob } from '../../pipeline/policy/layout.ts';
+import { compileLayout } from '../../pipeline/policy/layout.ts';
 import { POLICY_PATH, readPolicy } from '../../pipeline/policy/read-policy.ts';
 import { freshClone } from './clones.ts';
 import { type CorpusEntry, readEntries } from './entry.ts';
@@ -39,16 +39,14 @@ interface Row {
 
 const [list = '', clones = 'node_modules/.cache/portolan/corpus', wanted = ''] = process.argv.slice(2);
 const rows: Row[] = [];
-for (const entry of readEntries(list).filter(({ repository }) => repository.includes(wanted))) {
+for (const entry of readEntries(list).filter(({ name }) => name.includes(wanted))) {
   try {
     const row = await rowOf(entry);
     rows.push(row);
     console.log(rowText(row));
     for (const line of details(row)) console.log(line);
   } catch (error) {
-    console.log(
-      `| ${entry.repository} | not run: ${error instanceof Error ? error.message : String(error)} |`,
-    );
+    console.log(`| ${entry.name} | not run: ${error instanceof Error ? error.message : String(error)} |`);
   }
 }
 console.log(`\n${summary(rows).join('\n')}`);
@@ -84,9 +82,9 @@ function rehearsalOf({ output, code }: Run): { merges: readonly Merge[]; uncheck
   return { merges: value['merges'], unchecked: Array.isArray(unchecked) ? unchecked.length : 0 };
 }
 
-/** What setup wrote, and whether it is what the list says; undefined where the list has words alone. */
+/** What setup wrote, and whether it is what the list says; undefined where the list does not say where catalogs are. */
 async function layoutOf(
-  { catalogs, count }: CorpusEntry,
+  { catalogs }: CorpusEntry,
   clone: string,
   { code, errors, output }: Run,
 ): Promise<Pick<Row, 'layout' | 'isRight'>> {
@@ -95,20 +93,21 @@ async function layoutOf(
   const patterns = (policy?.layout.patterns ?? []).filter(({ kind }) => kind === 'catalog');
   const repository = await openRepository(clone);
   const [commit = ''] = await repository.resolve(['HEAD']);
-  const paths = (await listFiles(repository.objects, await repository.objects.treeOf(commit))).map(
-    ({ path }) => path,
-  );
+  const files = await listFiles(repository.objects, await repository.objects.treeOf(commit));
   await repository.close();
   const compiled = compileLayout(patterns);
-  const matched = paths.filter((path) => compiled.match(path));
-  const names = new Set(matched.map((path) => compiled.match(path)?.catalog ?? '(one)'));
+  const matched = files.map(({ path }) => path).filter((path) => compiled.match(path));
   const layout = matched.length === 0 ? 'no catalog' : patterns.map(({ pattern }) => pattern).join(', ');
   if (!catalogs) return { layout, isRight: undefined };
-  const isData = (path: string): boolean => /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/.test(path);
-  const expected = paths.filter((path) => catalogs.some((glob) => matchesGlob(glob, path)));
-  const found = matched.filter(isData);
-  const isSame = expected.length === found.length && expected.every((path) => found.includes(path));
-  return { layout, isRight: isSame && (count === undefined || count === names.size || count === 1) };
+  const rootOf = (path: string): string | undefined =>
+    catalogs.find((root) => root === '.' || path === root || path.startsWith(`${root}/`));
+  const nameOf = (path: string): string => compiled.match(path)?.catalog ?? '(one)';
+  const names = catalogs.map((root) => new Set(matched.filter((path) => rootOf(path) === root).map(nameOf)));
+  const isRight =
+    matched.every((path) => rootOf(path) !== undefined) &&
+    names.every(({ size }) => size === 1) &&
+    new Set(names.flatMap((one) => [...one])).size === catalogs.length;
+  return { layout, isRight };
 }
 
 function stopped({ merges }: Row): readonly Merge[] {
@@ -124,7 +123,7 @@ function rowText(row: Row): string {
   const verdict = isRight === undefined ? 'to judge' : isRight ? 'right' : 'WRONG';
   const cost = ({ seconds, megabytes }: Run): string => `${seconds.toFixed(1)} s ${megabytes} MB`;
   const cells = [
-    `${entry.repository}${entry.half === 'blind' ? ' (blind)' : ''}`,
+    `${entry.name}${entry.half === 'blind' ? ' (blind)' : ''}`,
     `${layout.slice(0, 200)}`,
     verdict,
     `${merges.length} checked, ${stopped(row).length} stopped, ${unchecked} not checked`,

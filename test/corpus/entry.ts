@@ -6,26 +6,23 @@ import { isObject } from '../../catalog/go/shape.ts';
 export interface CorpusEntry {
   /** `OWNER/NAME` on GitHub, or the path of a clone. */
   readonly repository: string;
+  readonly name: string;
   /** A commit, branch or ref; the clone's HEAD without it. */
   readonly commit: string;
   readonly half: 'open' | 'blind';
   readonly words: string;
-  /** Globs of the files that are catalogs; undefined where nobody has written them down. None: `setup` must refuse. */
+  /** Paths of catalogs, folders or files; undefined where nobody has written them down. */
   readonly catalogs: readonly string[] | undefined;
-  /** Number of catalogs; undefined where it was not counted. */
-  readonly count: number | undefined;
   /** Abbreviated commits of merges that must be stopped. */
   readonly harmful: readonly string[];
   /** Abbreviated commits of merges that must not be stopped. */
   readonly harmless: readonly string[];
 }
 
-/** Entries of a YAML or JSON list, or of the YAML blocks of a Markdown page. @throws Error with the entry's place */
+/** Entries of a YAML or JSON list, or of a file with one JSON object a line. @throws Error with the entry's place */
 export function readEntries(path: string): CorpusEntry[] {
   const text = readFileSync(path, 'utf8');
-  const texts = path.endsWith('.md')
-    ? [...text.matchAll(/^```(?:ya?ml|json)\n([\s\S]*?)^```/gm)].map(([, inside = '']) => inside)
-    : [text];
+  const texts = path.endsWith('.jsonl') ? text.split('\n').filter((line) => line !== '') : [text];
   return texts
     .flatMap((one): unknown[] => {
       const value: unknown = load(one, { schema: CORE_SCHEMA });
@@ -44,18 +41,17 @@ function entryOf(value: unknown, where: string): CorpusEntry {
     const found = value[key];
     if (found === undefined || found === null) return undefined;
     if (!Array.isArray(found)) throw new Error(`${where}: ${key} is not a list`);
-    return found.map(String);
+    return found.map((one: unknown) => String(isObject(one) ? one['path'] : one));
   };
-  const repository = text('repository') ?? text('path');
+  const repository = text('clone') ?? text('repository') ?? text('repo');
   if (repository === undefined) throw new Error(`${where} has no repository`);
-  const count = text('count');
   return {
     repository,
+    name: text('repository') ?? text('repo') ?? repository,
     commit: text('commit') ?? text('branch') ?? 'HEAD',
     half: text('half') === 'blind' ? 'blind' : 'open',
-    words: text('words') ?? '',
+    words: text('words') ?? text('notes') ?? '',
     catalogs: list('catalogs'),
-    count: count === undefined ? undefined : Number(count),
     harmful: list('harmful') ?? [],
     harmless: list('harmless') ?? [],
   };

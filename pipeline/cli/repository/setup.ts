@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -21,8 +21,8 @@ import { askAll } from './setup-questions.ts';
 
 /** What is left to do when the files are written. */
 const NEXT = [
-  'next: commit these files, and make the status portolan required on your branch',
-  '  to report without blocking anything at first, add enforce: off to the policy',
+  'next: commit these files. Portolan reports, and blocks nothing',
+  '  when you agree with its reports, remove enforce: off from the policy and make the status portolan required on your branch',
   '',
 ].join('\n');
 
@@ -90,6 +90,7 @@ export const command: Command = {
       const { found, files, kept } = made;
       // What nobody has committed yet is there as well.
       const fresh = [...files].filter(([path]) => !existsSync(join(directory, path)));
+      for (const [path] of fresh) mustStayInside(directory, path);
       for (const [path, text] of fresh) {
         if (invocation.flag('dry-run')) await terminal.out(`--- ${path}\n${text}`);
         else write(join(directory, path), text);
@@ -97,10 +98,12 @@ export const command: Command = {
       const policy = await policyIn(repository, { directory, made, commit: request.commit });
       const there = [...files.keys()].filter((path) => !fresh.some(([one]) => one === path));
       const lines = [
+        ...defectLines(made),
         `catalogs: ${found.patterns.map((one) => (typeof one === 'string' ? one : one.path)).join(', ') || NO_CATALOGS}`,
         ...fresh.map(([path]) => `${invocation.flag('dry-run') ? 'would write' : 'wrote'} ${path}`),
         ...[...kept, ...there].map((path) => `kept ${path}, which already exists`),
         ...missingLines(made),
+        ...leftOutLines(made),
         ...ownersLines(made),
         ...adminLines(policy, admins),
       ];
@@ -204,6 +207,28 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
   return undefined;
 }
 
+/** What is wrong with the commit itself: it comes first, because every change of these files fails. */
+function defectLines({ defects }: Setup): string[] {
+  if (defects.length === 0) return [];
+  const more = defects.length > NAMED ? [`  and ${defects.length - NAMED} more`] : [];
+  return [
+    'the commit fails validation, whatever the policy says:',
+    ...defects.slice(0, NAMED).map((one) => `  ${one}`),
+    ...more,
+  ];
+}
+
+/** Files with blobs that the policy takes for no catalog. */
+function leftOutLines({ leftOut }: Setup): string[] {
+  if (leftOut.length === 0) return [];
+  const more = leftOut.length > NAMED ? [`  and ${leftOut.length - NAMED} more`] : [];
+  return [
+    `not catalogs, and not checked: ${amount(leftOut.length, 'file')} with catalog blobs`,
+    ...leftOut.slice(0, NAMED).map(({ path, reason }) => `  ${path}: ${reason}`),
+    ...more,
+  ];
+}
+
 /** What a shallow or partial clone does not have, and how to get it. */
 function missingLines({ missing }: Setup): string[] {
   if (missing.length === 0) return [];
@@ -272,6 +297,26 @@ function openLines({ owners: { unowned, certified }, decidedOwners, unordered }:
           `catalogs without an order: ${unordered.join(', ')}; if clusters move between them when the platform is upgraded, write graph: {catalogOrder: [${unordered.join(', ')}]}`,
         ]),
   ];
+}
+
+/** Refuses a path that a symbolic link leads out of the clone: another directory would be changed. */
+function mustStayInside(directory: string, path: string): void {
+  let folder = dirname(join(directory, path));
+  while (!existsSync(folder) && !isLink(folder)) folder = dirname(folder);
+  const [real, top] = [existsSync(folder) ? realpathSync(folder) : undefined, realpathSync(directory)];
+  if (real === top || real?.startsWith(`${top}${sep}`)) return;
+  const from = relative(directory, folder);
+  throw new PipelineError(
+    'usage',
+    `${from} is a symbolic link that leads out of the clone, so ${path} is not written`,
+    {
+      hint: `replace the link by a directory: rm ${from} && mkdir ${from}`,
+    },
+  );
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function write(path: string, text: string): void {

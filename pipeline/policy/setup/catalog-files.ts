@@ -3,6 +3,7 @@ import { load } from '../../../catalog/fbc/load.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
+import { isTemplateText } from '../template-text.ts';
 
 /** A file with blobs of a catalog. */
 export interface CatalogFile {
@@ -17,12 +18,27 @@ export interface CatalogFile {
   readonly isWhole: boolean;
 }
 
+/** What a file holds, as far as a layout must fit it. */
+export interface CatalogFacts extends CatalogFile {
+  /** Its bundles that have a package and a name, and its channels, each as one text. */
+  readonly bundles: readonly string[];
+  readonly channels: readonly string[];
+  /** Number of bundles without a name or package: a template has such, and no catalog. */
+  readonly unnamed: number;
+  /** What keeps opm from reading it. */
+  readonly defect: string | undefined;
+}
+
 export interface LookedAt {
-  readonly catalogs: readonly CatalogFile[];
+  readonly catalogs: readonly CatalogFacts[];
+  /** Paths of tests with blobs, where others are catalogs. */
+  readonly tests: readonly string[];
   /** Paths of all files that were read. */
   readonly read: ReadonlySet<string>;
   /** Paths of templates that catalogs are rendered from. */
   readonly templates: readonly string[];
+  /** Paths that composite templates name, as they write them. */
+  readonly inputs: ReadonlySet<string>;
   /** Paths of files that would have been read, but are not in a shallow or partial clone. */
   readonly missing: readonly string[];
 }
@@ -37,16 +53,35 @@ const MOST_ALIKE = 80;
 const FORMAT = /\.(?:ya?ml|json)$/;
 /** Folders whose files are never a catalog of their own. */
 const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
-const TESTS = /(?:^|\/)(?:testdata|tests?|e2e|examples?|fixtures)\//;
-const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][.-][0-9]/;
+const TESTS =
+  /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//;
+const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][._-][0-9]/;
 
-/** Reads what is likely to be a catalog, or a template of one: some files of each shape. */
-export async function lookAt(objects: ObjectReader, files: readonly ListedFile[]): Promise<LookedAt> {
-  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files));
+/** What files hold, by their git ids. */
+export type KnownFacts = Map<string, FileFacts>;
+type FileFacts = Omit<CatalogFacts, 'path'> | Template | undefined;
+
+/** A template, and the paths of files that it names. */
+export interface Template {
+  readonly inputs: readonly string[];
+}
+
+/**
+ * Reads what is likely to be a catalog, or a template of one: some files of each shape.
+ *
+ * @param known what was read of other commits, to which this adds
+ */
+export async function lookAt(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+  known: KnownFacts = new Map(),
+): Promise<LookedAt> {
+  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files), known);
   const real = catalogs.filter(({ path }) => !TESTS.test(path));
   return {
-    catalogs: real.length > 0 ? real : catalogs,
     ...looked,
+    catalogs: real,
+    tests: catalogs.filter(({ path }) => TESTS.test(path)).map(({ path }) => path),
     templates: templates.filter((path) => !TESTS.test(path)),
   };
 }
@@ -56,7 +91,7 @@ function sample(files: readonly ListedFile[]): ListedFile[] {
   const alike = new Map<string, ListedFile[]>();
   for (const file of files) {
     const { path, mode } = file;
-    if (whyUnreadable(mode) !== undefined || !FORMAT.test(path) || NEVER.test(path)) continue;
+    if (whyUnreadable(mode) !== undefined || !mayBeCatalog(path)) continue;
     const shape = shapeOf(path);
     const group = alike.get(shape);
     if (group) group.push(file);
@@ -67,6 +102,11 @@ function sample(files: readonly ListedFile[]): ListedFile[] {
     .sort((a, b) => rank(a) - rank(b))
     .flatMap((group) => spread(group, MOST_ALIKE))
     .slice(0, MOST_FILES);
+}
+
+/** Whether a file of this path is read to find catalogs. */
+export function mayBeCatalog(path: string): boolean {
+  return FORMAT.test(path) && !NEVER.test(path);
 }
 
 /** Those of the paths that are called as catalogs are; all where none is. */
@@ -89,13 +129,17 @@ function spread<T>(list: readonly T[], most: number): T[] {
   );
 }
 
-async function lookAtAll(objects: ObjectReader, files: readonly ListedFile[]): Promise<LookedAt> {
-  const catalogs: CatalogFile[] = [];
+async function lookAtAll(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+  known: KnownFacts,
+): Promise<Omit<LookedAt, 'tests'>> {
+  const catalogs: CatalogFacts[] = [];
   const templates: string[] = [];
   const read = new Set<string>();
+  const inputs = new Set<string>();
   const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
   const missing = files.flatMap(({ path }, i) => (infos[i] ? [] : [path]));
-  const known = new Map<string, Awaited<ReturnType<typeof lookInto>>>();
   let bytes = 0;
   for (const [i, { path, id }] of files.entries()) {
     const size = infos[i]?.size ?? MOST_FILE_BYTES;
@@ -106,29 +150,53 @@ async function lookAtAll(objects: ObjectReader, files: readonly ListedFile[]): P
     const found = known.get(id) ?? (await lookInto(objects, id));
     known.set(id, found);
     read.add(path);
-    if (found === 'template') templates.push(path);
-    else if (found) catalogs.push({ path, ...found });
+    if (found && 'inputs' in found) {
+      templates.push(path);
+      for (const input of found.inputs) inputs.add(input);
+    } else if (found) catalogs.push({ path, ...found });
   }
-  return { catalogs, templates, read, missing };
+  return { catalogs, templates, read, missing, inputs };
 }
 
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;
-const TEMPLATE = /^\s*\{?\s*"?schema"?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
 
-async function lookInto(
-  objects: ObjectReader,
-  id: string,
-): Promise<Omit<CatalogFile, 'path'> | 'template' | undefined> {
+/** What a file holds; undefined where that is nothing of a catalog. */
+export async function lookInto(objects: ObjectReader, id: string): Promise<FileFacts> {
   const { bytes } = await objects.read(id, MOST_FILE_BYTES);
   const text = bytes.toString('utf8');
   if (!MAYBE.test(text)) return undefined;
-  const { blobs } = await load({ files: () => Promise.resolve([{ path: 'file', read: () => bytes }]) });
+  const { blobs, findings } = await load({
+    files: () => Promise.resolve([{ path: 'file', read: () => bytes }]),
+  });
   const { packages, channels, bundles, deprecations } = blobs;
   const named = [...channels, ...bundles, ...deprecations].map((blob) => blob.package);
   const defines = packages.map(({ name }) => name);
   const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
-  const hasContent = channels.length + bundles.length > 0;
-  const isWhole = defines.length > 0 && channels.length > 0 && bundles.length > 0;
-  if (all.length > 0) return { packages: all, defines, hasContent, isWhole };
-  return TEMPLATE.test(text.slice(0, 4096)) ? 'template' : undefined;
+  const whole = bundles.filter(({ name, package: of }) => name !== '' && of !== '');
+  const keyOf = (blob: { readonly package: string; readonly name: string }): string =>
+    copied(JSON.stringify([blob.package, blob.name]));
+  if (all.length === 0) return isTemplateText(text) ? { inputs: inputsOf(text) } : undefined;
+  // A template may be a list of blobs without a schema of its own: what opm renders from it has names.
+  if (whole.length === 0 && bundles.length > 0) return { inputs: [] };
+  return {
+    packages: all.map(copied),
+    defines: defines.map(copied),
+    hasContent: channels.length + bundles.length > 0,
+    isWhole: defines.length > 0 && channels.length > 0 && whole.length > 0,
+    bundles: whole.map(keyOf),
+    channels: channels.map(keyOf),
+    unnamed: bundles.length - whole.length,
+    defect: findings.find(({ severity }) => severity === 'error')?.message,
+  };
+}
+
+/** The files that a composite template renders, as `input:` and `path:` of its builders name them. */
+function inputsOf(text: string): string[] {
+  const named = text.matchAll(/["']?(?:input|path)["']?\s*:\s*["']?([\w./-]+\.(?:ya?ml|json))\b/g);
+  return [...named].map(([, path = '']) => copied(path.replace(/^\.\//, '')));
+}
+
+/** A text that keeps no file in memory. */
+function copied(text: string): string {
+  return Buffer.from(text).toString('utf8');
 }

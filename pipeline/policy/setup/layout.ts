@@ -28,8 +28,9 @@ export function layoutOf(
   files: readonly CatalogFile[],
   paths: readonly string[],
   read: ReadonlySet<string> = new Set(paths),
+  style: LayoutStyle = {},
 ): FoundLayout {
-  const shapes = shapesOf(files);
+  const shapes = shapesOf(files).map((shape) => styled(shape, style));
   const isCatalog = new Set(files.map(({ path }) => path));
   const isOther = (path: string): boolean => !FORMAT.test(path) || (read.has(path) && !isCatalog.has(path));
   const byFolder = filesByFolder(paths);
@@ -61,12 +62,44 @@ export function layoutOf(
   };
 }
 
+/** How much a layout names instead of capturing it; a narrower one matches fewer files. */
+export interface LayoutStyle {
+  /** Write folders of packages out. */
+  readonly literalPackages?: boolean;
+  /** Let folders of catalogs be versions only. */
+  readonly versionsOnly?: boolean;
+}
+
+function styled(shape: Shape, { literalPackages, versionsOnly }: LayoutStyle): Shape {
+  const narrow = (part: Part): Part =>
+    versionsOnly && part.kind === 'catalog' && part.version !== undefined
+      ? { ...part, glob: `:${part.version.replaceAll(/[0-9]+/g, '*')}` }
+      : part;
+  const names = shape.files.map(({ path }) => path.split('/'));
+  const written = (part: Part, i: number): Part => {
+    const [text = '', ...more] = new Set(names.map((folders) => folders[i] ?? ''));
+    return literalPackages && part.kind === 'package' && more.length === 0 ? { kind: 'name', text } : part;
+  };
+  return {
+    ...shape,
+    folders: shape.folders.map((part, i) => narrow(written(part, i))),
+    stem: shape.stem && narrow(shape.stem),
+  };
+}
+
 /** What a folder of a path, or the file's name without its ending, stands for. */
 type Part =
   | { readonly kind: 'name'; readonly text: string }
   | { readonly kind: 'package' | 'any' }
   /** A version of the platform after a text that stays; or a name that differs from catalog to catalog. */
-  | { readonly kind: 'catalog'; readonly before: string; readonly glob: string; readonly after?: string };
+  | {
+      readonly kind: 'catalog';
+      readonly before: string;
+      readonly glob: string;
+      readonly after?: string;
+      /** The version of the first catalog, where it is one. */
+      readonly version?: string;
+    };
 
 /** Files whose paths differ in nothing but their catalogs and packages. */
 interface Shape {
@@ -89,7 +122,10 @@ function shapesOf(files: readonly CatalogFile[]): Shape[] {
   const isVersionHere = versionTest(files);
   for (const file of files) {
     const { folders, stem } = partsOf(file, isVersionHere);
-    const key = JSON.stringify([folders, stem]);
+    const key = JSON.stringify([folders, stem], (name, value: unknown) =>
+      // Versions of one form are of one shape.
+      name === 'version' ? String(value).replaceAll(/[0-9]+/g, '*') : value,
+    );
     shapes.set(key, { folders, stem, files: [...(shapes.get(key)?.files ?? []), file] });
   }
   return [...shapes.values()];
@@ -122,7 +158,7 @@ function versionTest(files: readonly CatalogFile[]): (name: string) => boolean {
 }
 
 function isVersion(name: string): boolean {
-  return /^v?[4-9][.-][0-9]{1,3}$/.test(splitAtMinor(name.replace(AFTER, ''))?.minor ?? '');
+  return /^v?[4-9][._-][0-9]{1,3}$/.test(splitAtMinor(name.replace(AFTER, ''))?.minor ?? '');
 }
 
 /** What may follow the version in the name of a catalog's folder: `4.19-catalog`. */
@@ -134,7 +170,7 @@ function versionPart(name: string, isFirst: boolean): Part {
   const own = name.slice(0, name.length - after.length);
   const { before, minor } = splitAtMinor(own) ?? { before: '', minor: own };
   const glob = isFirst && before === '' ? `:${minor.replaceAll(/[0-9]+/g, '*')}` : '';
-  return { kind: 'catalog', before, glob, ...(after === '' ? {} : { after }) };
+  return { kind: 'catalog', before, glob, ...(after === '' ? {} : { after }), version: minor };
 }
 
 /** Folders that are called otherwise than the packages in them, and each otherwise, stand for any name. */
@@ -329,10 +365,12 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
       b.files.length - a.files.length ||
       compareText(a.pattern, b.pattern),
   );
-  const real = all.filter(
-    (one) =>
-      (one.files.some(({ hasContent }) => hasContent) || isPart(one.files, all)) && !isSource(one, all),
-  );
+  const real = all
+    .filter(
+      (one) =>
+        (one.files.some(({ hasContent }) => hasContent) || isPart(one.files, all)) && !isSource(one, all),
+    )
+    .filter((one, _, rest) => !isCovered(one, rest));
   return real.map(({ pattern, shape, files }) => {
     const others = real.filter((other) => other.pattern !== pattern && isClash(files, pattern, other));
     if (others.length === 0) return withOwnName(pattern);
@@ -343,6 +381,20 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
         others.map((other) => other.shape),
       ),
     };
+  });
+}
+
+/** Whether a pattern for everything below a folder has all files of another one, in catalogs of the same names. */
+function isCovered(
+  { pattern, files }: { readonly pattern: string; readonly files: readonly CatalogFile[] },
+  all: readonly { readonly pattern: string }[],
+): boolean {
+  const own = catalogNamer([pattern]);
+  return all.some((other) => {
+    if (other.pattern === pattern || !other.pattern.endsWith('/**')) return false;
+    if (pattern.endsWith('/**') && pattern.split('/').length <= other.pattern.split('/').length) return false;
+    const nameOf = catalogNamer([other.pattern]);
+    return files.every(({ path }) => nameOf(path) !== undefined && nameOf(path) === own(path));
   });
 }
 

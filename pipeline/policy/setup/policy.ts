@@ -60,6 +60,8 @@ export function firstPolicy(
     '# All keys and their defaults: https://github.com/portolan/portolan/blob/main/docs/policy.md',
     'apiVersion: portolan/v1alpha1',
     'kind: Portolan',
+    '# Portolan reports, and blocks nothing. Remove this line when you agree with its reports.',
+    'enforce: off',
     ...(isDefault
       ? []
       : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),

@@ -4,13 +4,15 @@ import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { type ListedFile, listFiles } from '../../git/tree.ts';
-import { amount } from '../../text.ts';
+import { amount, shortList } from '../../text.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
-import { type CatalogFile, likelyOf, lookAt } from './catalog-files.ts';
-import { catalogNamer, type FoundLayout, layoutOf } from './layout.ts';
+import { type CatalogFile, likelyOf } from './catalog-files.ts';
+import { findLayout, type ProvenLayout, readEvidence } from './find-layout.ts';
+import type { LeftOut } from './fragments.ts';
+import { catalogNamer, type FoundLayout } from './layout.ts';
 import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
@@ -73,15 +75,22 @@ export interface Setup {
   readonly missing: readonly string[];
   /** Templates of which no catalog was found. */
   readonly templates: readonly string[];
+  /** Files with blobs that are in no catalog, with the reason. */
+  readonly leftOut: readonly LeftOut[];
+  /** What is wrong with files of catalogs at the commit, whatever the layout. */
+  readonly defects: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
   readonly files: ReadonlyMap<string, string>;
   /** Paths that the repository has already. */
   readonly kept: readonly string[];
 }
 
+/** Workflows that need no catalog. */
+const GATE: ReadonlySet<string> = new Set(['portolan.yml', 'portolan-review.yml']);
+
 const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
 
-/** @throws PipelineError `usage` for an action that is not pinned by commit, `not-found` */
+/** @throws PipelineError `usage` for an action that is not pinned by commit; `not-found` for a layout that is unclear */
 export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
   const { action } = request;
   if (action !== undefined && !ACTION.test(action))
@@ -94,11 +103,13 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const tree = await objects.treeOf(commit);
   const files = await filesOf(objects, tree);
   const paths = files.map(({ path }) => path);
-  const { catalogs, templates, read, missing: unread } = await lookAt(objects, files);
-  const found = layoutOf(catalogs, paths, read);
+  const proven = await findLayout(await readEvidence(objects, files), { repository, commit });
+  const { found, leftOut, defects } = proven;
+  const { catalogs, templates, missing: unread } = proven.looked;
   const nameOf = catalogNamer(found.patterns);
   const unseen = likelyOf(unread.filter((path) => nameOf(path) === undefined));
   if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
+  if (proven.contradictions.length > 0 && !paths.includes(POLICY_PATH)) throw unclearLayout(proven);
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
   const places = packagePlaces(catalogs, paths);
@@ -145,8 +156,10 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     hasOperators: paths.some((path) => path.startsWith('operators/')),
     trigger: request.trigger ?? ('pull_request_target' as const),
   };
+  const hasCatalogs = found.patterns.length + bundleCatalogs.length > 0;
   for (const [name, text] of Object.entries(WORKFLOWS))
-    wanted.set(`.github/workflows/${name}`, adaptWorkflow(name, text, wishes));
+    if (hasCatalogs || GATE.has(name))
+      wanted.set(`.github/workflows/${name}`, adaptWorkflow(name, text, wishes));
   const there = new Set(files.map(({ path }) => path));
   return {
     found,
@@ -159,7 +172,9 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     bundleCatalogs,
     missing,
-    templates: catalogs.length > 0 ? [] : templates,
+    templates: found.patterns.length > 0 ? [] : templates,
+    leftOut,
+    defects,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),
   };
@@ -194,6 +209,27 @@ function filesOfPeople(files: readonly ListedFile[], below: readonly string[]): 
 async function missingOf(objects: ObjectReader, files: readonly ListedFile[]): Promise<string[]> {
   const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
   return files.flatMap(({ path }, i) => (infos[i] ? [] : [path]));
+}
+
+/** Most contradictions that an error names. */
+const MOST_REASONS = 3;
+
+/** No layout fits: nothing is written, and people say where catalogs are. */
+export function unclearLayout({ contradictions, defects, looked }: ProvenLayout): PipelineError {
+  const reasons = contradictions.slice(0, MOST_REASONS).join('; ');
+  const more =
+    contradictions.length > MOST_REASONS ? `; and ${contradictions.length - MOST_REASONS} more` : '';
+  const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
+  const folders = [...new Set(looked.catalogs.map(({ path }) => path.replace(/\/?[^/]*$/, '') || '.'))];
+  const hint = [
+    `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`,
+    'apiVersion: portolan/v1alpha1',
+    'kind: Portolan',
+    "layout: {catalog: ['FOLDER/{catalog}/{package}/**']}",
+  ].join('\n');
+  return new PipelineError('not-found', `${first}no layout fits all catalog files: ${reasons}${more}`, {
+    hint,
+  });
 }
 
 function notHere(paths: readonly string[]): PipelineError {

@@ -30,7 +30,7 @@ test('one admin can keep working with what it writes, and hears what a second on
       head,
       ...policy,
     );
-    expect(checked.out, path).toMatch(/^PASS/);
+    expect(checked.out, path).toMatch(/^OBSERVED: would have passed/);
     expect(checked.exit).toBe(0);
   }
 });
@@ -47,7 +47,7 @@ test('writes a policy that holds, and workflows that name one action by its comm
   const { exit, out } = await portolan(repository.directory, 'setup', ...options);
   expect(exit).toBe(0);
   expect(out).toContain('kept .github/workflows/portolan-drift.yml');
-  expect(out).toMatch(/next: commit these files.*\n.*add enforce: off to the policy\n$/);
+  expect(out).toMatch(/next: commit these files.*\n.*remove enforce: off from the policy.*\n$/);
   const written = (path: string): string => readFileSync(join(repository.directory, path), 'utf8');
   const { policy, findings } = readPolicy(Buffer.from(written('.github/portolan.yaml')));
   expect(findings).toEqual([]);

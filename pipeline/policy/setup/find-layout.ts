@@ -1,0 +1,224 @@
+/**
+ * The layout of a commit: hypotheses, of which the first one that its files and its past do not contradict is taken.
+ */
+import { PipelineError } from '../../error.ts';
+import { mergedCommits } from '../../git/merged-commits.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import type { Repository } from '../../git/repository.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { diffTrees, type ListedFile, type TreeFile } from '../../git/tree.ts';
+import type { WrittenPattern } from '../policy-file.ts';
+import {
+  type CatalogFacts,
+  type KnownFacts,
+  type LookedAt,
+  lookAt,
+  lookInto,
+  mayBeCatalog,
+} from './catalog-files.ts';
+import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
+import { catalogNamer, type FoundLayout, type LayoutStyle, layoutOf } from './layout.ts';
+import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
+
+/** A layout that was looked for, and what speaks against it. */
+export interface ProvenLayout {
+  readonly found: FoundLayout;
+  /** Files with blobs that are in no catalog, each with the reason. */
+  readonly leftOut: readonly LeftOut[];
+  /** What is wrong with files of catalogs themselves. */
+  readonly defects: readonly string[];
+  /** Why no hypothesis holds; empty where one does. */
+  readonly contradictions: readonly string[];
+  readonly looked: LookedAt;
+}
+
+const STYLES: readonly LayoutStyle[] = [
+  {},
+  { versionsOnly: true },
+  { literalPackages: true },
+  { literalPackages: true, versionsOnly: true },
+];
+
+/** What the files of a commit hold. @param known what was read of other commits, to which this adds */
+export async function readEvidence(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+  known: KnownFacts = new Map(),
+): Promise<ReadEvidence> {
+  const looked = await lookAt(objects, files, known);
+  const { catalogs, templates, read } = looked;
+  const paths = files.map(({ path }) => path);
+  const unread = paths.filter((path) => mayBeCatalog(path) && !read.has(path));
+  const named = catalogs
+    .map(({ path }) => path)
+    .concat(templates)
+    .filter((path) => [...looked.inputs].some((input) => path === input || path.endsWith(`/${input}`)));
+  // What lies beside an input, and is named by no template yet, is one to come.
+  const folders = new Set(named.map(folderOf).filter((folder) => folder !== ''));
+  const isInput = ({ path }: CatalogFacts): boolean => named.includes(path) || folders.has(folderOf(path));
+  const inputs = catalogs.filter(isInput).map(({ path }) => ({ path, reason: 'the input of a template' }));
+  const { parts, fragments } = withoutFragments(
+    catalogs.filter((file) => !isInput(file)),
+    unread,
+  );
+  const reasons = [
+    ...inputs,
+    ...fragments,
+    ...looked.tests.map((path) => ({ path, reason: 'a test, an example or a template' })),
+  ];
+  const leftOut = new Set(reasons.map(({ path }) => path));
+  return { looked, catalogs: parts, templates, paths, read, unread, reasons, leftOut };
+}
+
+export interface ReadEvidence extends Evidence {
+  readonly looked: LookedAt;
+  /** Paths of files that may be catalogs, and were not read. */
+  readonly unread: readonly string[];
+  readonly reasons: readonly LeftOut[];
+}
+
+/**
+ * Looks for the layout of a commit.
+ *
+ * @param past the repository and its tip: they decide where several hypotheses hold
+ */
+export async function findLayout(
+  evidence: ReadEvidence,
+  past?: { readonly repository: Repository; readonly commit: string },
+): Promise<ProvenLayout> {
+  const { looked, reasons, leftOut, catalogs: parts, unread } = evidence;
+  const answer = (found: FoundLayout, why: readonly string[] = []): ProvenLayout => {
+    const copies = found.others.filter((path) => !leftOut.has(path)).map((path) => ({ path, reason: COPY }));
+    return {
+      found: { ...found, others: [...found.others, ...leftOut] },
+      leftOut: [...reasons, ...copies],
+      defects: [...defectsOf(parts), ...emptyCatalogs(found.patterns, parts, unread)],
+      contradictions: why,
+      looked,
+    };
+  };
+  if (parts.length === 0) return answer(NOTHING);
+  const { paths, read } = evidence;
+  const holds = (found: FoundLayout): boolean => against(found, evidence).length === 0;
+  const all = STYLES.map((style) => layoutOf(parts, paths, read, style));
+  const [first, ...others] = distinct(all.filter(holds));
+  if (!first) {
+    // Paths that are written out know no catalog to come: they are the last resort.
+    const literal = rootsOf(parts, paths, read);
+    if (holds(literal)) return answer(literal);
+    return answer(NOTHING, all[0] ? against(all[0], evidence) : []);
+  }
+  return answer(others.length > 0 && past ? await preferred([first, ...others], past) : first);
+}
+
+const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };
+const COPY = 'a catalog has the same blobs';
+
+function against(found: FoundLayout, evidence: Evidence): string[] {
+  const others = new Set([...evidence.leftOut, ...found.others]);
+  return contradictions(found.patterns, { ...evidence, leftOut: others });
+}
+
+/** Each smallest folder with whole packages by itself, written out. */
+function rootsOf(
+  parts: readonly CatalogFacts[],
+  paths: readonly string[],
+  read: ReadonlySet<string>,
+): FoundLayout {
+  const roots = new Map<string, CatalogFacts[]>();
+  for (const file of parts) {
+    const root = file.isWhole
+      ? file.path
+      : (foldersAbove(file.path).find((folder) => isWholeBelow(parts, folder)) ?? '');
+    roots.set(root, [...(roots.get(root) ?? []), file]);
+  }
+  const isOurs = new Set(parts.map(({ path }) => path));
+  const patterns = [...roots].flatMap(([root, files]): WrittenPattern[] => {
+    const name = root.replace(/\.[^./]+$/, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-') || 'catalog';
+    const below = paths.filter((path) => path.startsWith(`${root}/`));
+    const isAll =
+      below.length > 0 &&
+      below.every(
+        (path) => isOurs.has(path) || /(?:^|\/)\.[^/]*$/.test(path) || (FORMAT.test(path) && !read.has(path)),
+      );
+    return isAll ? [{ path: `${root}/**`, name }] : files.map(({ path }) => ({ path, name }));
+  });
+  const nameOf = catalogNamer(patterns);
+  return { patterns, catalogs: [...new Set(paths.flatMap((path) => nameOf(path) ?? []))], others: [] };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+const FORMAT = /\.(?:ya?ml|json)$/;
+
+function isWholeBelow(parts: readonly CatalogFacts[], folder: string): boolean {
+  const files = parts.filter(({ path }) => path.startsWith(`${folder}/`));
+  const defined = new Set(files.flatMap(({ defines }) => defines));
+  return (
+    files.some(({ bundles }) => bundles.length > 0) &&
+    files.every(({ packages }) => packages.every((name) => defined.has(name)))
+  );
+}
+
+function distinct(layouts: readonly FoundLayout[]): FoundLayout[] {
+  const texts = layouts.map(({ patterns }) => JSON.stringify(patterns));
+  return layouts.filter((_, i) => texts.indexOf(texts[i] ?? '') === i);
+}
+
+/** Merges whose files are looked at, and files that are read. */
+const MOST_MERGES = 100;
+const MOST_READ = 60;
+const MOST_FILES = 500;
+
+/** The layout under which the files of the last merges are catalogs, and nothing else is; the first of equals. */
+async function preferred(
+  layouts: readonly [FoundLayout, ...FoundLayout[]],
+  { repository, commit }: { readonly repository: Repository; readonly commit: string },
+): Promise<FoundLayout> {
+  const namers = layouts.map(({ patterns }) => catalogNamer(patterns));
+  const seen = new Map<string, TreeFile>();
+  for (const { id, before } of (await mergedCommits(repository, commit, [])).slice(-MOST_MERGES)) {
+    for (const { path, file } of await changedFiles(repository, { before, after: id })) {
+      const names = new Set(namers.map((nameOf) => nameOf(path)));
+      if (names.size > 1 && seen.size < MOST_READ) seen.set(path, file);
+    }
+  }
+  const wrong = layouts.map(() => 0);
+  for (const [path, file] of seen) {
+    const isCatalog = await holdsBlobs(repository.objects, file);
+    if (isCatalog === undefined) continue;
+    for (const [i, nameOf] of namers.entries())
+      if ((nameOf(path) !== undefined) !== isCatalog) wrong[i] = (wrong[i] ?? 0) + 1;
+  }
+  const least = wrong.indexOf(Math.min(...wrong));
+  return layouts[least] ?? layouts[0];
+}
+
+async function changedFiles(
+  { objects }: Repository,
+  trees: { readonly before: string; readonly after: string },
+): Promise<{ readonly path: string; readonly file: TreeFile }[]> {
+  try {
+    const { changes } = await diffTrees(objects, trees, MOST_FILES);
+    return changes.flatMap(({ path, before, after }) => {
+      const file = after ?? before;
+      return file && FORMAT.test(path) && whyUnreadable(file.mode) === undefined ? [{ path, file }] : [];
+    });
+  } catch (error) {
+    if (error instanceof PipelineError) return [];
+    throw error;
+  }
+}
+
+/** Whether a file is of a catalog; undefined where a partial clone lacks it. */
+async function holdsBlobs(objects: ObjectReader, { id }: TreeFile): Promise<boolean | undefined> {
+  try {
+    const found = await lookInto(objects, id);
+    return found !== undefined && !('inputs' in found);
+  } catch (error) {
+    if (error instanceof PipelineError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+/** Whether a layout fits the files of a commit: what the gate would make of it, told from what the files hold. */
+import { dirname } from 'node:path/posix';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { amount } from '../../text.ts';
+import type { WrittenPattern } from '../policy-file.ts';
+import type { CatalogFacts } from './catalog-files.ts';
+import { catalogNamer } from './layout.ts';
+
+/** What is known of the files of a commit. */
+export interface Evidence {
+  readonly catalogs: readonly CatalogFacts[];
+  readonly templates: readonly string[];
+  /** Paths of all files, and of those that were read. */
+  readonly paths: readonly string[];
+  readonly read: ReadonlySet<string>;
+  /** Paths of files with blobs that no catalog has, for a known reason. */
+  readonly leftOut: ReadonlySet<string>;
+}
+
+const FORMAT = /\.(?:ya?ml|json)$/;
+
+/** Why a layout does not fit, in words; nothing where it holds. */
+export function contradictions(patterns: readonly WrittenPattern[], evidence: Evidence): string[] {
+  const nameOf = catalogNamer(patterns);
+  const own = evidence.catalogs.filter(({ path }) => nameOf(path) !== undefined);
+  const byCatalog = groupedBy(own, ({ path }) => nameOf(path) ?? '');
+  return [
+    ...strangers(patterns, nameOf, evidence),
+    ...(patterns.length > 0 && byCatalog.size === 0 ? ['no file with blobs is in a catalog'] : []),
+    ...[...byCatalog].flatMap(([name, files]) => catalogDefects(name, files)),
+    ...(hasBundles([...byCatalog.values()].flat()) || byCatalog.size === 0
+      ? []
+      : ['no catalog has a bundle']),
+    ...evidence.catalogs
+      .filter(({ path }) => nameOf(path) === undefined && !evidence.leftOut.has(path))
+      .map(({ path }) => `${path} has blobs, and is in no catalog`),
+  ];
+}
+
+/** Files in catalogs that opm could not read there: templates, and what is not a catalog at all. */
+function strangers(
+  patterns: readonly WrittenPattern[],
+  nameOf: (path: string) => string | undefined,
+  { catalogs, templates, paths, read, leftOut }: Evidence,
+): string[] {
+  const known = new Set(catalogs.map(({ path }) => path));
+  const isTemplate = new Set(templates);
+  const isStrange = (path: string): boolean => {
+    const name = path.split('/').at(-1) ?? '';
+    if (nameOf(path) === undefined || known.has(path) || name.startsWith('.')) return false;
+    return isTemplate.has(path) || leftOut.has(path) || !FORMAT.test(path) || read.has(path);
+  };
+  const several = paths.filter((path) => known.has(path) && namesOf(patterns, path).size > 1);
+  return [
+    ...paths.filter(isStrange).map((path) => `${path} is in a catalog, and has no blobs of one`),
+    ...several.map((path) => `${path} is in two catalogs: ${[...namesOf(patterns, path)].join(' and ')}`),
+  ];
+}
+
+/** The names that each pattern by itself gives the catalog of a file. */
+function namesOf(patterns: readonly WrittenPattern[], path: string): Set<string> {
+  return new Set(patterns.flatMap((pattern) => catalogNamer([pattern])(path) ?? []));
+}
+
+/** What cannot be true of one catalog. */
+function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] {
+  // What cannot be read may have it.
+  if (files.some(({ defect }) => defect !== undefined)) return [];
+  const defined = new Set(files.flatMap(({ defines }) => defines));
+  const foreign = files.flatMap(({ packages }) => packages).find((one) => !defined.has(one));
+  const folder = dirname(files[0]?.path ?? '');
+  return [
+    ...(foreign === undefined ? [] : [`catalog ${name} (${folder}) has no olm.package of ${foreign}`]),
+    ...twice(name, files, 'package', ({ defines }) => defines),
+    ...twice(name, files, 'bundle', ({ bundles }) => bundles),
+    ...twice(name, files, 'channel', ({ channels }) => channels),
+  ];
+}
+
+/** What two files of a catalog both define; within one file it is a defect of the file, not of the layout. */
+function twice(
+  name: string,
+  files: readonly CatalogFacts[],
+  kind: string,
+  keysOf: (file: CatalogFacts) => readonly string[],
+): string[] {
+  const seen = new Map<string, string>();
+  let count = 0;
+  let example = '';
+  for (const file of files) {
+    for (const key of new Set(keysOf(file))) {
+      const other = seen.get(key);
+      if (other !== undefined && count++ === 0) example = `${other} and ${file.path}`;
+      seen.set(key, other ?? file.path);
+    }
+  }
+  return count === 0 ? [] : [`catalog ${name} defines ${amount(count, kind)} twice: ${example}`];
+}
+
+function hasBundles(files: readonly CatalogFacts[]): boolean {
+  return files.some(({ bundles }) => bundles.length > 0);
+}
+
+/**
+ * Catalogs without a bundle beside others that have some: they are not filled yet.
+ *
+ * @param unread paths of files that may have one
+ */
+export function emptyCatalogs(
+  patterns: readonly WrittenPattern[],
+  files: readonly CatalogFacts[],
+  unread: readonly string[],
+): string[] {
+  const nameOf = catalogNamer(patterns);
+  const unclear = new Set(unread.map(nameOf));
+  const own = files.filter(({ path }) => nameOf(path) !== undefined);
+  return [...groupedBy(own, ({ path }) => nameOf(path) ?? '')].flatMap(([name, some]) =>
+    unclear.has(name) || hasBundles(some) || some.some(({ defect }) => defect !== undefined)
+      ? []
+      : [`catalog ${name} has no bundle (${some[0]?.path})`],
+  );
+}
+
+/** Defects of the files themselves, which no layout can heal. */
+export function defectsOf(files: readonly CatalogFacts[]): string[] {
+  return files.flatMap(({ path, defect, defines, bundles, channels }) => {
+    const double = [defines, bundles, channels].find((keys) => new Set(keys).size < keys.length);
+    return [
+      ...(defect === undefined ? [] : [`${path}: ${defect}`]),
+      ...(double ? [`${path} defines ${double.find((key, i) => double.indexOf(key) < i)} twice`] : []),
+    ];
+  });
+}

@@ -1,0 +1,12 @@
+/** Templates that opm renders catalogs from, told from their text. */
+
+/** A schema at the top: on any line of YAML, which opm writes last, or among other keys of JSON. */
+const SCHEMA = /(?:^[ \t]*|[{,]\s*)["']?schema["']?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
+
+/** Blobs below a key, as templates of old have them: `entries:` of a basic one. */
+const NESTED = /^["'{\s]*entries["']?\s*:[\s\S]*?schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/m;
+
+/** Whether a file without blobs of a catalog is a template of one. */
+export function isTemplateText(text: string): boolean {
+  return SCHEMA.test(text) || NESTED.test(text);
+}
