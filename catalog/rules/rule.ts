@@ -16,6 +16,8 @@ export interface Rule {
   readonly id: string;
   /** What a finding of the rule means unless a policy says otherwise. */
   readonly severity: Severity;
+  /** What it means for a pull request, where a validator of bundles is stricter than opm, which renders the bundle. */
+  readonly severityInChecks?: Severity;
   /** What must hold, in one sentence. */
   readonly summary: string;
   /** What to write or do, for findings that have no hint of their own. */

@@ -11,7 +11,7 @@ export function settingOf({ rules }: Policy, id: string): RuleSetting | undefine
 
 /** The severity of each rule under a policy. */
 export function severitiesOf(policy: Policy): SeverityOf {
-  return (rule: Rule) => settingOf(policy, rule.id)?.severity ?? rule.severity;
+  return (rule: Rule) => settingOf(policy, rule.id)?.severity ?? rule.severityInChecks ?? rule.severity;
 }
 
 /** Whether findings of a rule can fail a check. */

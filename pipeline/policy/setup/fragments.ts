@@ -1,4 +1,4 @@
-/** Files with blobs that are no part of a catalog: channels or bundles of a package that nothing beside them defines. */
+/** Files with blobs that belong to no catalog: channels or bundles of a package that nothing beside them defines. */
 import type { CatalogFacts } from './catalog-files.ts';
 
 /** A file that a layout leaves out, and why. */
