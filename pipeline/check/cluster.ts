@@ -44,8 +44,17 @@ export interface SubscriptionSettings {
  * @throws PipelineError `usage` when it is not such a list
  */
 export function readCluster(text: string, path: string): ClusterInstallation[] {
-  const found = installationsOf(itemsOf(parsed(text, path)));
-  if (found.length > 0) return found;
+  return [...readClusterObjects(text, path).installations];
+}
+
+/** As {@link readCluster}, with all objects of the list. */
+export function readClusterObjects(
+  text: string,
+  path: string,
+): { readonly objects: readonly ClusterObject[]; readonly installations: readonly ClusterInstallation[] } {
+  const objects = itemsOf(parsed(text, path));
+  const installations = installationsOf(objects);
+  if (installations.length > 0) return { objects, installations };
   throw new PipelineError('usage', `${path} has no Subscription and no ClusterExtension`, {
     hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json, or oc get clusterextensions -o json',
   });
@@ -64,7 +73,10 @@ export function installationsOf(objects: readonly Json[]): ClusterInstallation[]
   });
 }
 
-type Json = Readonly<Record<string, unknown>>;
+/** An object of a cluster's API. */
+export type ClusterObject = Readonly<Record<string, unknown>>;
+
+type Json = ClusterObject;
 
 function parsed(text: string, path: string): unknown {
   try {

@@ -15,7 +15,8 @@ import { isDnsSubdomain, quoted } from '../../catalog/names.ts';
 import { gatedSupport } from '../../catalog/olm/resolve/support.ts';
 import type { Json } from '../../catalog/yaml/scalar.ts';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
-import type { ClusterInstallation } from './cluster.ts';
+import type { ClusterInstallation, ClusterObject } from './cluster.ts';
+import { type Handover, handoverOf } from './handover.ts';
 import { type Answer, answerQuestion } from './next.ts';
 
 /** As JSON a public interface. */
@@ -35,8 +36,10 @@ export interface MigratedOperator {
   readonly extension?: Json;
   /** Feature gates of operator-controller without which it refuses the ClusterExtension. */
   readonly gates: readonly string[];
-  /** Why OLM v1 cannot install it. */
+  /** Why OLM v1 cannot install it, or library-olm does not hand it over. */
   readonly obstacles: readonly string[];
+  /** Kinds of objects that were not in the list, so that what library-olm reads of them was not checked. */
+  readonly unread: readonly string[];
   /** What OLM v1 then does from the same version; absent where it cannot install the operator. */
   readonly next?: Answer;
 }
@@ -50,32 +53,54 @@ export interface CatalogShare {
   readonly withGate: number;
 }
 
+/** What a cluster has installed, and its objects. */
+export interface MigratedCluster {
+  readonly installations: readonly ClusterInstallation[];
+  readonly objects: readonly ClusterObject[];
+}
+
 /** What becomes of the Subscriptions of a cluster; what OLM v1 installed already is left out. */
 export async function migrationOf(
   catalogs: readonly ReadCatalog[],
-  installations: readonly ClusterInstallation[],
+  { installations, objects }: MigratedCluster,
 ): Promise<MigrationReport> {
   const subscriptions = installations.filter(({ olm }) => olm === 'v0');
   const operators: MigratedOperator[] = [];
-  for (const one of subscriptions) operators.push(await migrated(one, subscriptions, catalogs));
+  for (const one of subscriptions) {
+    const handover = handoverOf(objects, one.namespace, one.name);
+    operators.push(await migrated(one, { all: subscriptions, catalogs, handover }));
+  }
   return { operators, catalogs: catalogs.map(({ name, catalog }) => shareOf(name, catalog)) };
 }
 
 async function migrated(
   one: ClusterInstallation,
-  all: readonly ClusterInstallation[],
-  catalogs: readonly ReadCatalog[],
+  {
+    all,
+    catalogs,
+    handover,
+  }: {
+    readonly all: readonly ClusterInstallation[];
+    readonly catalogs: readonly ReadCatalog[];
+    readonly handover: Handover;
+  },
 ): Promise<MigratedOperator> {
   const { namespace, name, installed } = one;
   const having = catalogs.filter(({ catalog }) => catalog.packages.has(one.package));
   const source = having.find((catalog) => catalog.name === one.catalog) ?? having[0];
   const ofPackage = source?.catalog.packages.get(one.package);
   const bundle = installed && ofPackage?.bundles.get(installed.name);
-  const obstacles = [...placeObstacles(one, all), ...bundleObstacles(one, ofPackage, bundle)];
+  const { refusals, unread } = handover;
+  const obstacles = [
+    ...placeObstacles(one, all),
+    ...bundleObstacles(one, ofPackage, bundle),
+    ...refusals.map((why) => `library-olm refuses it: ${why}`),
+  ];
   const about = {
     namespace,
     name,
     package: one.package,
+    unread,
     ...(installed ? { installed: versionText(installed) } : {}),
   };
   if (obstacles.length > 0 || !source) return { ...about, gates: [], obstacles };
@@ -145,8 +170,14 @@ function extensionOptions(
     channel: channel ?? ofPackage?.defaultChannel ?? '',
     ...(installed?.version ? { version: versionText(installed) } : {}),
     ...(watched === undefined ? {} : { watched }),
-    ...(config === undefined ? {} : { deployment: config as Json }),
+    ...(config === undefined ? {} : { deployment: withoutSelector(config) as Json }),
   };
+}
+
+/** OLM v1 knows no `selector` in the settings of deployments, and refuses what it does not know; OLM v0 never read it. */
+function withoutSelector(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { selector: _, ...rest } = config;
+  return rest;
 }
 
 function shareOf(name: string, { packages }: Catalog): CatalogShare {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
-import { readCluster } from '../../check/cluster.ts';
+import { readClusterObjects } from '../../check/cluster.ts';
 import { type CatalogShare, type MigratedOperator, migrationOf } from '../../check/migration.ts';
 import type { Answer } from '../../check/next.ts';
 import { readText } from '../../directory.ts';
@@ -16,7 +16,7 @@ export const command: Command = {
     installed: {
       value: 'FILE',
       description:
-        'operators on a cluster: the output of oc get subscriptions.operators.coreos.com,csv -A -o json',
+        'objects of a cluster: the output of oc get subscriptions.operators.coreos.com,csv,operatorgroups,operatorconditions,catalogsources -A -o json',
     },
     format: {
       value: 'text|json|yaml',
@@ -31,8 +31,10 @@ export const command: Command = {
     '',
     'The ClusterExtension asks for the installed version. Remove version once it is installed, to let OLM v1 upgrade. It is',
     'written for OpenShift 5.0 and later; earlier releases need spec.serviceAccount too (portolan bundle manifests).',
-    'OLM v1 does not take over what OLM v0 installed: delete the Subscription and the ClusterServiceVersion before you apply',
-    'the ClusterExtension. The exit code is 1 if an operator cannot migrate.',
+    'library-olm moves an operator without stopping it: it adopts what OLM v0 installed, and can roll back. Portolan runs its',
+    'checks on the objects of the file, and names the kinds that the file lacks. Do not delete the Subscription or the',
+    'ClusterServiceVersion yourself: that stops the operator. The exit code is 1 if an operator cannot move,',
+    'and 2 if something was not checked.',
   ].join('\n'),
   examples: [
     'portolan migrate-to-v1 catalogs/v4.20 --installed cluster.json',
@@ -42,27 +44,34 @@ export const command: Command = {
     const { operands, needed, word } = invocation;
     const file = needed('installed');
     const format = word('format', ['text', 'json', 'yaml']) ?? 'text';
-    const installations = readCluster(readText(resolve(terminal.directory, file)), file);
+    const cluster = readClusterObjects(readText(resolve(terminal.directory, file)), file);
     const catalogs = await readOperands(operands, invocation, terminal);
-    const report = await migrationOf(catalogs, installations);
+    const report = await migrationOf(catalogs, cluster);
     if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === 'yaml')
       for (const { extension } of report.operators)
         if (extension !== undefined) await terminal.out(`---\n${emitYaml(extension)}`);
     if (format === 'text') {
       await terminal.out(
-        linesText([...report.operators.flatMap(operatorLines), '', ...report.catalogs.map(shareLine)]),
+        linesText([
+          ...report.operators.flatMap(operatorLines),
+          '',
+          ...report.catalogs.map(shareLine),
+          ...handoverLines(report.operators),
+        ]),
       );
     }
-    return report.operators.every(({ extension }) => extension !== undefined) ? 0 : 1;
+    if (report.operators.some(({ extension }) => extension === undefined)) return 1;
+    return report.operators.every(({ unread }) => unread.length === 0) ? 0 : 2;
   },
 };
 
 function operatorLines(operator: MigratedOperator): string[] {
-  const { namespace, name, package: of, installed, extension, gates, obstacles, next } = operator;
+  const { namespace, name, package: of, installed, extension, gates, obstacles, unread, next } = operator;
   return [
     `${namespace}/${name}: ${of}${installed === undefined ? '' : ` ${installed}`}`,
     ...obstacles.map((why) => `  NOT POSSIBLE: ${why}`),
+    ...(unread.length > 0 ? [`  not checked: the file has no ${unread.join(', ')}`] : []),
     ...gates.map((gate) => `  needs the feature gate ${gate}`),
     ...(next ? [`  OLM v1: ${nextText(next)}`] : []),
     ...(extension === undefined
@@ -71,6 +80,18 @@ function operatorLines(operator: MigratedOperator): string[] {
           .trimEnd()
           .split('\n')
           .map((line) => `    ${line}`)),
+  ];
+}
+
+/** Who moves the operators, as soon as one can move. */
+function handoverLines(operators: readonly MigratedOperator[]): string[] {
+  const ready = operators.filter(({ extension }) => extension !== undefined);
+  if (ready.length === 0) return [];
+  const names = ready.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');
+  return [
+    '',
+    `library-olm can move ${names} without stopping them (https://github.com/operator-framework/library-olm):`,
+    '  migrate-catalogs-v0-to-v1, once; then for each operator migrate-operators-v0-to-v1 check, and convert',
   ];
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -40,7 +40,26 @@ interface Subscribed {
   readonly watches?: string;
 }
 
-/** A Subscription and its ClusterServiceVersion. */
+/** The other objects that library-olm reads. */
+function around(namespace: string, csv: string) {
+  return [
+    {
+      apiVersion: 'operators.coreos.com/v1',
+      kind: 'OperatorGroup',
+      metadata: { namespace, name: 'ops' },
+      spec: {},
+    },
+    { apiVersion: 'operators.coreos.com/v2', kind: 'OperatorCondition', metadata: { namespace, name: csv } },
+    {
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'CatalogSource',
+      metadata: { namespace: 'marketplace', name: 'community-operators' },
+      spec: { image: 'quay.io/example/index:v4.20' },
+    },
+  ];
+}
+
+/** A Subscription and its ClusterServiceVersion, with what a cluster has beside them. */
 function subscribed(
   of: string,
   { namespace = 'ops', version = '1.0.0', spec = {}, watches = '' }: Subscribed = {},
@@ -51,15 +70,23 @@ function subscribed(
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'Subscription',
       metadata: { namespace, name: of },
-      spec: { name: of, channel: 'stable', source: 'community-operators', ...spec },
-      status: { installedCSV: csv },
+      spec: {
+        name: of,
+        channel: 'stable',
+        source: 'community-operators',
+        sourceNamespace: 'marketplace',
+        ...spec,
+      },
+      status: { installedCSV: csv, state: 'AtLatestKnown' },
     },
     {
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'ClusterServiceVersion',
       metadata: { namespace, name: csv, annotations: { 'olm.targetNamespaces': watches } },
       spec: { version },
+      status: { phase: 'Succeeded', reason: 'InstallSucceeded' },
     },
+    ...around(namespace, csv),
   ];
 }
 
@@ -190,4 +217,103 @@ test('only what can be applied, as YAML', async () => {
   const { out } = await migrate([packageOf('a', ALL)], [...subscribed('a'), ...subscribed('gone')], 'yaml');
   expect(out).toMatch(/^---\napiVersion: olm.operatorframework.io\/v1\n/);
   expect(out.match(/^---$/gm)).toHaveLength(1);
+});
+
+describe('what library-olm refuses', () => {
+  type Objects = { kind: string; metadata: object; spec?: object; status?: object }[];
+  const changed = (kind: string, change: object): Objects =>
+    (subscribed('etcd') as Objects).map((one) => (one.kind === kind ? { ...one, ...change } : one));
+  const rules = (...groups: string[]) => ({
+    install: {
+      spec: {
+        clusterPermissions: [
+          { rules: groups.map((group) => ({ apiGroups: [group], resources: ['subscriptions'] })) },
+        ],
+      },
+    },
+  });
+
+  test.each<[string, Objects]>([
+    [
+      'state must be "AtLatestKnown"',
+      changed('Subscription', { status: { installedCSV: 'etcd.v1.0.0', state: 'UpgradeFailed' } }),
+    ],
+    [
+      'olm.generated-by annotation present',
+      changed('Subscription', {
+        metadata: { namespace: 'ops', name: 'etcd', annotations: { 'olm.generated-by': 'x' } },
+      }),
+    ],
+    [
+      'phase is "Failed", expected "Succeeded"',
+      changed('ClusterServiceVersion', { status: { phase: 'Failed' } }),
+    ],
+    [
+      'reason is "", expected "InstallSucceeded"',
+      changed('ClusterServiceVersion', { status: { phase: 'Succeeded' } }),
+    ],
+    [
+      'grant operators.coreos.com access',
+      changed('ClusterServiceVersion', { spec: { version: '1.0.0', ...rules('operators.coreos.com') } }),
+    ],
+    ['spec.serviceAccountName set', changed('OperatorGroup', { spec: { serviceAccountName: 'scoped' } })],
+    [
+      'no OperatorGroup found in namespace ops',
+      changed('OperatorGroup', { metadata: { namespace: 'other', name: 'ops' } }),
+    ],
+    [
+      'status.conditions entries',
+      changed('OperatorCondition', { status: { conditions: [{ type: 'Upgradeable' }] } }),
+    ],
+    ['has no spec.image', changed('CatalogSource', { spec: { address: 'registry:50051' } })],
+    [
+      'CatalogSource marketplace/community-operators does not exist',
+      changed('CatalogSource', { metadata: { namespace: 'marketplace', name: 'other' } }),
+    ],
+  ])('%s', async (why, objects) => {
+    const { exit, report } = await migrate([packageOf('etcd', ALL)], objects);
+    expect(exit).toBe(1);
+    expect(report.operators[0]).toMatchObject({ obstacles: [expect.stringContaining(why)] });
+    expect(report.operators[0].extension).toBeUndefined();
+  });
+
+  test.each<[string, Objects]>([
+    [
+      'an upgrade that waits for approval',
+      changed('Subscription', { status: { installedCSV: 'etcd.v1.0.0', state: 'UpgradePending' } }),
+    ],
+    [
+      'permissions for the APIs of both',
+      changed('ClusterServiceVersion', {
+        spec: { version: '1.0.0', ...rules('operators.coreos.com', 'olm.operatorframework.io') },
+      }),
+    ],
+    ['a condition that nobody has set', changed('OperatorCondition', { status: { conditions: [] } })],
+  ])('and what it does not: %s', async (_, objects) => {
+    const { exit, report } = await migrate([packageOf('etcd', ALL)], objects);
+    expect([exit, report.operators[0].obstacles]).toEqual([0, []]);
+  });
+
+  test('kinds that the file lacks are named, and the exit code says that the check is not complete', async () => {
+    const objects = (subscribed('etcd') as Objects).filter(
+      ({ kind }) => !/^(?:OperatorGroup|CatalogSource)$/.test(kind),
+    );
+    const { exit, out } = await migrate([packageOf('etcd', ALL)], objects, 'text');
+    expect(exit).toBe(2);
+    expect(out).toContain('not checked: the file has no CatalogSource, OperatorGroup');
+  });
+
+  test('the text ends with the program that moves the operators, and advises nobody to delete anything', async () => {
+    const { out } = await migrate([packageOf('etcd', ALL)], subscribed('etcd'), 'text');
+    expect(out).toMatch(
+      /library-olm can move ops\/etcd without stopping them.*migrate-operators-v0-to-v1 check/s,
+    );
+    expect(out).not.toMatch(/delete/i);
+  });
+});
+
+test('the selector of a Subscription is left out: OLM v1 refuses settings that it does not know', async () => {
+  const config = { selector: { matchLabels: { a: 'b' } }, env: [{ name: 'LEVEL', value: 'debug' }] };
+  const { report } = await migrate([packageOf('etcd', ALL)], subscribed('etcd', { spec: { config } }));
+  expect(report.operators[0].extension.spec.config.inline).toEqual({ deploymentConfig: { env: config.env } });
 });
