@@ -137,7 +137,7 @@ function replaceMatches(node: ASTNode): void {
 /**
  * Functions and macros that the library adds to those of CEL's standard. OLM does not know them.
  *
- * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#standard-definitions
+ * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md
  */
 const EXTENSIONS: ReadonlySet<string> = new Set([
   ...['lowerAscii', 'upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring', 'split', 'join'],

@@ -23,6 +23,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],
   'pipeline/check/next.ts': ['next'],
   'pipeline/check/prospects.ts': ['audit'],
+  'pipeline/oci/registry/embedded/server.ts': ['registry'],
   'catalog/mirror/image-set.ts': ['mirror plan'],
   'catalog/mirror/report.ts': ['mirror plan'],
   'catalog/mirror/style.ts': ['mirror plan'],
