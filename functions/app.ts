@@ -12,13 +12,14 @@ import {
 import type { ForgeClient } from '../pipeline/forge/http.ts';
 import { gitHubForge } from '../pipeline/github/forge.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
+import { gateGroup } from '../pipeline/github/group.ts';
 import { parsedJson } from '../pipeline/json.ts';
 import { memoryStore } from '../pipeline/oci/image/memory-store.ts';
 import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipeline/ports.ts';
-import type { GateMessage } from '../pipeline/publish/delivery/message.ts';
+import type { GateMessage, GateSubject } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Releaser } from '../pipeline/publish/delivery/ports.ts';
 import type { DriftRequest } from './drift.ts';
-import { type GateRequest, handleGate } from './gate.ts';
+import { type GateAsked, type GateRequest, handleGates } from './gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from './github.ts';
 import type { Source } from './receive.ts';
 import { releaserFor } from './release.ts';
@@ -67,7 +68,12 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around
     request: async (source) => {
       const request = await entered(source);
       const repository = repositoryName(source.repository);
-      return { ...request, forge: gitHubForge({ github: request.github, repository }) };
+      const { github } = request;
+      return {
+        ...request,
+        forge: gitHubForge({ github, repository }),
+        gateGroup: (ports, group) => gateGroup({ ...ports, github, repository }, group),
+      };
     },
     drift: entered,
     releaser: (source, registry) =>
@@ -139,11 +145,20 @@ export function bundleReleaser(
 
 /** Checks pull requests of the sources as the App. @throws PipelineError from its function, as `handleGate` */
 export function pullChecker(sources: readonly Source[], app: App): (message: GateMessage) => Promise<void> {
-  return async ({ repository: name, number }) => {
+  return async ({ repository: name, ...message }) => {
     const source = sources.find((one) => one.repository === name);
     if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
-    await handleGate(number, await app.request(source));
+    await handleGates(askedBy(message), await app.request(source));
   };
+}
+
+function askedBy({ number, commit, branch, base }: GateSubject): GateAsked {
+  if (number !== undefined) return { kind: 'selected', selection: { kind: 'pull', number } };
+  if (commit !== undefined && branch !== undefined && base !== undefined)
+    return { kind: 'group', group: { base, head: commit, branch } };
+  if (commit !== undefined) return { kind: 'selected', selection: { kind: 'commit', commit } };
+  if (branch !== undefined) return { kind: 'moved', branch, before: base };
+  return { kind: 'selected', selection: { kind: 'all' } };
 }
 
 /** Statuses as lines of the log, where no App reports them. */

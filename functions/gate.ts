@@ -1,9 +1,22 @@
 /** The gate in the functions: what a pull request's events ask for, checked and told as the Action does. */
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
+import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
+import { concernedHeads } from '../pipeline/forge/dependents.ts';
 import type { GateForge, Reported } from '../pipeline/forge/forge.ts';
-import { type GateOutcome, gatePullRequest } from '../pipeline/forge/gate.ts';
+import type { ForgePorts, GateOutcome, MergeGroup } from '../pipeline/forge/gate.ts';
+import {
+  gateAgain,
+  gatedHeads,
+  gateHead,
+  type Head,
+  headsOf,
+  leaveReason,
+  markPending,
+  type Selection,
+} from '../pipeline/forge/head.ts';
+import { sayStatus } from '../pipeline/forge/say-status.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
@@ -23,41 +36,156 @@ export interface GateRequest {
   readonly registries: ClientOptions;
   /** Keeps what released images have, by their digests. */
   readonly cache?: Store;
+  /** Checks a group of a merge queue; undefined where the forge has none. */
+  readonly gateGroup?: (ports: ForgePorts, group: MergeGroup) => Promise<GateOutcome>;
   readonly now: Date;
   readonly log: (line: string) => void;
 }
 
-/**
- * Checks a pull request as it stands now, and says so: the status first, which is what a branch requires.
- *
- * @throws PipelineError as the forge; the message then comes again, and says the same
- */
+/** What a message asks for: open pull requests, those that a push concerns, or a group of a merge queue. */
+export type GateAsked =
+  | { readonly kind: 'selected'; readonly selection: Selection }
+  | { readonly kind: 'moved'; readonly branch: string; readonly before: string | undefined }
+  | { readonly kind: 'group'; readonly group: MergeGroup };
+
+/** As {@link handleGates}, of one pull request. */
 export async function handleGate(number: number, request: GateRequest): Promise<GateOutcome> {
+  const reports = await handleGates({ kind: 'selected', selection: { kind: 'pull', number } }, request);
+  const report = reports.find((one) => one.request?.number === number);
+  return report
+    ? { kind: 'checked', report }
+    : { kind: 'skipped', why: `pull request ${number} is closed, not gated, or has changed` };
+}
+
+/**
+ * Checks open pull requests as they stand now, and says so. Their statuses are pending from the beginning, and stay so with
+ * the reason where a check cannot be completed.
+ *
+ * @returns the reports that hold
+ * @throws PipelineError as the forge, after all of them: the message then comes again, and says the same
+ */
+export async function handleGates(asked: GateAsked, request: GateRequest): Promise<readonly CheckReport[]> {
   const { forge, source, token, git, now, log } = request;
   const clients = clientsUnder(request.registries);
   try {
-    const outcome = await gatePullRequest(
-      {
-        forge,
-        remote: { url: source.url, header: authorization(token) },
-        git,
-        registryFor: clients.under,
-        ...(request.cache ? { cache: request.cache } : {}),
-        today: now.toISOString().slice(0, 10),
-      },
-      { number },
-    );
-    if (outcome.kind === 'skipped') log(`skipped: ${outcome.why}`);
-    else await post(forge, { number, report: outcome.report }, log);
-    return outcome;
+    const ports: ForgePorts = {
+      forge,
+      remote: { url: source.url, header: authorization(token) },
+      git,
+      registryFor: clients.under,
+      ...(request.cache ? { cache: request.cache } : {}),
+      today: now.toISOString().slice(0, 10),
+    };
+    if (asked.kind === 'group') return await sayGroup(ports, request, asked.group);
+    const heads = await headsFor(ports, asked);
+    if (heads.length === 0) log(`skipped: ${nothingText(asked)}`);
+    await markPending(forge, heads);
+    return await checkHeads(ports, heads, log);
   } finally {
     clients.close();
   }
 }
 
-async function post(forge: GateForge, about: Reported, log: (line: string) => void): Promise<void> {
-  const { report } = about;
-  await forge.postStatus({ commit: report.head, report });
+async function headsFor(
+  ports: ForgePorts,
+  asked: Exclude<GateAsked, { kind: 'group' }>,
+): Promise<readonly Head[]> {
+  const open = await ports.forge.readOpen();
+  if (asked.kind === 'selected') return gatedHeads(ports, headsOf(open, asked.selection));
+  const { branch, before } = asked;
+  const meant = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
+  if (meant.length === 0) return meant;
+  return concernedHeads(ports, meant, { branch, before, after: await ports.forge.readTip(branch) });
+}
+
+/** One that fails keeps the others from nothing. */
+async function checkHeads(
+  ports: ForgePorts,
+  heads: readonly Head[],
+  log: (line: string) => void,
+): Promise<readonly CheckReport[]> {
+  const all: CheckReport[] = [];
+  const errors: unknown[] = [];
+  for (const head of heads) {
+    try {
+      all.push(...(await checkHead(ports, head, log)));
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+  return all;
+}
+
+async function sayGroup(
+  ports: ForgePorts,
+  { gateGroup, log }: GateRequest,
+  group: MergeGroup,
+): Promise<readonly CheckReport[]> {
+  const head = { commit: group.head, pulls: [] };
+  await markPending(ports.forge, [head]);
+  if (!gateGroup) return [];
+  try {
+    const outcome = await gateGroup(ports, group);
+    if (outcome.kind === 'checked') return await sayStatus(ports.forge, [outcome.report], async () => []);
+    log(`skipped: ${outcome.why}`);
+    return [];
+  } catch (error) {
+    throw await reasonLeft(ports.forge, head, error);
+  }
+}
+
+function nothingText(asked: Exclude<GateAsked, { kind: 'group' }>): string {
+  const about =
+    asked.kind === 'selected' ? selectionText(asked.selection) : `is concerned by a push to ${asked.branch}`;
+  return `no open pull request to a gated branch ${about}`;
+}
+
+function selectionText(selection: Selection): string {
+  switch (selection.kind) {
+    case 'pull':
+      return `has the number ${selection.number}`;
+    case 'commit':
+      return `has the head ${selection.commit}`;
+    case 'branch':
+      return `is for ${selection.branch}`;
+    case 'all':
+      return 'exists';
+  }
+}
+
+async function checkHead(
+  ports: ForgePorts,
+  head: Head,
+  log: (line: string) => void,
+): Promise<readonly CheckReport[]> {
+  const { forge } = ports;
+  try {
+    const again = () => gateAgain(ports, head.commit);
+    const reports = await sayStatus(forge, await gateHead(ports, head), again);
+    for (const report of reports) await post(forge, report, log);
+    return reports;
+  } catch (error) {
+    throw await reasonLeft(forge, head, error);
+  }
+}
+
+/** The error, after the status says it. What was wrong first is what is told, also where the forge takes no status. */
+async function reasonLeft(
+  forge: GateForge,
+  head: Pick<Head, 'commit' | 'pulls'>,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof PipelineError)) return error;
+  const why = `the check could not be completed: ${error.message}`;
+  await leaveReason(forge, head, { why, link: undefined }).catch(() => undefined);
+  return error;
+}
+
+async function post(forge: GateForge, report: CheckReport, log: (line: string) => void): Promise<void> {
+  const { request } = report;
+  if (!request) return;
+  const about: Reported = { number: request.number, report };
   const attempt = (what: string, act: () => Promise<void>): Promise<void> => unlessRefused(log, what, act);
   await attempt('the findings', () => forge.postFindings(about));
   let isCurrent = true;

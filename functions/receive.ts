@@ -5,9 +5,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { ForgeEvent, Webhooks } from '../pipeline/forge/webhook.ts';
+import type { ForgeEvent, PushEvent, Webhooks } from '../pipeline/forge/webhook.ts';
 import type { Queue, RecordStore } from '../pipeline/ports.ts';
-import { isBranch, messageOf, type Work } from '../pipeline/publish/delivery/message.ts';
+import { type GateSubject, isBranch, messageOf, type Work } from '../pipeline/publish/delivery/message.ts';
 
 /** A repository whose branch is published. */
 export interface Source {
@@ -78,7 +78,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   const event = webhooks.eventOf(headers, text);
   if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
   if (!event || (event.kind === 'push' && !isBranch(event.ref))) return refused(ports, 400, 'invalid event');
-  const sources = ports.sources.filter(({ id }) => id === event.id);
+  const sources = ports.sources.filter((source) => isMeant(source, event));
   if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
     return refused(ports, 409, 'the event is stale');
@@ -87,29 +87,58 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
     .update(body)
     .update(webhooks.deliveryOf?.(headers) ?? '')
     .digest('hex');
-  const work = workOf(event, sources, digest);
-  if (!work) return { status: 202, text: 'nothing to do for this branch' };
-  if (work.kind === 'gate' && !ports.checksPulls)
-    return { status: 202, text: 'pull requests are not checked here' };
+  const all = workOf(event, sources, digest);
+  if (all.length === 0) return { status: 202, text: 'nothing to do for this branch' };
+  const work = all.filter(({ kind }) => kind !== 'gate' || ports.checksPulls);
+  if (work.length === 0) return { status: 202, text: 'pull requests are not checked here' };
   if (await ports.records.get(`deliveries/${digest}`)) return { status: 202, text: 'already accepted' };
-  await ports.queue.send(messageOf(work));
-  await ports.records.put(`deliveries/${digest}`, new TextEncoder().encode(`${JSON.stringify(work)}\n`));
+  for (const one of work) await ports.queue.send(messageOf(one));
+  const accepted = work.map((one) => `${JSON.stringify(one)}\n`).join('');
+  await ports.records.put(`deliveries/${digest}`, new TextEncoder().encode(accepted));
   return { status: 202, text: 'accepted' };
 }
 
-/** @param sources branches of the event's repository that are published */
-function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): Work | undefined {
-  if (event.kind === 'pull') {
-    const [source] = sources;
-    return (
-      source && { v: 1, kind: 'gate', repository: source.repository, number: event.number, event: digest }
-    );
+/** Events about people have no repository: they concern all of the organization's. */
+function isMeant({ id, repository }: Source, event: ForgeEvent): boolean {
+  if (event.kind !== 'people') return id === event.id;
+  return repository.toLowerCase().startsWith(`${event.owner.toLowerCase()}/`);
+}
+
+/** @param sources branches of the event's repositories that are published */
+function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): Work[] {
+  if (event.kind === 'push') return pushWork(event, sources, digest);
+  const repositories = [...new Set(sources.map(({ repository }) => repository))];
+  const subject = subjectOf(event);
+  return repositories.map((repository) => ({ v: 1, kind: 'gate', repository, ...subject, event: digest }));
+}
+
+function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
+  switch (event.kind) {
+    case 'pull':
+      return { number: event.number };
+    case 'commit':
+      return { commit: event.commit };
+    case 'group':
+      return { commit: event.head, base: event.base, branch: event.branch };
+    case 'people':
+      return {};
   }
-  const source = sources.find(({ branch }) => event.ref === `refs/heads/${branch}`);
-  if (!source || event.deleted) return undefined;
-  const { repository, branch } = source;
-  const { after: commit, before } = event;
-  return { v: 1, kind: 'push', repository, branch, commit, ...(before === undefined ? {} : { before }) };
+}
+
+/** A push is published where its branch is, and concerns the open pull requests to it. */
+function pushWork(
+  { ref, deleted, after: commit, before }: PushEvent,
+  sources: readonly Source[],
+  digest: string,
+): Work[] {
+  const [{ repository } = { repository: '' }] = sources;
+  const branch = ref.replace('refs/heads/', '');
+  if (deleted || branch === ref) return [];
+  const base = before === undefined ? {} : { base: before };
+  const gate: Work = { v: 1, kind: 'gate', repository, branch, ...base, event: digest };
+  if (!sources.some((source) => source.branch === branch)) return [gate];
+  const from = before === undefined ? {} : { before };
+  return [{ v: 1, kind: 'push', repository, branch, commit, ...from }, gate];
 }
 
 /** The text whose bytes these are; other bytes could pass for it if they were only replaced. */

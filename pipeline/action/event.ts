@@ -15,6 +15,8 @@ export type Event =
   /** A workflow that has no rights of its own says that something happened at a commit. */
   | { readonly kind: 'poke'; readonly commit: string }
   | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
+  /** The branch has moved, and nothing else says so: a workflow's own merge starts no workflow. */
+  | { readonly kind: 'moved'; readonly branch: string; readonly before: string; readonly commit: string }
   | { readonly kind: 'clock' }
   | { readonly kind: 'none'; readonly why: string };
 
@@ -54,7 +56,10 @@ export function eventOf(name: string, payload: Json): Event {
     case 'issue_comment':
       return commentEvent(payload);
     case 'workflow_run':
-      return { kind: 'poke', commit: commitAt(objectAt(payload, 'workflow_run'), 'head_sha') };
+    case 'check_run':
+      return { kind: 'poke', commit: commitAt(objectAt(payload, name), 'head_sha') };
+    case 'repository_dispatch':
+      return movedEvent(payload);
     case 'push':
       return pushEvent(payload);
     case 'schedule':
@@ -136,6 +141,16 @@ function pushEvent(payload: Json): Event {
   if (payload['deleted'] === true) return { kind: 'none', why: 'the branch was deleted' };
   const branch = branchAt(payload, 'ref');
   return { kind: 'push', branch, commit: commitAt(payload, 'after'), before: commitAt(payload, 'before') };
+}
+
+/** Type of the event with which a merge by the job's own token is told to workflows. */
+export const MOVED = 'portolan-moved';
+
+function movedEvent(payload: Json): Event {
+  if (payload['action'] !== MOVED) return { kind: 'none', why: 'the dispatched event is not of Portolan' };
+  const about = objectAt(payload, 'client_payload');
+  const [before, commit] = [commitAt(about, 'before'), commitAt(about, 'after')];
+  return { kind: 'moved', branch: textAt(about, 'branch'), before, commit };
 }
 
 function branchAt(json: Json, key: string): string {

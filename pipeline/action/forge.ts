@@ -1,9 +1,10 @@
 /** GitHub and its repositories, as the step's inputs name them. */
 import { info, setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
-import type { RepositoryName } from '../forge/forge.ts';
+import type { GateForge, RepositoryName } from '../forge/forge.ts';
 import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
 import { answer, type GitHub, openGitHub } from '../github/client.ts';
+import { gitHubForge } from '../github/forge.ts';
 import { repositoryName } from '../github/gate.ts';
 import { readDefaultBranch, readTip } from '../github/pull-request.ts';
 import { plain } from '../text.ts';
@@ -57,6 +58,11 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
   const { token } = (await github.auth({ type: 'installation' })) as { token: string };
   setSecret(token);
   return { github, token };
+}
+
+/** GitHub as the gate sees it, with the job's log behind what is posted. */
+export function hubOf({ says, forge: at }: Pick<RunInputs, 'says' | 'forge'>, forge: Forge): GateForge {
+  return gitHubForge({ ...forge, link: says.link, server: at?.server, annotations: says.annotations });
 }
 
 /** The tip of the repository's default branch. @throws PipelineError as the client */

@@ -34,6 +34,8 @@ function inputs(): RunInputs {
     head: text('head'),
     event: readEvent(environment),
     result: text('result'),
+    started: text('started'),
+    attempt: environment['GITHUB_RUN_ATTEMPT'] ?? '1',
     forge: forgeOf(text, environment),
     says: sayingOf(text, environment),
     publish: publishOf(text, temporary),

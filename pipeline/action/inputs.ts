@@ -2,7 +2,7 @@
 import type { Environment } from '../oci/registry/proxy.ts';
 import type { Event } from './event.ts';
 
-export const MODES = ['auto', 'check', 'report', 'publish', 'drift'] as const;
+export const MODES = ['auto', 'start', 'check', 'report', 'publish', 'drift'] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface RunInputs {
@@ -19,8 +19,12 @@ export interface RunInputs {
   readonly base: string | undefined;
   readonly head: string | undefined;
   readonly event: Event;
-  /** The packed report of an earlier job. */
+  /** The packed reports of an earlier job. */
   readonly result: string | undefined;
+  /** The heads that an earlier job has marked, as it wrote them. */
+  readonly started: string | undefined;
+  /** Which try of the workflow's run this is. */
+  readonly attempt: string;
   /** Undefined where there is nobody to ask as: then only a clone can be checked. */
   readonly forge: ForgeInputs | undefined;
   readonly says: SayingInputs;

@@ -5,17 +5,18 @@
 import { info, setFailed, setOutput } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import type { GateOutcome } from '../forge/gate.ts';
-import { type GatePorts, gate, pullRequestsAt } from '../github/gate.ts';
+import type { ForgePorts } from '../forge/gate.ts';
+import { gateAgain, type Head, leaveReason, markPending } from '../forge/head.ts';
 import { gateGroup } from '../github/group.ts';
-import { unpackedReport } from '../report/packed-report.ts';
+import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
 import { checkClone, policyIn } from './clone.ts';
-import { type Forge, openForge } from './forge.ts';
+import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate, logText, setReportOutputs } from './outputs.ts';
 import { postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
+import { headsMeant, startedIn, startedText } from './started.ts';
 
 /** Runs the step; whatever goes wrong is said in the log and fails it. */
 export async function run(read: () => RunInputs): Promise<void> {
@@ -33,6 +34,8 @@ function plainText({ message, hint }: PipelineError): string {
 
 function runMode(inputs: RunInputs): Promise<void> {
   switch (inputs.mode) {
+    case 'start':
+      return startOnly(inputs);
     case 'check':
       return checkOnly(inputs);
     case 'report':
@@ -56,94 +59,143 @@ async function byEvent(inputs: RunInputs): Promise<void> {
   if (inputs.event.kind === 'clock') return aside(inputs, 'drift');
   if (inputs.dryRun || inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
   const forge = await openForge(inputs);
-  for (const outcome of await checked(inputs, forge)) await finish(inputs, forge, outcome);
-}
-
-async function finish(inputs: RunInputs, forge: Forge, outcome: GateOutcome): Promise<void> {
-  if (outcome.kind === 'skipped') return info(plain(outcome.why));
-  await setReportOutputs(outcome.report, inputs);
-  await postAll(inputs, forge, {
-    report: outcome.report,
-    again: () => checkAgain(inputs, forge, outcome.report),
+  const heads = await start(inputs, forge);
+  await orReason(inputs, forge, heads, async () => {
+    const reports = await checkHeads(inputs, forge, heads);
+    await setReports(reports, inputs);
+    await sayReports(inputs, forge, reports);
   });
 }
 
-async function checkOnly(inputs: RunInputs): Promise<void> {
-  if (inputs.clone !== undefined || !inputs.forge) return posted(inputs, await checkClone(inputs));
-  const outcomes = await checked(inputs, await openForge(inputs));
-  for (const outcome of outcomes) {
-    if (outcome.kind === 'checked') await posted(inputs, outcome.report);
-    else info(plain(outcome.why));
-  }
-  setOutput('judged', String(outcomes.some(({ kind }) => kind === 'checked')));
+/** Sets the statuses that an event is about to pending, and says which those are. */
+async function startOnly(inputs: RunInputs): Promise<void> {
+  const heads = await start(inputs, await openForge(inputs));
+  setOutput('started', startedText(heads));
+  // Of several heads, no other run checks all.
+  setOutput('group', heads.length === 1 ? heads[0]?.commit : inputs.environment['GITHUB_RUN_ID']);
 }
 
-async function posted(inputs: RunInputs, report: CheckReport): Promise<void> {
-  await setReportOutputs(report, inputs);
-  annotate(report.findings);
+async function start(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
+  const { heads, why } = await headsMeant(forge, inputs.event, inputs.now);
+  if (heads.length === 0) info(plain(why));
+  if (!inputs.dryRun) await markPending(hubOf(inputs, forge), heads);
+  return heads;
+}
+
+async function checkOnly(inputs: RunInputs): Promise<void> {
+  if (inputs.clone !== undefined || !inputs.forge) {
+    const report = await checkClone(inputs);
+    await setReports([report], inputs);
+    return annotate(report.findings);
+  }
+  const forge = await openForge(inputs);
+  const heads =
+    inputs.started === undefined
+      ? await headsMeant(forge, inputs.event, inputs.now)
+      : { heads: startedIn(inputs.started), why: 'nothing is to be checked' };
+  if (heads.heads.length === 0) info(plain(heads.why));
+  const reports = await checkHeads(inputs, forge, heads.heads);
+  await setReports(reports, inputs);
+  if (reports.length === 0) setOutput('result', packedResults({ attempt: inputs.attempt, reports }));
+  setOutput('judged', String(reports.length > 0));
+}
+
+async function setReports(reports: readonly CheckReport[], inputs: RunInputs): Promise<void> {
+  if (reports.length > 0) await setReportOutputs(reports, inputs);
 }
 
 /** What an earlier job found, said on GitHub by one that may write there. */
 async function reportOnly(inputs: RunInputs): Promise<void> {
-  if (inputs.result === undefined) throw new PipelineError('usage', 'the input result is not a check report');
-  const report = unpackedReport(inputs.result);
+  const { result, started, attempt } = inputs;
+  if (result === undefined && started === undefined)
+    throw new PipelineError('usage', 'the input result is not a check report');
+  const heads = started === undefined ? [] : startedIn(started);
   const forge = await openForge(inputs);
-  const { owner, repo } = forge.repository;
-  if (report.request && report.request.repository !== `${owner}/${repo}`)
-    throw new PipelineError('usage', 'the input result is from another repository');
-  logText(headlineOf(report));
-  if (inputs.dryRun) return;
-  await postAll(inputs, forge, { report, again: () => checkAgain(inputs, forge, report) });
-}
-
-async function checked(inputs: RunInputs, forge: Forge): Promise<GateOutcome[]> {
-  const { event } = inputs;
-  return withPorts(inputs, forge, async (ports) => {
-    switch (event.kind) {
-      case 'pull request': {
-        const by = event.pusher ? { pushed: { by: event.pusher, head: event.head } } : {};
-        const expected = { branch: event.branch, head: event.head };
-        return [await gate(ports, { number: event.number, expected, ...by, ...policyOf(inputs) })];
-      }
-      case 'recheck':
-        return [await gate(ports, { number: event.number, ...policyOf(inputs) })];
-      case 'poke': {
-        const numbers = await pullRequestsAt(ports, event.commit);
-        return Promise.all(numbers.map((number) => gate(ports, { number, ...policyOf(inputs) })));
-      }
-      case 'group':
-        return [await gateGroup(ports, event)];
-      case 'none':
-        return [{ kind: 'skipped', why: event.why }];
-      case 'push':
-      case 'clock':
-        return [{ kind: 'skipped', why: 'there is no pull request to check' }];
-    }
+  await orReason(inputs, forge, heads, async () => {
+    if (result === undefined)
+      throw new PipelineError('usage', 'the check ended without a result', {
+        hint: 'comment /recheck, or re-run all jobs',
+      });
+    const results = unpackedResults(result);
+    // What was true then may not be any more, and a rerun of this job alone does not look.
+    if (results.attempt !== attempt)
+      throw new PipelineError('usage', `the result is from attempt ${results.attempt} of this run`, {
+        hint: 'comment /recheck, or re-run all jobs',
+      });
+    const { owner, repo } = forge.repository;
+    const isOurs = ({ request }: CheckReport) => !request || request.repository === `${owner}/${repo}`;
+    if (!results.reports.every(isOurs))
+      throw new PipelineError('usage', 'the input result is from another repository');
+    for (const report of results.reports) logText(headlineOf(report));
+    if (inputs.dryRun) return;
+    const why = 'no open pull request to a gated branch has this head';
+    for (const head of heads.filter(
+      ({ commit }) => !results.reports.some((report) => report.head === commit),
+    ))
+      await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.says.link });
+    await sayReports(inputs, forge, results.reports);
   });
 }
 
-async function checkAgain(
+/** Where it fails, the statuses stay pending and say why. */
+async function orReason(
   inputs: RunInputs,
   forge: Forge,
-  report: CheckReport,
-): Promise<CheckReport | undefined> {
-  const { request } = report;
-  if (!request) return undefined;
-  const outcome = await withPorts(inputs, forge, (ports) =>
-    gate(ports, { number: request.number, ...policyOf(inputs) }),
-  );
-  return outcome.kind === 'checked' ? outcome.report : undefined;
+  heads: readonly Pick<Head, 'commit' | 'pulls'>[],
+  act: () => Promise<void>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (error instanceof PipelineError && !inputs.dryRun) {
+      const why = `the check could not be completed: ${error.message}`;
+      for (const head of heads)
+        await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.says.link }).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/** Says the reports on GitHub, head by head. */
+async function sayReports(inputs: RunInputs, forge: Forge, reports: readonly CheckReport[]): Promise<void> {
+  for (const commit of new Set(reports.map(({ head }) => head))) {
+    const own = reports.filter(({ head }) => head === commit);
+    const again = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));
+    await postAll(inputs, forge, { reports: own, again });
+  }
+}
+
+/** Checks every open pull request of the heads; one that cannot be checked fails the step. */
+async function checkHeads(
+  inputs: RunInputs,
+  forge: Forge,
+  heads: readonly Pick<Head, 'commit'>[],
+): Promise<readonly CheckReport[]> {
+  const { event } = inputs;
+  return withPorts(inputs, forge, async (ports) => {
+    if (event.kind === 'group') {
+      const outcome = heads.length === 0 ? undefined : await gateGroup({ ...ports, ...forge }, event);
+      if (outcome?.kind === 'skipped') info(plain(outcome.why));
+      return outcome?.kind === 'checked' ? [outcome.report] : [];
+    }
+    const by = event.kind === 'pull request' && event.pusher;
+    const pushed = by ? { pushed: { by, head: event.head } } : {};
+    const reports: CheckReport[] = [];
+    for (const { commit } of heads)
+      reports.push(...(await gateAgain(ports, commit, { ...pushed, ...policyOf(inputs) })));
+    return reports;
+  });
 }
 
 async function withPorts<T>(
   inputs: RunInputs,
   forge: Forge,
-  use: (ports: GatePorts) => Promise<T>,
+  use: (ports: ForgePorts) => Promise<T>,
 ): Promise<T> {
   const registries = registriesOf(inputs);
   try {
     const today = inputs.now.toISOString().slice(0, 10);
-    return await use({ ...forge, registryFor: registries.under, today });
+    return await use({ ...forge, forge: hubOf(inputs, forge), registryFor: registries.under, today });
   } finally {
     registries.close();
   }

@@ -4,9 +4,10 @@ import { resolve } from 'node:path';
 import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
+import { worstOf } from '../forge/status.ts';
 import { jsonReport } from '../report/json.ts';
 import { changesMarkdown, markdownReport } from '../report/markdown.ts';
-import { packedReport } from '../report/packed-report.ts';
+import { packedResults } from '../report/packed-report.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
 import { plain } from '../text.ts';
@@ -27,12 +28,19 @@ export function logText(text: string): void {
   info(`::${stop}::`);
 }
 
-type OutputStep = Pick<RunInputs, 'temporary' | 'forge'>;
+type OutputStep = Pick<RunInputs, 'temporary' | 'forge' | 'attempt'>;
 
-/** Says a report in every way that takes no right: the log, the summary, outputs, files. */
-export async function setReportOutputs(report: CheckReport, { temporary, forge }: OutputStep): Promise<void> {
-  logText(textReport(report));
-  await summary.addRaw(markdownReport(report, { server: forge?.server })).write({ overwrite: true });
+/** Says reports in every way that takes no right: the log, the summary, outputs, files. Most outputs are of the worst one. */
+export async function setReportOutputs(
+  reports: readonly CheckReport[],
+  { temporary, forge, attempt }: OutputStep,
+): Promise<void> {
+  const report = worstOf(reports);
+  if (!report) return;
+  for (const one of reports) logText(textReport(one));
+  for (const one of reports) summary.addRaw(markdownReport(one, { server: forge?.server }));
+  await summary.write({ overwrite: true });
+  setOutput('results', JSON.stringify(reports.map(resultOf)));
   writeFiles(
     temporary,
     new Map([
@@ -56,7 +64,20 @@ export async function setReportOutputs(report: CheckReport, { temporary, forge }
   setOutput('report', resolve(temporary, REPORT));
   setOutput('sarif', resolve(temporary, SARIF));
   setOutput('graph-diff', resolve(temporary, CHANGES));
-  setOutput('result', packedReport(report));
+  setOutput('result', packedResults({ attempt, reports }));
+}
+
+/** The outputs of one of several pull requests. */
+function resultOf(report: CheckReport) {
+  const { request, head, verdict, authority } = report;
+  const at = { number: request?.number, branch: request?.branch, head };
+  return {
+    ...at,
+    verdict,
+    authority: authority.decision,
+    state: stateOf(report),
+    headline: plain(headlineOf(report)),
+  };
 }
 
 const ANNOTATE: Readonly<Record<Severity, (message: string, where: AnnotationProperties) => void>> = {

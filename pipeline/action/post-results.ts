@@ -2,46 +2,66 @@
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
+import type { GateForge } from '../forge/forge.ts';
+import { freshnessOf } from '../forge/freshness.ts';
+import { sayStatus } from '../forge/say-status.ts';
+import { answer } from '../github/client.ts';
 import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
-import { type PostRequest, postAnswer, postCheck, postComment, postStatus } from '../github/post-report.ts';
+import { type PostRequest, postAnswer, postCheck, postComment } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
-import type { Forge } from './forge.ts';
+import { MOVED } from './event.ts';
+import { type Forge, hubOf } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate } from './outputs.ts';
 
 export interface PostedResults {
-  readonly report: CheckReport;
-  /** Checks the pull request once more; undefined when there is nothing to check any more. */
-  readonly again: () => Promise<CheckReport | undefined>;
+  /** Of one head. */
+  readonly reports: readonly CheckReport[];
+  /** Checks the pull requests of the head once more. */
+  readonly again: () => Promise<readonly CheckReport[]>;
 }
 
 /** How often a pull request is checked again because its base branch moves while it is merged. */
 const TRIES = 3;
 
 /**
- * Says a report on GitHub. The status comes first: it is what a branch requires. What the job has no right to
- * say elsewhere is said in the log.
+ * Says the reports of a head on GitHub. The status comes first: it is what a branch requires. What the job has no right to
+ * say elsewhere is said in the log. What is to be merged is read once more before.
  */
 export async function postAll(
   inputs: RunInputs,
   forge: Forge,
-  { report, again }: PostedResults,
+  { reports, again }: PostedResults,
 ): Promise<void> {
-  await postOnce(inputs, forge, report);
-  let current = report;
-  for (let tries = 0; mergeable(inputs, current) && tries < TRIES; tries++) {
-    const moved = await merge(forge, current);
-    if (!moved) return;
-    const next = await again();
-    if (!next) return;
-    current = next;
-    await postOnce(inputs, forge, current);
+  const hub = hubOf(inputs, forge);
+  let current = await say(hub, { reports, again });
+  for (const report of current) await postRest(inputs, forge, report);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const ready = current.filter((report) => mergeable(inputs, report));
+    const [report] = current.every((one) => stateOf(one) === 'success') ? ready : [];
+    if (!report) return;
+    const { kind } = await freshnessOf(hub, report.head, current);
+    if (kind === 'gone') return;
+    if (kind === 'current' && !(await merge(inputs, forge, report))) return;
+    current = await say(hub, { reports: await again(), again });
+    for (const one of current) await postRest(inputs, forge, one);
   }
 }
 
-async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
+async function say(hub: GateForge, { reports, again }: PostedResults): Promise<readonly CheckReport[]> {
+  if (reports.length === 0) return [];
+  let said: readonly CheckReport[] = [];
+  const failed = await attempt('the status', async () => {
+    said = await sayStatus(hub, reports, again);
+  });
+  if (!failed) return said;
+  setFailed(`cannot set the status portolan: ${plain(failed.message)}`);
+  return [];
+}
+
+async function postRest(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
   const { says, forge: at, event } = inputs;
   const request: PostRequest = {
     ...forge,
@@ -49,10 +69,7 @@ async function postOnce(inputs: RunInputs, forge: Forge, report: CheckReport): P
     server: at?.server,
     annotations: says.annotations,
   };
-  const about = { commit: report.head, report };
-  const failed = await attempt('the status', () => postStatus(request, about));
-  if (failed) setFailed(`cannot set the status portolan: ${plain(failed.message)}`);
-  const noCheck = await attempt('the check run', () => postCheck(request, about));
+  const noCheck = await attempt('the check run', () => postCheck(request, { commit: report.head, report }));
   if (noCheck) annotate(report.findings);
   if (!says.comment || !report.request) return;
   const { number } = report.request;
@@ -92,21 +109,24 @@ function mergeable({ says }: RunInputs, report: CheckReport): boolean {
 }
 
 /** @returns whether the base branch or the head has moved, so that it must be checked again */
-async function merge(forge: Forge, { request, head, base }: CheckReport): Promise<boolean> {
+async function merge(
+  { forge: at }: RunInputs,
+  forge: Forge,
+  { request, head, base }: CheckReport,
+): Promise<boolean> {
   if (!request) return false;
   const { number, branch, merge: how } = request;
-  const outcome = await mergeChecked(forge.github, forge.repository, {
-    number,
-    head,
-    base,
-    branch,
-    merge: how,
-  });
+  const { github, repository } = forge;
+  const outcome = await mergeChecked(github, repository, { number, head, base, branch, merge: how });
   setOutput('merged', outcome.kind);
   switch (outcome.kind) {
-    case 'merged':
+    case 'merged': {
       info(`merged as ${outcome.commit}`);
+      const moved = { branch, before: base, after: outcome.commit };
+      // The merge of an App is a push that starts workflows.
+      if (!at?.app) await attempt('the event of the merge', () => tellMoved(forge, moved));
       return false;
+    }
     case 'queued':
       info('added to the merge queue');
       return false;
@@ -115,4 +135,13 @@ async function merge(forge: Forge, { request, head, base }: CheckReport): Promis
       info(plain(`not merged: ${outcome.why}`));
       return outcome.kind === 'moved';
   }
+}
+
+/** Starts the workflow that checks what the merge concerns: of what the job's own token does, only this starts one. */
+async function tellMoved(
+  { github, repository }: Forge,
+  moved: { readonly branch: string; readonly before: string; readonly after: string },
+): Promise<void> {
+  const event = { event_type: MOVED, client_payload: { ...moved } };
+  await answer(github.rest.repos.createDispatchEvent({ ...repository, ...event }));
 }

@@ -88,6 +88,10 @@ export interface RequestReport {
   readonly labels?: boolean;
   /** Whether those whose approval is missing are asked for it. */
   readonly ask: boolean;
+  /** Digest of what the report was made from: the pull request's state and its reviews. */
+  readonly basis?: string;
+  /** Open pull requests with the same head whose branches are not gated. */
+  readonly ungated?: readonly number[];
 }
 
 /** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */

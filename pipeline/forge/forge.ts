@@ -4,7 +4,7 @@
  */
 import type { GivenReview } from '../check/authority/approval.ts';
 import type { CommitFacts } from '../check/authority/authorship.ts';
-import type { CheckReport } from '../check/report.ts';
+import type { CheckReport, ReportState } from '../check/report.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
 import type { RequiredCheck } from '../policy/policy.ts';
 
@@ -31,6 +31,28 @@ export interface PullRequest {
   readonly labels: readonly string[];
   /** How many commits it has; undefined where the forge lists all of them. */
   readonly commits: number | undefined;
+}
+
+/** What the list of open pull requests says of one: all that a status depends on, but for its reviews. */
+export type OpenPull = Pick<PullRequest, 'number' | 'author' | 'base' | 'draft' | 'labels'> & {
+  readonly head: { readonly commit: string };
+};
+
+/** The status `portolan` of a commit, as it is to be set. */
+export interface HeadStatus {
+  readonly commit: string;
+  readonly state: ReportState;
+  readonly description: string;
+  /** The open pull requests with this head. GitLab keeps a status for each; the other forges, one for the commit. */
+  readonly pulls: readonly number[];
+}
+
+/** A status `portolan` that was set. */
+export interface SetStatus {
+  readonly id: number;
+  readonly state: string;
+  /** Where the log of the run is that set it; undefined where it named none. */
+  readonly link: string | undefined;
 }
 
 /** Ids of the commits between which a pull request lies. */
@@ -84,6 +106,10 @@ export interface GateForge {
   readonly lacks: readonly string[];
 
   readPull(number: number): Promise<PullRequest>;
+  /** All open pull requests, from forks too: a status belongs to a commit, which several of them may have as their head. */
+  readOpen(): Promise<OpenPull[]>;
+  /** The newest statuses `portolan` of a commit, the newest first; of GitLab, those of its pull requests. */
+  readStatuses(commit: string): Promise<readonly SetStatus[]>;
   /** Reviews in the order in which they were submitted, without drafts and requests. */
   readReviews(number: number): Promise<GivenReview[]>;
   /** The commits of a pull request, as far as the forge lists them, with the accounts that it knows by their addresses. */
@@ -105,7 +131,7 @@ export interface GateForge {
   readonly ancestry?: Ancestry;
 
   /** Sets the status that a branch may require: the first thing that is written. */
-  postStatus(about: { readonly commit: string; readonly report: CheckReport }): Promise<void>;
+  postStatus(status: HeadStatus): Promise<void>;
   /** Shows the findings at their lines, in place of those that were shown before. */
   postFindings(about: Reported): Promise<void>;
   /**

@@ -21,7 +21,9 @@ import type { MergePolicy, Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckState, GateForge, PullRequest, Sides } from './forge.ts';
+import { basisOf } from './freshness.ts';
 import { type History, openHistory } from './history.ts';
+import { holdsOf } from './holds.ts';
 
 /** A repository on a forge, and how it is read. */
 export interface ForgePorts {
@@ -49,6 +51,13 @@ export type GateOutcome =
   | { readonly kind: 'checked'; readonly report: CheckReport }
   /** Nothing is to be said: the pull request is closed, or its branch is not gated. */
   | { readonly kind: 'skipped'; readonly why: string };
+
+/** A group of a merge queue: ids of the commits that it lies between, and the branch that it is for. */
+export interface MergeGroup {
+  readonly base: string;
+  readonly head: string;
+  readonly branch: string;
+}
 
 /**
  * Checks a pull request as it stands now.
@@ -96,7 +105,10 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
       ...askingOf(ports),
       ...(request.policy ? { policy: request.policy } : {}),
     });
-    return { kind: 'checked', report: await withChecks(forge, pull, { report, policy }) };
+    return {
+      kind: 'checked',
+      report: await withChecks(forge, pull, { report, policy, basis: basisOf(pull, reviews) }),
+    };
   } finally {
     await repository.close();
   }
@@ -168,16 +180,6 @@ const UNLISTED: CommitFacts = {
   verified: false,
 };
 
-/** Labels with which people say that something waits. */
-const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
-
-function holdsOf({ draft, labels }: PullRequest): string[] {
-  return [
-    ...(draft ? ['the pull request is a draft'] : []),
-    ...labels.filter((label) => HOLD.test(label)).map((label) => `it has the label ${JSON.stringify(label)}`),
-  ];
-}
-
 async function sidesOf({ ancestry, readTip }: GateForge, { base, head }: PullRequest): Promise<Sides> {
   const sides = await ancestry?.readSides(base.branch, head.commit);
   // Those that have nothing in common cannot be compared.
@@ -214,7 +216,11 @@ export async function governing(
 async function withChecks(
   { name, repository, lacks, readChecks }: GateForge,
   { number, base, head }: PullRequest,
-  { report, policy }: { readonly report: CheckReport; readonly policy: Policy | undefined },
+  {
+    report,
+    policy,
+    basis,
+  }: { readonly report: CheckReport; readonly policy: Policy | undefined; readonly basis: string },
 ): Promise<CheckReport> {
   const states = await readChecks(head.commit, policy?.requiredChecks ?? []);
   const merge = policy?.merge ?? NO_MERGE;
@@ -229,6 +235,7 @@ async function withChecks(
     ...(policy?.labels ? { labels: true } : {}),
     // Where nothing is enforced, nobody's approval is missing.
     ask: policy?.enforce === 'on' && policy.approval.ask,
+    basis,
   };
   const byHand = [
     ...(report.byHand ?? []),

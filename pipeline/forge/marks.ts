@@ -3,6 +3,9 @@
 /** The name of the status that a branch may require. */
 export const STATUS_CONTEXT = 'portolan';
 
+/** Begins the names of Portolan's check runs and workflows. */
+export const CHECK_PREFIX = 'portolan';
+
 /** Characters of a status' description: GitHub takes no more, and the other forges show no more. */
 export const DESCRIPTION = 140;
 
@@ -24,10 +27,10 @@ export interface Comment {
 export async function ownMarked<T extends Comment>(
   comments: readonly T[],
   mark: string,
-  ownId: () => Promise<number>,
+  ownId: () => Promise<number | undefined>,
 ): Promise<T[]> {
   const marked = comments.filter(({ body }) => body.startsWith(mark));
   if (marked.length === 0) return [];
   const self = await ownId();
-  return marked.filter(({ user }) => user?.id === self);
+  return self === undefined ? [] : marked.filter(({ user }) => user?.id === self);
 }

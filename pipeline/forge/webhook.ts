@@ -26,7 +26,34 @@ export interface PullEvent {
   readonly number: number;
 }
 
-export type ForgeEvent = PushEvent | PullEvent;
+/** A check of a commit has ended, which pull requests may wait for. */
+export interface CommitEvent {
+  readonly kind: 'commit';
+  readonly id: number;
+  readonly at: number | undefined;
+  readonly commit: string;
+}
+
+/** A group of a merge queue is to be checked. */
+export interface GroupEvent {
+  readonly kind: 'group';
+  readonly id: number;
+  readonly at: number | undefined;
+  /** Ids of the commits that the group lies between, and the branch that it is for. */
+  readonly base: string;
+  readonly head: string;
+  readonly branch: string;
+}
+
+/** The members of a team or an organization have changed. */
+export interface PeopleEvent {
+  readonly kind: 'people';
+  readonly at: number | undefined;
+  /** Login of the organization. */
+  readonly owner: string;
+}
+
+export type ForgeEvent = PushEvent | PullEvent | CommitEvent | GroupEvent | PeopleEvent;
 
 /** How a forge signs and writes webhooks. */
 export interface Webhooks {

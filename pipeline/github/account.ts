@@ -1,14 +1,19 @@
 /** Whose account requests are made by. */
-import { answerIfAny, type GitHub } from './client.ts';
+import { answerIfAny, type GitHub, graphql } from './client.ts';
 
-/** The account of jobs that use their own token: github-actions[bot]. */
-const ACTIONS_BOT = 41_898_282;
+/** The account of jobs that use their own token. Its number differs on GitHub Enterprise Server. */
+const ACTIONS_BOT = 'github-actions[bot]';
 
-/** Number of the account that requests are made by. */
-export async function ownAccount(github: GitHub): Promise<number> {
-  const app = await answerIfAny(github.rest.apps.getAuthenticated());
-  const bot = app && (await answerIfAny(github.rest.users.getByUsername({ username: `${app.slug}[bot]` })));
-  if (bot) return Number(bot.id);
+/** Number of the account that requests are made by; undefined where nobody says it: then no comment counts as our own. */
+export async function ownAccount(github: GitHub): Promise<number | undefined> {
+  const viewer = await graphql<{ viewer: { databaseId: number | null } }>(
+    github,
+    'query { viewer { databaseId } }',
+    {},
+  ).catch(() => undefined);
+  if (viewer?.viewer.databaseId) return viewer.viewer.databaseId;
   const user = await answerIfAny(github.rest.users.getAuthenticated());
-  return user ? Number(user.id) : ACTIONS_BOT;
+  if (user) return Number(user.id);
+  const bot = await answerIfAny(github.rest.users.getByUsername({ username: ACTIONS_BOT }));
+  return bot && Number(bot.id);
 }

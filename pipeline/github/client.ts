@@ -153,3 +153,25 @@ function errorOf(thrown: unknown): unknown {
     cause: thrown,
   });
 }
+
+/** On GitHub Enterprise Server, GraphQL is beside the REST API, which is at `/api/v3`. */
+function graphqlAddress({ request }: GitHub): string {
+  return `${request.endpoint.DEFAULTS.baseUrl.replace(/\/api\/v3\/?$/, '/api')}/graphql`;
+}
+
+/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
+export async function graphql<T>(
+  github: GitHub,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<T> {
+  const { data, errors } = await answer(
+    github.request(`POST ${graphqlAddress(github)}`, { query, variables }) as Promise<{
+      data: { data?: T; errors?: readonly { readonly message: string }[] };
+    }>,
+  );
+  const [error] = errors ?? [];
+  if (error) throw new PipelineError('conflict', `GitHub rejected it: ${error.message}`);
+  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub returned an empty response');
+  return data;
+}

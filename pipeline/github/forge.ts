@@ -8,29 +8,34 @@ import { type PostRequest, postCheck, postComment, postStatus } from './post-rep
 import {
   readCommits,
   readLeftAt,
+  readOpen,
   readPullRequest,
   readPusher,
   readReviews,
   readSides,
+  readStatuses,
   readTip,
 } from './pull-request.ts';
 
 /** Annotations in all, as the Action has it. */
 const ANNOTATIONS = 200;
 
-export function gitHubForge({
-  github,
-  repository,
-}: {
+/** GitHub, and where what is posted links to. */
+export interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations'>> {
   readonly github: GitHub;
   readonly repository: RepositoryName;
-}): GateForge {
-  const posting: PostRequest = { github, repository, link: undefined, annotations: ANNOTATIONS };
+}
+
+export function gitHubForge(place: GitHubPlace): GateForge {
+  const { github, repository, link, server, annotations = ANNOTATIONS } = place;
+  const posting: PostRequest = { github, repository, link, server, annotations };
   return {
     name: 'GitHub',
     repository,
     lacks: [],
     readPull: (number) => readPullRequest(github, repository, number),
+    readOpen: () => readOpen(github, repository),
+    readStatuses: (commit) => readStatuses(github, repository, commit),
     readReviews: (number) => readReviews(github, repository, number),
     readCommits: (number) => readCommits(github, repository, number),
     readPusher: (pull) => readPusher(github, pull),
@@ -50,7 +55,7 @@ export function gitHubForge({
       readSides: (base, head) => readSides(github, repository, { base, head }),
       readLeftAt: (base, commit) => readLeftAt(github, repository, { base, commit }),
     },
-    postStatus: (about) => postStatus(posting, about),
+    postStatus: (status) => postStatus(posting, status),
     postFindings: ({ report }) => postCheck(posting, { commit: report.head, report }),
     postComment: (about) => postComment(posting, about),
     involve: (about, involving) => involve(posting, about, involving),

@@ -2,8 +2,9 @@
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { type ForgePorts, type GateOutcome, type GateRequest, gatePullRequest } from '../forge/gate.ts';
-import { type GitHub, pages } from './client.ts';
+import type { GitHub } from './client.ts';
 import { gitHubForge } from './forge.ts';
+import { readOpen } from './pull-request.ts';
 
 /** GitHub, and how its repositories are read. */
 export interface GatePorts extends Omit<ForgePorts, 'forge'> {
@@ -18,16 +19,8 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
 
 /** Numbers of the open pull requests whose head is a commit. */
 export async function pullRequestsAt({ github, repository }: GatePorts, commit: string): Promise<number[]> {
-  const found = await pages(
-    github.paginate(github.rest.repos.listPullRequestsAssociatedWithCommit, {
-      ...repository,
-      commit_sha: commit,
-      per_page: 100,
-    }),
-  );
-  return found
-    .filter(({ state, head }) => state === 'open' && head.sha === commit)
-    .map(({ number }) => number);
+  const open = await readOpen(github, repository);
+  return open.filter(({ head }) => head.commit === commit).map(({ number }) => number);
 }
 
 /** @throws PipelineError `usage` for anything but `owner/name` */

@@ -2,6 +2,7 @@
 
 import { check } from '../check/check.ts';
 import type { CheckReport } from '../check/report.ts';
+import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import {
   allCommits,
@@ -10,24 +11,17 @@ import {
   bringSides,
   type GateOutcome,
   governing,
+  type MergeGroup,
   peopleOf,
 } from '../forge/gate.ts';
 import { openHistory } from '../forge/history.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { memoryStore } from '../oci/image/memory-store.ts';
-import type { GitHub } from './client.ts';
+import { type GitHub, graphql } from './client.ts';
 import { gitHubForge } from './forge.ts';
 import type { GatePorts } from './gate.ts';
-import { graphql } from './merge.ts';
 import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
-
-export interface GroupRequest {
-  /** Ids of the commits that the group lies between, and the branch that it is for. */
-  readonly base: string;
-  readonly head: string;
-  readonly branch: string;
-}
 
 /**
  * Checks a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
@@ -35,11 +29,9 @@ export interface GroupRequest {
  *
  * @throws PipelineError as `gate`
  */
-export async function gateGroup(
-  ports: GatePorts,
-  { base, head, branch }: GroupRequest,
-): Promise<GateOutcome> {
-  const queued = await readGroup(ports.github, ports.repository, { branch, base, head });
+export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeGroup): Promise<GateOutcome> {
+  // A job's own token may not read queues; nobody would end the wait of a group without a status.
+  const queued = await readGroup(ports.github, ports.repository, { branch, base, head }).catch(ifRefused);
   const repository = openRemote(ports.remote, ports.git);
   try {
     await repository.bring([base, head]);
@@ -59,6 +51,13 @@ export async function gateGroup(
   } finally {
     await repository.close();
   }
+}
+
+/** Undefined for a refusal. @throws any other error */
+function ifRefused(error: unknown): undefined {
+  if (error instanceof PipelineError && (error.code === 'conflict' || error.code === 'denied'))
+    return undefined;
+  throw error;
 }
 
 interface GroupScene {
@@ -111,7 +110,8 @@ async function checkMember(
 
 /** The tree's verdict with everybody's authority: the least that anybody in the group has. */
 function groupReport(group: CheckReport, members: readonly Member[] | undefined): CheckReport {
-  const unknown = 'GitHub does not say which pull requests are in the merge group';
+  const unknown =
+    'GitHub does not say which pull requests are in the merge group: the merge queue needs a GitHub App (app-id)';
   if (!members) return refuseGroup(group, unknown);
   const bad = members.find(({ report }) => report?.authority.decision !== 'allow' || report.holds.length > 0);
   if (bad)

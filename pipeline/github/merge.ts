@@ -2,7 +2,7 @@
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { MergePolicy } from '../policy/policy.ts';
-import { answer, type GitHub, pages } from './client.ts';
+import { answer, type GitHub, graphql, pages } from './client.ts';
 import { readTip } from './pull-request.ts';
 
 export interface MergeRequest {
@@ -36,10 +36,15 @@ export async function mergeChecked(
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     if (error.code === 'conflict')
-      return { kind: /409/.test(error.message) ? 'moved' : 'refused', why: error.message };
+      return { kind: statusOf(error) === 409 ? 'moved' : 'refused', why: error.message };
     if (error.code === 'usage' || error.code === 'denied') return { kind: 'refused', why: error.message };
     throw error;
   }
+}
+
+/** The status that GitHub answered with; undefined where an error is not of an answer. */
+function statusOf({ cause }: PipelineError): unknown {
+  return cause instanceof Error && 'status' in cause ? cause.status : undefined;
 }
 
 async function hasQueue(github: GitHub, repository: RepositoryName, branch: string): Promise<boolean> {
@@ -86,21 +91,4 @@ async function enqueue(
   });
   await graphql(github, ENQUEUE, { id: found.repository.pullRequest.id, head });
   return { kind: 'queued' };
-}
-
-/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
-export async function graphql<T>(
-  github: GitHub,
-  query: string,
-  variables: Record<string, unknown>,
-): Promise<T> {
-  const { data, errors } = await answer(
-    github.request('POST /graphql', { query, variables }) as Promise<{
-      data: { data?: T; errors?: readonly { readonly message: string }[] };
-    }>,
-  );
-  const [error] = errors ?? [];
-  if (error) throw new PipelineError('conflict', `GitHub rejected it: ${error.message}`);
-  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub returned an empty response');
-  return data;
 }

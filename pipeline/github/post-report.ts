@@ -1,15 +1,18 @@
 /** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
+import { randomUUID } from 'node:crypto';
 import type { Finding } from '../../catalog/finding.ts';
-import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
-import type { RepositoryName } from '../forge/forge.ts';
+import { type CheckReport, enforcedState, headlineOf } from '../check/report.ts';
+import type { HeadStatus, RepositoryName } from '../forge/forge.ts';
 import { COMMENT_MARK, type Comment, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../forge/marks.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plain, shortened } from '../text.ts';
 import { ownAccount } from './account.ts';
-import { answer, type GitHub, pages } from './client.ts';
+import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import { createOnce } from './create-once.ts';
 import { readPullRequest } from './pull-request.ts';
 
-export const CHECK_NAME = 'portolan / checks';
+/** What people see beside the status: it is not the one to require. */
+export const CHECK_NAME = 'portolan findings (do not require)';
 
 /** Stands in the comment that answers questions; it is written over again, so that nobody can flood a pull request. */
 const ANSWER_MARK = '<!-- portolan-answer:v1 -->';
@@ -28,15 +31,15 @@ export interface PostRequest {
 /** Sets the status of a commit. @throws PipelineError as the client */
 export async function postStatus(
   { github, repository, link }: PostRequest,
-  { commit, report }: { readonly commit: string; readonly report: CheckReport },
+  { commit, state, description }: Pick<HeadStatus, 'commit' | 'state' | 'description'>,
 ): Promise<void> {
   await answer(
     github.rest.repos.createCommitStatus({
       ...repository,
       sha: commit,
-      state: stateOf(report),
+      state,
       context: STATUS_CONTEXT,
-      description: shortened(plain(headlineOf(report)), DESCRIPTION),
+      description: shortened(description, DESCRIPTION),
       ...(link === undefined ? {} : { target_url: link }),
     }),
   );
@@ -47,11 +50,13 @@ const TOGETHER = 50;
 const MOST_TITLE = 200;
 const MOST_MESSAGE = 8000;
 
-const CONCLUSIONS = { pass: 'success', fail: 'failure', inconclusive: 'neutral' } as const;
+/** `neutral` satisfies a branch that requires the check run; `action_required` does not. */
+const CONCLUSIONS = { success: 'success', pending: 'action_required', failure: 'failure' } as const;
 
-/** A branch may require the check run too: without enforcement it does not fail. */
-function conclusionOf({ verdict, enforce }: CheckReport) {
-  return enforce === 'off' && verdict === 'fail' ? 'neutral' : CONCLUSIONS[verdict];
+/** A branch may require the check run in place of the status: it passes where the status does. */
+function conclusionOf(report: CheckReport) {
+  const state = enforcedState(report);
+  return report.enforce === 'off' && state !== 'success' ? 'neutral' : CONCLUSIONS[state];
 }
 
 /** Makes the check run with its annotations. @throws PipelineError as the client */
@@ -68,16 +73,16 @@ export async function postCheck(
   const done = { status: 'completed', conclusion: conclusionOf(report) } as const;
   const stateAt = (from: number) =>
     from + TOGETHER >= all.length ? done : ({ status: 'in_progress' } as const);
-  const { id } = await answer(
-    github.rest.checks.create({
-      ...repository,
-      name: CHECK_NAME,
-      head_sha: commit,
-      ...(link === undefined ? {} : { details_url: link }),
-      ...stateAt(0),
-      output: output(0),
-    }),
-  );
+  const created = {
+    ...repository,
+    name: CHECK_NAME,
+    head_sha: commit,
+    external_id: randomUUID(),
+    ...(link === undefined ? {} : { details_url: link }),
+    ...stateAt(0),
+    output: output(0),
+  };
+  const id = await createCheck(github, created);
   for (let from = TOGETHER; from < all.length; from += TOGETHER) {
     await answer(
       github.rest.checks.update({
@@ -88,6 +93,25 @@ export async function postCheck(
       }),
     );
   }
+}
+
+type NewCheck = NonNullable<Parameters<GitHub['rest']['checks']['create']>[0]> & {
+  readonly head_sha: string;
+  readonly external_id: string;
+};
+
+/** @returns its id */
+function createCheck(github: GitHub, created: NewCheck): Promise<number> {
+  const { owner, repo, head_sha: ref, external_id: own } = created;
+  return createOnce(
+    async () => Number((await answer(github.rest.checks.create({ ...created, request: { retries: 0 } }))).id),
+    async () => {
+      const asked = { owner, repo, ref, check_name: CHECK_NAME, filter: 'all' as const, per_page: 100 };
+      const { check_runs: runs } = await answer(github.rest.checks.listForRef(asked));
+      const found = runs.find((run) => run.external_id === own);
+      return found && Number(found.id);
+    },
+  );
 }
 
 const LEVELS = { error: 'failure', warning: 'warning', info: 'notice' } as const;
@@ -141,21 +165,21 @@ async function writeComment(
   { number, mark, text }: { readonly number: number; readonly mark: string; readonly text: string },
 ): Promise<void> {
   const body = `${mark}\n${text}`;
-  const comments = await commentsOn({ github, repository }, number);
-  const [own] = await ownMarked(comments, mark, () => ownAccount(github));
+  const findAll = async () =>
+    ownMarked(await commentsOn({ github, repository }, number), mark, () => ownAccount(github));
+  const [own, ...more] = await findAll();
+  // A comment that was created twice, because an answer was lost, would stay as it is for ever.
+  for (const { id } of more)
+    await answerIfAny(github.rest.issues.deleteComment({ ...repository, comment_id: id }));
   if (own?.body === body) return;
-  await answer(
-    own
-      ? github.rest.issues.updateComment({
-          ...repository,
-          comment_id: own.id,
-          body,
-        })
-      : github.rest.issues.createComment({
-          ...repository,
-          issue_number: number,
-          body,
-        }),
+  if (own) {
+    await answer(github.rest.issues.updateComment({ ...repository, comment_id: own.id, body }));
+    return;
+  }
+  const asked = { ...repository, issue_number: number, body, request: { retries: 0 } };
+  await createOnce(
+    async () => Number((await answer(github.rest.issues.createComment(asked))).id),
+    async () => (await findAll())[0]?.id,
   );
 }
 

@@ -7,7 +7,8 @@ import {
   signedOffBy,
   trailerPeople,
 } from '../check/authority/authorship.ts';
-import type { PullRequest, RepositoryName, Sides } from '../forge/forge.ts';
+import type { OpenPull, PullRequest, RepositoryName, SetStatus, Sides } from '../forge/forge.ts';
+import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { parseTrailers } from '../git/commit.ts';
 import type { Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
@@ -36,6 +37,34 @@ export async function readPullRequest(
     labels: data.labels.map(({ name }) => name),
     commits: data.commits,
   };
+}
+
+/** All open pull requests. GitHub finds those of a commit by the commit only if the repository itself has it, not a fork alone. */
+export async function readOpen(github: GitHub, repository: RepositoryName): Promise<OpenPull[]> {
+  const listed = await pages(
+    github.paginate(github.rest.pulls.list, { ...repository, state: 'open', per_page: 100 }),
+  );
+  return listed.map(({ number, user, base, head, draft, labels }) => ({
+    number,
+    author: personOf(user),
+    base: { branch: base.ref },
+    head: { commit: head.sha },
+    draft: draft ?? false,
+    labels: labels.map(({ name }) => name),
+  }));
+}
+
+/** The newest statuses `portolan` of a commit, the newest first. */
+export async function readStatuses(
+  github: GitHub,
+  repository: RepositoryName,
+  commit: string,
+): Promise<SetStatus[]> {
+  const asked = { ...repository, ref: commit, per_page: 100 };
+  const listed = await answer(github.rest.repos.listCommitStatusesForRef(asked));
+  return listed
+    .filter(({ context }) => context === STATUS_CONTEXT)
+    .map(({ id, state, target_url: link }) => ({ id: Number(id), state, link: link ?? undefined }));
 }
 
 interface Account {

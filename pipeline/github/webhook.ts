@@ -1,11 +1,24 @@
 /** GitHub's webhooks. */
 import { Webhooks as Signatures } from '@octokit/webhooks';
 import { isObject } from '../../catalog/go/shape.ts';
-import { pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
+import { CHECK_PREFIX } from '../forge/marks.ts';
+import { type ForgeEvent, pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
 import { parsedJson } from '../json.ts';
 
-/** Events after which a pull request is checked again. */
-const PULLS: ReadonlySet<string> = new Set(['pull_request', 'pull_request_review']);
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is read of each event. @returns undefined for a payload that is not as GitHub writes it */
+const EVENTS: Readonly<Record<string, (value: Json) => ForgeEvent | 'other' | undefined>> = {
+  push: pushEvent,
+  pull_request: pullEvent,
+  pull_request_review: pullEvent,
+  merge_group: groupEvent,
+  check_run: (value) => endedEvent(value, 'check_run'),
+  workflow_run: (value) => endedEvent(value, 'workflow_run'),
+  membership: peopleEvent,
+  organization: peopleEvent,
+  team: peopleEvent,
+};
 
 export const gitHubWebhooks: Webhooks = {
   isSigned: async (text, headers, secret) => {
@@ -15,18 +28,71 @@ export const gitHubWebhooks: Webhooks = {
   },
   eventOf: (headers, text) => {
     const name = headers['x-github-event'];
-    if (name === undefined || (name !== 'push' && !PULLS.has(name))) return 'other';
+    const read = name !== undefined && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
+    if (!read) return 'other';
     const value = parsedJson(text);
-    if (!isObject(value) || !isObject(value['repository'])) return undefined;
-    const { id, pushed_at: pushedAt } = value['repository'];
-    if (typeof id !== 'number') return undefined;
-    if (name !== 'push') {
-      const pull = pullIn(value['pull_request']);
-      return pull && { kind: 'pull', id, ...pull };
-    }
-    const pushed = pushedIn(value);
-    // Seconds in pushes, a date in every other event.
-    if (!pushed || typeof pushedAt !== 'number') return undefined;
-    return { kind: 'push', id, at: pushedAt * 1000, ...pushed };
+    return isObject(value) ? read(value) : undefined;
   },
 };
+
+function repositoryId({ repository }: Json): number | undefined {
+  const id = isObject(repository) ? repository['id'] : undefined;
+  return typeof id === 'number' ? id : undefined;
+}
+
+function pullEvent(value: Json): ForgeEvent | undefined {
+  const [id, pull] = [repositoryId(value), pullIn(value['pull_request'])];
+  return id === undefined || !pull ? undefined : { kind: 'pull', id, ...pull };
+}
+
+function pushEvent(value: Json): ForgeEvent | undefined {
+  const [id, pushed] = [repositoryId(value), pushedIn(value)];
+  const { repository } = value;
+  const at = isObject(repository) ? repository['pushed_at'] : undefined;
+  // Seconds in pushes, a date in every other event.
+  if (id === undefined || !pushed || typeof at !== 'number') return undefined;
+  return { kind: 'push', id, at: at * 1000, ...pushed };
+}
+
+function groupEvent(value: Json): ForgeEvent | 'other' | undefined {
+  if (value['action'] !== 'checks_requested') return 'other';
+  const [id, group] = [repositoryId(value), value['merge_group']];
+  if (id === undefined || !isObject(group)) return undefined;
+  const { base_sha: base, head_sha: head, base_ref: ref } = group;
+  const [, branch] = typeof ref === 'string' ? (/^refs\/heads\/(.+)$/.exec(ref) ?? []) : [];
+  if (!isCommit(base) || !isCommit(head) || branch === undefined) return undefined;
+  const { head_commit: commit } = group;
+  return {
+    kind: 'group',
+    id,
+    at: timeOf(isObject(commit) ? commit['timestamp'] : undefined),
+    base,
+    head,
+    branch,
+  };
+}
+
+/** The end of a check of others; those of our own follow from a check of the gate. */
+function endedEvent(value: Json, kind: 'check_run' | 'workflow_run'): ForgeEvent | 'other' | undefined {
+  if (value['action'] !== 'completed') return 'other';
+  const [id, about] = [repositoryId(value), value[kind]];
+  if (id === undefined || !isObject(about)) return undefined;
+  const { name, head_sha: commit, completed_at: ended, updated_at: updated } = about;
+  if (typeof name === 'string' && name.startsWith(CHECK_PREFIX)) return 'other';
+  return isCommit(commit) ? { kind: 'commit', id, at: timeOf(ended ?? updated), commit } : undefined;
+}
+
+function peopleEvent({ organization }: Json): ForgeEvent | undefined {
+  const owner = isObject(organization) ? organization['login'] : undefined;
+  return typeof owner === 'string' ? { kind: 'people', at: undefined, owner } : undefined;
+}
+
+function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
+}
+
+/** In ms since 1970; undefined for what is not a time. */
+function timeOf(value: unknown): number | undefined {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -24,6 +24,7 @@ const SHORTENINGS: readonly (readonly [what: string, shorten: Shortening])[] = [
   ['what changes in catalogs', (report) => ({ ...report, diffs: [], known: [] })],
   ['all but the first 500 findings', (report) => ({ ...report, findings: report.findings.slice(0, 500) })],
   ['all but the first 50 findings', (report) => ({ ...report, findings: report.findings.slice(0, 50) })],
+  ['all but the first 5 findings', (report) => ({ ...report, findings: report.findings.slice(0, 5) })],
 ];
 
 function withoutGraph(diff: PlacedDiff): PlacedDiff {
@@ -31,11 +32,11 @@ function withoutGraph(diff: PlacedDiff): PlacedDiff {
 }
 
 /** A report as one line of text; what is too large for it is left out, and that is said. */
-export function packedReport(report: CheckReport): string {
+export function packedReport(report: CheckReport, most: number = MOST_CHARACTERS): string {
   let text = packed(report);
   let current = report;
   for (const [what, shorten] of SHORTENINGS) {
-    if (text.length <= MOST_CHARACTERS) return text;
+    if (text.length <= most) return text;
     const why = 'the report is too large for a job to hand on';
     current = shorten(current);
     text = packed({ ...current, unchecked: [...report.unchecked, { what, why }] });
@@ -73,4 +74,24 @@ export function reportIn(value: unknown): CheckReport {
   const [error] = validate.errors ?? [];
   const where = error?.instancePath || 'the report';
   throw new PipelineError('usage', `the input result is not a check report: ${where} ${error?.message}`);
+}
+
+/** The reports of a job, and which try of the workflow's run made them. */
+export interface JobResults {
+  readonly attempt: string;
+  readonly reports: readonly CheckReport[];
+}
+
+/** Reports for another job, as one line of text. */
+export function packedResults({ attempt, reports }: JobResults): string {
+  const most = Math.floor((MOST_CHARACTERS - 20) / Math.max(1, reports.length)) - 1;
+  return [attempt, ...reports.map((report) => packedReport(report, most))].join(':');
+}
+
+/** @throws PipelineError `usage` for anything but reports */
+export function unpackedResults(text: string): JobResults {
+  const [attempt = '', ...reports] = text.split(':');
+  if (!/^[0-9]{1,6}$/.test(attempt))
+    throw new PipelineError('usage', 'the input result holds no report of a check');
+  return { attempt, reports: reports.map(unpackedReport) };
 }

@@ -62,6 +62,7 @@ test('1 and 2: where the gate runs, nothing is checked out', () => {
     expect(steps(file).map(({ uses }) => uses?.split('@')[0])).toEqual([
       'portolan/portolan',
       'portolan/portolan',
+      'portolan/portolan',
     ]);
     expect(steps(file).every(({ run }) => run === undefined)).toBe(true);
     expect(textOf(file)).not.toMatch(/allow-unsafe|pull_request\.head/);
@@ -77,6 +78,9 @@ test('4: the status is said by workflows of the default branch only', () => {
         'issue_comment',
         'merge_group',
         'pull_request_target',
+        'push',
+        'repository_dispatch',
+        'schedule',
         'workflow_run',
       ]);
   }
@@ -134,9 +138,24 @@ test('31: nothing is cached, by no workflow and not by the action', () => {
 test('25: a review has the gate asked again, by a workflow that has no right', () => {
   expect(Object.keys(workflowOf('portolan-review.yml').on)).toEqual(['pull_request_review']);
   expect(workflowOf('portolan.yml').on['workflow_run']).toEqual({
-    workflows: ['portolan-review'],
+    workflows: ['portolan-review', 'install'],
     types: ['completed'],
   });
+});
+
+test('what reads a pull request may not write a status; comments without a command start no job', () => {
+  const { jobs } = workflowOf('portolan.yml');
+  expect(Object.values(jobs['analyze']?.permissions ?? {}).filter((right) => right !== 'read')).toEqual([]);
+  expect(textOf('portolan.yml')).toMatch(/if: github\.event_name != 'issue_comment' \|\| \(.*'\/recheck'\)/);
+  // A group of the whole workflow would let any comment cancel a check that waits.
+  expect(Object.keys(load(textOf('portolan.yml')) as object)).not.toContain('concurrency');
+});
+
+test('the check that the policy names is a job with one name', () => {
+  expect(readFileSync('docs/policy.md', 'utf8')).toContain('{name: installed, app: 15368');
+  const { jobs } = workflowOf('install-test.yml');
+  expect(Object.keys(jobs).at(-1)).toBe('installed');
+  expect(jobs['installed']).not.toHaveProperty('strategy');
 });
 
 test('26: groups of the queue are judged by the workflow that judges pull requests', () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
+import { statusOf } from '../../pipeline/forge/status.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { catalogOf, PEOPLE, POLICY, type Who } from './gate.ts';
 import type { Files } from './repository.ts';
@@ -128,7 +129,7 @@ export function forgeContract(name: string, open: () => Promise<ForgeScene>): vo
     const { number, head } = scene.open(etcd(AFTER ?? []), 'mallory');
     scene.comment(number, 'mallory', '<!-- portolan:v1 -->\nall checks passed');
     const report = await checked(scene, number);
-    await scene.forge.postStatus({ commit: head, report });
+    await scene.forge.postStatus(statusOf([report]));
     expect(scene.statuses(head)).toEqual([{ context: 'portolan', state: 'pending' }]);
     for (const headline of ['first', 'second', 'second'])
       expect(await scene.forge.postComment({ number, report: { ...report, headline } })).toBe(true);

@@ -1,4 +1,5 @@
 /** A catalog repository on a fake Forgejo: the people and pull requests of `hub.ts` by Gitea's API, as a real Gitea answered. */
+import type { FakePull } from './github/forge.ts';
 import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
 import { remembering } from './repository.ts';
@@ -88,6 +89,17 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
         submitted_at: '2026-01-02T00:00:00Z',
       })),
   ];
+  const isOpen = ({ state }: FakePull): boolean => state === 'open';
+  const shown = (pull: FakePull | undefined) => {
+    if (!pull) return undefined;
+    const { number, base, head, branch, draft, state, author, labels } = pull;
+    const repo = { name: 'catalogs', owner: { id: 900, login: 'example' } };
+    return {
+      ...{ number, user: accountOf(author), state, draft, labels: labels.map((name) => ({ name })) },
+      base: { ref: pull.into ?? 'main', sha: base },
+      head: { ref: branch, sha: head, repo },
+    };
+  };
   const routes: readonly (readonly [string, Route])[] = [
     ['GET /user', () => SELF],
     ['GET /users/([^/]+)', ([login]) => accountOf(login) ?? 404],
@@ -109,26 +121,8 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
         return fake.hidden.has(name) ? 403 : pageOf(members, query);
       },
     ],
-    [
-      'GET REPO/pulls/(\\d+)',
-      ([number]) => {
-        const pull = pullOf(number);
-        if (!pull) return 404;
-        const { base, head, branch, draft, state, author, labels } = pull;
-        const repo = { name: 'catalogs', owner: { id: 900, login: 'example' } };
-        return {
-          ...{
-            number: pull.number,
-            user: accountOf(author),
-            state,
-            draft,
-            labels: labels.map((name) => ({ name })),
-          },
-          base: { ref: pull.into ?? 'main', sha: base },
-          head: { ref: branch, sha: head, repo },
-        };
-      },
-    ],
+    ['GET REPO/pulls/(\\d+)', ([number]) => shown(pullOf(number)) ?? 404],
+    ['GET REPO/pulls', (_, query) => pageOf([...forge.pulls.values()].filter(isOpen).map(shown), query)],
     ['GET REPO/pulls/(\\d+)/reviews', ([number], query) => pageOf(reviewsOf(number), query)],
     [
       'POST REPO/pulls/(\\d+)/reviews',
@@ -154,7 +148,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
         return pull ? pageOf(commitsOf(`${pull.base}..${pull.head}`), query) : 404;
       },
     ],
-    ['GET REPO/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
+    ['GET REPO/branches/([^/]+)', ([name = '']) => ({ name, commit: { id: hub.tip(name) } })],
     [
       'GET REPO/commits',
       (_, query) => {
@@ -181,6 +175,17 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
         fake.statuses.push(status);
         return status;
       },
+    ],
+    [
+      'GET REPO/commits/([0-9a-f]{40})/statuses',
+      ([sha], query) =>
+        pageOf(
+          fake.statuses
+            .map(({ state, ...status }, i) => ({ ...status, id: i + 1, status: state, target_url: '' }))
+            .filter((status) => status.sha === sha)
+            .reverse(),
+          query,
+        ),
     ],
     [
       'GET REPO/issues/(\\d+)/comments',

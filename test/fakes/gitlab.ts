@@ -145,6 +145,20 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     ],
     ['GET /groups/([^/]+)/members', ([group = '']) => fake.groups.get(decodeURIComponent(group)) ?? 404],
     [`GET ${MERGE}`, ([number]) => mergeOf(number) ?? 404],
+    [
+      'GET PROJECT/merge_requests',
+      (_, query) =>
+        [...forge.pulls.keys()]
+          .map((number) => mergeOf(String(number)))
+          .filter((one) => one?.state === (query.get('state') ?? one?.state)),
+    ],
+    [
+      'GET PROJECT/repository/commits/([0-9a-f]{40})/statuses',
+      ([sha], query) =>
+        fake.statuses
+          .map(({ state, ...status }, i) => ({ ...status, id: i + 1, status: state, target_url: null }))
+          .filter((status) => status.sha === sha && status.name === query.get('name')),
+    ],
     [`GET ${MERGE}/commits`, ([number]) => commitsOf(`${pullOf(number)?.base}..${pullOf(number)?.head}`)],
     [
       `GET ${MERGE}/versions`,
@@ -172,7 +186,7 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
           state: state === 'CHANGES_REQUESTED' ? 'requested_changes' : 'reviewed',
         })),
     ],
-    ['GET PROJECT/repository/branches/main', () => ({ name: 'main', commit: { id: hub.base() } })],
+    ['GET PROJECT/repository/branches/([^/]+)', ([name = '']) => ({ name, commit: { id: hub.tip(name) } })],
     [
       'GET PROJECT/repository/commits',
       (_, query) => commitsOf(query.get('ref_name') ?? '', '--', query.get('path') ?? ''),

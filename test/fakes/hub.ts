@@ -9,6 +9,8 @@ export interface Hub {
   readonly log: string[];
   /** Id of the branch's tip. */
   base(): string;
+  /** Id of a branch's tip. */
+  tip(branch: string): string;
   /** @param merged id of a commit that comes in with a merge */
   moveBase(files: Files, merged?: string): string;
   open(head: Files, more?: Partial<FakePull>): FakePull;
@@ -31,6 +33,7 @@ export async function openHub(files: Files = BASE): Promise<Hub> {
     repository,
     log: [],
     base: () => base,
+    tip: (branch) => (branch === 'main' ? base : repository.git('rev-parse', `refs/heads/${branch}`).trim()),
     moveBase: (changed, merged) => {
       base = repository.commit(changed, { parents: merged === undefined ? [base] : [base, merged] });
       return base;

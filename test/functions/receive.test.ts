@@ -14,12 +14,15 @@ const NOW = new Date('2026-01-10T00:00:00Z');
 
 interface Address {
   readonly send: (delivery: Delivery) => Promise<Answer>;
+  /** Without what a push asks of open pull requests. */
   readonly queued: readonly Message[];
+  readonly checks: readonly Message[];
   readonly logged: readonly string[];
 }
 
 function address(differing: Partial<ReceivePorts> = {}): Address {
   const queued: Message[] = [];
+  const checks: Message[] = [];
   const logged: string[] = [];
   const ports: ReceivePorts = {
     webhooks: gitHubWebhooks,
@@ -28,13 +31,18 @@ function address(differing: Partial<ReceivePorts> = {}): Address {
       { repository: 'sea/catalogs', id: 1, branch: 'main', url: 'https://github.com/sea/catalogs.git' },
     ],
     checksPulls: true,
-    queue: { send: async (message) => void queued.push(message) },
+    queue: {
+      send: async (message) => {
+        const isCheck = message.body.includes('"kind":"gate"') && message.body.includes('"branch"');
+        (isCheck ? checks : queued).push(message);
+      },
+    },
     records: directoryRecords(folder()),
     now: () => NOW,
     log: (line) => logged.push(line),
     ...differing,
   };
-  return { send: (delivery) => receive(delivery, ports), queued, logged };
+  return { send: (delivery) => receive(delivery, ports), queued, checks, logged };
 }
 
 function payload(differing: object = {}): string {
@@ -85,11 +93,59 @@ test('of a repository with two branches that are published, each is heard', asyn
     { ...source, branch: 'main' },
     { ...source, branch: 'release' },
   ];
-  const { send, queued } = address({ sources });
+  const { send, queued, checks } = address({ sources });
   for (const branch of ['main', 'release']) await send(signed(payload({ ref: `refs/heads/${branch}` })));
   expect(queued.map(({ body }) => JSON.parse(body).branch)).toEqual(['main', 'release']);
-  const { text } = await send(signed(payload({ ref: 'refs/heads/other' })));
-  expect(text).toBe('nothing to do for this branch');
+  await send(signed(payload({ ref: 'refs/heads/other', before: 'b'.repeat(40) })));
+  expect(queued).toHaveLength(2);
+  // Open pull requests may be for a branch that is not published.
+  expect(JSON.parse(checks.at(-1)?.body ?? '')).toMatchObject({
+    kind: 'gate',
+    branch: 'other',
+    base: 'b'.repeat(40),
+  });
+});
+
+test.each([
+  [
+    'merge_group',
+    {
+      action: 'checks_requested',
+      merge_group: { base_sha: 'b'.repeat(40), head_sha: COMMIT, base_ref: 'refs/heads/main' },
+    },
+    { commit: COMMIT, base: 'b'.repeat(40), branch: 'main' },
+  ],
+  ['check_run', { action: 'completed', check_run: { name: 'lint', head_sha: COMMIT } }, { commit: COMMIT }],
+  [
+    'workflow_run',
+    { action: 'completed', workflow_run: { name: 'install', head_sha: COMMIT } },
+    { commit: COMMIT },
+  ],
+  ['membership', { action: 'added', organization: { login: 'Sea' }, repository: undefined }, {}],
+])('%s has pull requests checked again', async (event, differing, subject) => {
+  const { send, queued, checks } = address();
+  const answer = await send(signed(payload(differing), SECRET, { 'x-github-event': event }));
+  expect(answer.text).toBe('accepted');
+  const [message] = [...queued, ...checks];
+  const { event: _, ...work } = JSON.parse(message?.body ?? '{}');
+  expect(work).toEqual({ v: 1, kind: 'gate', repository: 'sea/catalogs', ...subject });
+});
+
+test.each([
+  ['merge_group', { action: 'destroyed', merge_group: {} }],
+  ['check_run', { action: 'created', check_run: { name: 'lint', head_sha: COMMIT } }],
+  // Each check would have the next one begin.
+  ['check_run', { action: 'completed', check_run: { name: 'portolan findings', head_sha: COMMIT } }],
+])('%s that says nothing new has nothing checked', async (event, differing) => {
+  const { send, queued, checks } = address();
+  await send(signed(payload(differing), SECRET, { 'x-github-event': event }));
+  expect([...queued, ...checks]).toEqual([]);
+});
+
+test('members of another organization concern nobody here', async () => {
+  const { send } = address();
+  const other = payload({ organization: { login: 'se' }, repository: undefined });
+  expect((await send(signed(other, SECRET, { 'x-github-event': 'membership' }))).status).toBe(403);
 });
 
 test('the same push again is taken in once, whatever id it says it has', async () => {

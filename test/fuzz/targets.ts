@@ -541,11 +541,15 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     const named = (header: string, events: readonly string[], of: Webhooks): void => {
       for (const name of events) {
         const event = of.eventOf({ [header]: name }, source);
-        if (event === undefined || event === 'other' || event.kind === 'pull') continue;
+        if (event === undefined || event === 'other' || event.kind !== 'push') continue;
         mustBe(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(event.after), 'a push ends at a commit');
       }
     };
-    named('x-github-event', ['push', 'pull_request', 'pull_request_review'], gitHubWebhooks);
+    named(
+      'x-github-event',
+      ['push', 'pull_request', 'pull_request_review', 'merge_group', 'check_run', 'membership'],
+      gitHubWebhooks,
+    );
     named('x-gitea-event', ['push', 'pull_request', 'pull_request_approved'], forgejoWebhooks);
     named('x-gitlab-event', ['Push Hook', 'Merge Request Hook', 'Pipeline Hook'], gitLabWebhooks);
   },

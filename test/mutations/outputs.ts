@@ -1,11 +1,12 @@
 /** Defences of what is said and run: workflows, outputs, the network. */
-import { ADDRESSES, FORGE, type Mutation, OUTPUTS, WORKFLOWS } from './mutation.ts';
+import { ADDRESSES, FORGE, type Mutation, OUTPUTS, VERDICTS, WORKFLOWS } from './mutation.ts';
 
 const ADDRESS_RULE = 'pipeline/oci/registry/addresses.ts';
 const GATE_WORKFLOW = 'docs/workflows/portolan.yml';
 const MARKDOWN = 'pipeline/report/markdown.ts';
 const PUBLISH_WORKFLOW = 'docs/workflows/portolan-publish.yml';
-const CHECK = '        with: {mode: check}\n';
+// biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub's
+const CHECK = '          mode: check\n          started: ${{ needs.start.outputs.started }}\n';
 
 /** A step behind the check. */
 const step = (lines: string): string => `${CHECK}      - ${lines}\n`;
@@ -39,8 +40,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 5,
     without: 'asking of which repository a report is',
     file: 'pipeline/action/main.ts',
-    text: 'report.request.repository !== ',
-    instead: '!report.request.repository && report.request.repository !== ',
+    text: '!request || request.repository === ',
+    instead: 'true || request?.repository === ',
     test: OUTPUTS,
   },
   {
@@ -55,7 +56,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 5,
     without: 'asking GitHub whose commit a poke names',
     file: 'pipeline/action/event.ts',
-    text: "return { kind: 'poke', commit: commitAt(objectAt(payload, 'workflow_run'), 'head_sha') };",
+    text: "return { kind: 'poke', commit: commitAt(objectAt(payload, name), 'head_sha') };",
     instead:
       "return { kind: 'recheck', number: (payload['workflow_run'] as { pull_requests: { number: number }[] }).pull_requests[0]?.number ?? 0 };",
     test: OUTPUTS,
@@ -124,7 +125,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 23,
     without: 'asking who wrote a comment',
     file: 'pipeline/forge/marks.ts',
-    text: 'return marked.filter(({ user }) => user?.id === self);',
+    text: 'return self === undefined ? [] : marked.filter(({ user }) => user?.id === self);',
     instead: 'return [...marked.filter(({ user }) => user?.id !== self), ...marked];',
     test: OUTPUTS,
   },
@@ -140,7 +141,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 25,
     without: 'the poke of a review',
     file: GATE_WORKFLOW,
-    text: '  workflow_run:\n    workflows: [portolan-review]\n    types: [completed]\n',
+    text: '  workflow_run:\n    workflows: [portolan-review, install]\n    types: [completed]\n',
     instead: '',
     test: WORKFLOWS,
   },
@@ -257,5 +258,30 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: '(trusted(repository) ? source.credential(repository) : undefined)',
     instead: '(trusted(repository) ? source.credential(repository) : source.credential(repository))',
     test: ADDRESSES,
+  },
+  {
+    attack: 33,
+    without: 'reading a pull request again before its result is said',
+    file: 'pipeline/forge/say-status.ts',
+    text: "if (before.kind === 'gone') return [];",
+    instead:
+      "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",
+    test: VERDICTS,
+  },
+  {
+    attack: 33,
+    without: 'the worst of all results of a head',
+    file: 'pipeline/forge/status.ts',
+    text: 'RANK[stateOf(a)] - RANK[stateOf(b)]',
+    instead: 'RANK[stateOf(b)] - RANK[stateOf(a)]',
+    test: VERDICTS,
+  },
+  {
+    attack: 33,
+    without: 'pending before the check',
+    file: 'functions/gate.ts',
+    text: 'await markPending(forge, heads);',
+    instead: 'void markPending;',
+    test: VERDICTS,
   },
 ];

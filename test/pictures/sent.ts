@@ -1,5 +1,6 @@
 /** What the Action sends to GitHub of a report: the status, the check run with its annotations, the comment. */
 import type { CheckReport } from '../../pipeline/check/report.ts';
+import { statusOf } from '../../pipeline/forge/status.ts';
 import type { GitHub } from '../../pipeline/github/client.ts';
 import { type PostRequest, postCheck, postStatus } from '../../pipeline/github/post-report.ts';
 
@@ -35,7 +36,7 @@ export async function sentOf(report: CheckReport): Promise<Sent> {
     annotations: 50,
   };
   const about = { commit: report.head, report };
-  await postStatus(request, about);
+  await postStatus(request, statusOf([about.report]));
   await postCheck(request, about);
   const [{ state, description }, { output }] = bodies;
   return {

@@ -1,14 +1,14 @@
 /** Forgejo and Gitea as forges: their APIs are one where the gate asks them. */
 import { createHash } from 'node:crypto';
-import { type CheckReport, headlineOf, stateOf } from '../../check/report.ts';
+import type { CheckReport } from '../../check/report.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, code, escaped, markdownReport } from '../../report/markdown.ts';
-import { plain, shortened } from '../../text.ts';
+import { shortened } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
 import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
-import { commitId, day, flag, list, nullable, object, optional, text, whole } from '../reply.ts';
+import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
 import { account, commitsOf, lookupsOf, pusherOf, repositoryAt, reviewsOf } from './people.ts';
 
 export const FORGEJO = 'Forgejo or Gitea';
@@ -38,6 +38,17 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     repository,
     lacks: LACKS,
     readPull: (number) => readPull(client, at, number),
+    readOpen: async () => (await client.pages(`${at}/pulls?state=open`, pullRequest)).map(pullOf),
+    readStatuses: async (commit) => {
+      const listed = await client.pages(
+        `${at}/commits/${commit}/statuses?sort=recentupdate`,
+        setStatus,
+        NEWEST,
+      );
+      return listed
+        .filter(({ context }) => context === STATUS_CONTEXT)
+        .map(({ id, status, target_url: link }) => ({ id, state: status, link: link || undefined }));
+    },
     readReviews: async (number) => reviewsOf(client, `${at}/pulls/${number}/reviews`),
     readCommits: async (number) => commitsOf(client, `${at}/pulls/${number}`),
     readPusher: (pull) => pusherOf(client, pull),
@@ -59,13 +70,8 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
         date: committer.date,
       }));
     },
-    postStatus: ({ commit: head, report }) =>
-      postStatus(client, at, {
-        commit: head,
-        context: STATUS_CONTEXT,
-        state: stateOf(report),
-        description: plain(headlineOf(report)),
-      }),
+    postStatus: ({ commit: head, state, description }) =>
+      postStatus(client, at, { commit: head, context: STATUS_CONTEXT, state, description }),
     postFindings: (about) => postFindings(client, at, about),
     postComment: (about) => postComment(client, at, about),
   };
@@ -109,7 +115,10 @@ const pullRequest = object({
 });
 
 async function readPull(client: ForgeClient, at: string, number: number): Promise<PullRequest> {
-  const data = await client.get(`${at}/pulls/${number}`, pullRequest);
+  return pullOf(await client.get(`${at}/pulls/${number}`, pullRequest));
+}
+
+function pullOf(data: Read<typeof pullRequest>): PullRequest {
   const { base, head } = data;
   return {
     number: data.number,
@@ -126,6 +135,11 @@ async function readPull(client: ForgeClient, at: string, number: number): Promis
     commits: undefined,
   };
 }
+
+/** Statuses of a commit that are looked through for our own. */
+const NEWEST = 100;
+
+const setStatus = object({ id: whole, status: text, context: text, target_url: optional(text) });
 
 async function ownId(client: ForgeClient): Promise<number> {
   return (await client.get('/user', account)).id;

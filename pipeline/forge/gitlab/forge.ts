@@ -1,11 +1,10 @@
 /** GitLab as a forge. */
-import { headlineOf, stateOf } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
-import { plain, shortened } from '../../text.ts';
+import { shortened } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
-import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
+import type { GateForge, OpenPull, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient } from '../http.ts';
 import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
 import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
@@ -41,6 +40,18 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     repository,
     lacks: LACKS,
     readPull: (number) => readPull(client, merge(number), repository),
+    readOpen: async () => (await client.pages(`${at}/merge_requests?state=opened`, openRequest)).map(openOf),
+    readStatuses: async (commit) => {
+      const asked = `${at}/repository/commits/${commit}/statuses?name=${STATUS_CONTEXT}&all=true`;
+      const listed = await client.pages(asked, setStatus, NEWEST);
+      return listed
+        .sort((a, b) => b.id - a.id)
+        .map(({ id, status, target_url: link }) => ({
+          id,
+          state: STANDING[status] ?? status,
+          link: link || undefined,
+        }));
+    },
     readReviews: (number) => reviewsOf(client, merge(number)),
     readCommits: (number) => commitsOf(client, merge(number)),
     readPusher: (pull) => pusherOf(client, pull),
@@ -57,16 +68,15 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
       const listed = await client.pages(asked, change, most);
       return listed.map(({ id, committed_date: date }) => ({ commit: id, date }));
     },
-    postStatus: async ({ commit: head, report }) => {
-      const number = report.request?.number;
-      const state = stateOf(report);
-      const place = number === undefined ? undefined : placeOf(await readData(client, merge(number)), head);
-      const said = { context: STATUS_CONTEXT, state, description: plain(headlineOf(report)) };
+    postStatus: async ({ commit: head, state, description, pulls }) => {
+      const said = { commit: head, context: STATUS_CONTEXT, state, description };
       const answer = { commit: head, passed: state === 'success' };
-      // At once: what fails for one must not keep the other from being said.
+      const sayOn = async (number: number): Promise<void> =>
+        postStatus(client, at, said, placeOf(await readData(client, merge(number)), head));
+      // At once: what fails for one must not keep the others from being said.
       await Promise.all([
-        postStatus(client, at, { commit: head, ...said }, place),
-        number === undefined ? undefined : answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer),
+        ...(pulls.length === 0 ? [postStatus(client, at, said)] : pulls.map(sayOn)),
+        ...pulls.map((number) => answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer)),
       ]);
     },
     // The note has them; at their lines they are in the Code Quality report of a job (docs/gitlab.md).
@@ -132,14 +142,38 @@ const branch = object({ commit: object({ id: commitId }) });
 
 const change = object({ id: commitId, committed_date: day });
 
-const mergeRequest = object({
+/** Statuses of a commit that are looked through for our own. */
+const NEWEST = 100;
+
+const setStatus = object({ id: whole, status: text, target_url: optional(text) });
+
+/** What GitLab calls the states that it was told. */
+const STANDING: Readonly<Record<string, string>> = { failed: 'failure' };
+
+const openFields = {
   iid: whole,
   author: account,
-  state: text,
   draft: flag,
   labels: list(text),
   sha: commitId,
   target_branch: text,
+};
+const openRequest = object(openFields);
+
+function openOf({
+  iid,
+  author,
+  draft,
+  labels,
+  sha,
+  target_branch: branch,
+}: Read<typeof openRequest>): OpenPull {
+  return { number: iid, author, base: { branch }, head: { commit: sha }, draft, labels };
+}
+
+const mergeRequest = object({
+  ...openFields,
+  state: text,
   source_branch: text,
   project_id: whole,
   /** Null where the fork is gone. */

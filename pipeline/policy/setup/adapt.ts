@@ -39,7 +39,7 @@ function fromAction(text: string, action: string): string {
 
 const TARGET = / {2}pull_request_target:\n( {4}types: \[[^\]]*\]\n)/;
 const TYPES =
-  '    types: [opened, synchronize, reopened, edited, ready_for_review, converted_to_draft, labeled, unlabeled]\n';
+  '    types: [opened, synchronize, reopened, closed, edited, ready_for_review, converted_to_draft, labeled, unlabeled]\n';
 
 /** The pull request's own workflow has no rights and does nothing; its end starts the gate on the default branch. */
 function unprivileged(name: string, text: string): string {

@@ -58,14 +58,24 @@ export interface RetireMessage {
   readonly place: string;
 }
 
-/** A pull request is to be checked, as it stands when the message is read. */
-export interface GateMessage {
+/** Open pull requests are to be checked, as they stand when the message is read. */
+export interface GateMessage extends GateSubject {
   readonly v: 1;
   readonly kind: 'gate';
   readonly repository: string;
-  readonly number: number;
   /** Digest of the event that asks for it: two events are two messages. */
   readonly event: string;
+}
+
+/** Which pull requests a gate message is about: all open ones where it says nothing. */
+export interface GateSubject {
+  /** One. */
+  readonly number?: number;
+  /** Those with this head; with `base` and `branch`, the head of a group of the branch's merge queue. */
+  readonly commit?: string;
+  /** Those for this branch, which has moved from `base`; from somewhere unknown without it. */
+  readonly branch?: string;
+  readonly base?: string;
 }
 
 /** The rings of a catalog are to be looked at. */
@@ -164,7 +174,12 @@ function groupOf(work: Work | ReportMessage): string {
   if (work.kind === 'push') return work.repository;
   if (work.kind === 'bundles') return `${work.repository} bundles`;
   if (work.kind === 'report') return reportGroupOf(work);
-  return `${work.repository}${work.kind === 'gate' ? `#${work.number}` : `:${work.catalog}`}`;
+  return `${work.repository}${work.kind === 'gate' ? subjectText(work) : `:${work.catalog}`}`;
+}
+
+/** Checks of one pull request stay in order. */
+function subjectText({ number, commit, branch }: GateSubject): string {
+  return number === undefined ? ` gate ${branch ?? ''} ${commit ?? ''}` : `#${number}`;
 }
 
 function reportGroupOf(report: ReportMessage): string {
@@ -258,11 +273,19 @@ export function readRing(body: string): RingMessage {
   return ringOf(value, repository);
 }
 
-function readGate({ number, event }: Fields, repository: string): GateMessage {
-  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) {
+function readGate(value: Fields, repository: string): GateMessage {
+  const { number, commit, branch, base, event } = value;
+  if (number !== undefined && (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1)) {
     throw unreadable(`its number is ${JSON.stringify(number)}`);
   }
-  return { v: 1, kind: 'gate', repository, number, event: String(event) };
+  return {
+    ...{ v: 1, kind: 'gate', repository },
+    ...(number === undefined ? {} : { number }),
+    ...(commit === undefined ? {} : { commit: commitIn(value) }),
+    ...(branch === undefined ? {} : { branch: branchIn(value) }),
+    ...(base === undefined ? {} : { base: commitIn({ commit: base }) }),
+    event: String(event),
+  };
 }
 
 function ringOf(value: Fields, repository: string): RingMessage {

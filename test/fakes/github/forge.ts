@@ -3,7 +3,7 @@ import type { TestRepository } from '../repository.ts';
 import { labelRoutes } from './labels.ts';
 import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
-import { pullData, writingRoutes } from './writing.ts';
+import { headOwner, pullData, writingRoutes } from './writing.ts';
 
 export interface Account {
   readonly login: string;
@@ -44,6 +44,8 @@ export interface FakeComment {
   readonly id: number;
   readonly by: string;
   body: string;
+  /** When it was written, ISO 8601; now without it. */
+  readonly at?: string;
 }
 
 export interface FakeForge extends GitHubServer {
@@ -64,6 +66,9 @@ export interface FakeForge extends GitHubServer {
   readonly outsiders: Set<string>;
   // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
   readonly checkRuns: any[];
+  /** What was told to workflows. */
+  // biome-ignore lint/suspicious/noExplicitAny: what was sent, judged by the description
+  readonly dispatches: any[];
   readonly merges: { number: number; sha: string; method: string }[];
   readonly enqueued: { number: number; head: string }[];
   readonly deployments: {
@@ -75,6 +80,8 @@ export interface FakeForge extends GitHubServer {
   }[];
   /** Entries of the merge queue, the first to be merged first. */
   readonly queue: { number: number; head: string; base: string; pullHead: string }[];
+  /** Whether the token may read the merge queue; a job's own may not. */
+  readsQueues: boolean;
   rules: string[];
   /** Check runs of others at a commit. */
   readonly checks: {
@@ -111,10 +118,12 @@ export async function startForge(
     requests: [],
     outsiders: new Set<string>(),
     checkRuns: [],
+    dispatches: [],
     merges: [],
     enqueued: [],
     deployments: [],
     queue: [],
+    readsQueues: true,
     rules: [],
     checks: [],
     workflows: [],
@@ -213,23 +222,25 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
         })),
       };
     },
-    'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ({ path }) => ({
-      data: {
-        total_count: forge.checks.length,
-        check_runs: forge.checks
-          .filter(({ head }) => head === path['ref'])
-          .map(({ app, suite, head, ...run }, i) => ({
-            id: i + 1,
-            head_sha: head,
-            app: { id: app },
-            check_suite: { id: suite },
-            ...run,
-          })),
-      },
-    }),
+    'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ({ path, query }) => {
+      const own = forge.checkRuns.map(({ name, head_sha: head, id, external_id, status, conclusion }) => {
+        return { ...{ id, name, head, external_id, status, conclusion }, app: 15368, suite: 900 };
+      });
+      const others = forge.checks.map((run, i) => ({ id: 1000 + i, external_id: '', ...run }));
+      const runs = [...others, ...own]
+        .filter(({ head, name }) => head === path['ref'] && name === (query['check_name'] ?? name))
+        .map(({ app, suite, head, ...run }) => ({
+          ...run,
+          head_sha: head,
+          app: { id: app },
+          check_suite: { id: suite },
+        }));
+      return { data: { total_count: runs.length, check_runs: runs } };
+    },
     'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls': ({ path }) => ({
       data: [...forge.pulls.values()]
-        .filter(({ head }) => head === path['commit_sha'])
+        // GitHub finds none for commits that only a fork has.
+        .filter((one) => one.head === path['commit_sha'] && headOwner(one) === 'example')
         .map(({ number, state, head }) => ({ number, state, head: { sha: head } })),
     }),
     'GET /repos/{owner}/{repo}/actions/runs': ({ query }) => ({
@@ -250,15 +261,29 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
       return { data: { id: run.id, name: run.name, head_sha: run.head_sha } };
     },
     'POST /repos/{owner}/{repo}/statuses/{sha}': ({ path, body }) => {
+      const id = forge.statuses.length + 1;
       forge.statuses.push({ sha: path['sha'], ...body });
-      return { status: 201, data: { state: body.state, context: body.context } };
+      return { status: 201, data: { id, state: body.state, context: body.context } };
+    },
+    'GET /repos/{owner}/{repo}/commits/{ref}/statuses': (asked) =>
+      paged(
+        asked,
+        forge.statuses
+          .map((status, i) => ({ id: i + 1, target_url: null, ...status }))
+          .filter(({ sha }) => sha === asked.path['ref'])
+          .reverse(),
+      ),
+    'POST /repos/{owner}/{repo}/dispatches': ({ body }) => {
+      forge.dispatches.push(body);
+      return { status: 204 };
     },
     'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': (asked) =>
       paged(
         asked,
-        (forge.comments.get(Number(asked.path['issue_number'])) ?? []).map(({ id, by, body }) => ({
+        (forge.comments.get(Number(asked.path['issue_number'])) ?? []).map(({ id, by, body, at }) => ({
           id,
           body,
+          created_at: at ?? new Date().toISOString(),
           user: account(by),
         })),
       ),
@@ -275,6 +300,14 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
       if (comment.by !== forge.writer) return { status: 403 };
       comment.body = body.body;
       return { data: { id: comment.id, body: comment.body } };
+    },
+    'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': ({ path }) => {
+      for (const [number, comments] of forge.comments)
+        forge.comments.set(
+          number,
+          comments.filter(({ id }) => id !== Number(path['comment_id'])),
+        );
+      return { status: 204 };
     },
     'GET /repos/{owner}/{repo}/rules/branches/{branch}': () => ({
       data: forge.rules.map((type) => ({ type })),
@@ -357,7 +390,15 @@ function graphql(
   forge: FakeForge,
   { query, variables }: { query: string; variables: Record<string, unknown> },
 ): Answer {
+  if (query.includes('viewer')) {
+    const login = forge.self ?? ACTIONS_BOT.login;
+    const own = forge.accounts.find((one) => one.login === login);
+    return { data: { data: { viewer: { databaseId: own?.id ?? null } } } };
+  }
   if (query.includes('mergeQueue(')) {
+    // A job's own token has no permission that covers queues.
+    if (!forge.readsQueues)
+      return { data: { data: null, errors: [{ message: 'Resource not accessible by integration' }] } };
     const nodes = forge.queue.map(({ number, head, base, pullHead }) => ({
       headCommit: { oid: head },
       baseCommit: { oid: base },

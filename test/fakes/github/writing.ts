@@ -65,10 +65,10 @@ export function writingRoutes(forge: FakeForge, repository: TestRepository, acco
     'GET /repos/{owner}/{repo}/pulls': ({ query }) => ({
       data: [...forge.pulls.values()]
         .filter(
-          ({ state, branch, into = 'main' }) =>
-            state === (query['state'] ?? 'open') &&
-            query['head'] === `example:${branch}` &&
-            query['base'] === into,
+          (pull) =>
+            pull.state === (query['state'] ?? 'open') &&
+            (query['head'] ?? `${headOwner(pull)}:${pull.branch}`) === `${headOwner(pull)}:${pull.branch}` &&
+            (query['base'] ?? pull.into ?? 'main') === (pull.into ?? 'main'),
         )
         .reverse()
         .map(data),
@@ -81,6 +81,11 @@ export function writingRoutes(forge: FakeForge, repository: TestRepository, acco
       return { data: data(pull) };
     },
   };
+}
+
+/** Whose repository has the head: whoever opened it, a branch of the pipeline is in the repository itself. */
+export function headOwner({ branch, author }: Pick<FakePull, 'branch' | 'author'>): string {
+  return branch.startsWith('portolan/') ? 'example' : author;
 }
 
 /** A pull request as GitHub shows it. */
@@ -102,8 +107,7 @@ export function pullData(
   account: Account,
   { pulls, url }: FakeForge,
 ): object {
-  // Whoever opened it, a branch of the pipeline is in the repository itself.
-  const owner = branch.startsWith('portolan/') ? 'example' : author;
+  const owner = headOwner({ branch, author });
   const repository = { name: 'catalogs', full_name: `${owner}/catalogs`, owner: account(author) };
   return {
     number,

@@ -16,6 +16,7 @@ import {
   time,
   whole,
 } from '../../../pipeline/forge/reply.ts';
+import { statusOf } from '../../../pipeline/forge/status.ts';
 import { FORGEJO_TOKEN, fakeForgejo } from '../../fakes/forgejo.ts';
 import { fakeGitLab, GITLAB_TOKEN } from '../../fakes/gitlab.ts';
 import type { Bend } from '../../fakes/host.ts';
@@ -180,7 +181,9 @@ test.each(['Forgejo', 'GitLab'] as const)(
       },
       () => forge.readTip('main'),
       () => forge.readPathChanges(head, 'README.md', 9),
-      () => forge.postStatus({ commit: head, report: about.report }),
+      () => forge.readOpen(),
+      () => forge.postStatus(statusOf([about.report])),
+      () => forge.readStatuses(head),
       () => forge.postFindings(about),
       () => forge.postComment(about),
     ];

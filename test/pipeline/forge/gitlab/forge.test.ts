@@ -7,6 +7,7 @@ import {
   reportGitLabStatus,
   withoutCommands,
 } from '../../../../pipeline/forge/gitlab/forge.ts';
+import { statusOf } from '../../../../pipeline/forge/status.ts';
 import { type FakeGitLab, fakeGitLab, GITLAB_TOKEN } from '../../../fakes/gitlab.ts';
 import { type Hub, openHub } from '../../../fakes/hub.ts';
 import { GREEN } from '../../../fakes/report.ts';
@@ -122,10 +123,8 @@ test('a status that GitLab is busy to set comes again, and one that the role may
 async function pass(number: number, head: string): Promise<void> {
   const { request } = GREEN;
   if (!request) throw new Error('no request');
-  await gitLabForge(client(), NAME).postStatus({
-    commit: head,
-    report: { ...GREEN, head, request: { ...request, number } },
-  });
+  const report = { ...GREEN, head, request: { ...request, number } };
+  await gitLabForge(client(), NAME).postStatus(statusOf([report]));
 }
 
 test('the status is in the pipeline that decides: that of the branch, or one for the merge request', async () => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { gitLabClient, gitLabForge } from '../../../../pipeline/forge/gitlab/forge.ts';
 import { answerStatusChecks } from '../../../../pipeline/forge/gitlab/status-check.ts';
+import { statusOf } from '../../../../pipeline/forge/status.ts';
 import { fakeGitLab, GITLAB_TOKEN } from '../../../fakes/gitlab.ts';
 import { openHub } from '../../../fakes/hub.ts';
 import { GREEN } from '../../../fakes/report.ts';
@@ -40,7 +41,7 @@ test('it is answered with the status of the commit, whatever becomes of that', a
   fake.refusals.push(429);
   const report = { ...GREEN, head: pull.head, request: { ...request, number: pull.number } };
   const forge = gitLabForge(client, { owner: 'example', repo: 'catalogs' });
-  await expect(forge.postStatus({ commit: pull.head, report })).rejects.toMatchObject({
+  await expect(forge.postStatus(statusOf([report]))).rejects.toMatchObject({
     code: 'rate-limited',
   });
   expect(fake.statuses).toEqual([]);

@@ -1,0 +1,84 @@
+/** What an event is about: the heads whose statuses are pending from now on, until their check has ended. */
+import { isObject } from '../../catalog/go/shape.ts';
+import { PipelineError } from '../error.ts';
+import { concernedHeads } from '../forge/dependents.ts';
+import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
+import { mayAsk } from '../github/command-budget.ts';
+import { gitHubForge } from '../github/forge.ts';
+import { readPullRequest } from '../github/pull-request.ts';
+import { parsedJson } from '../json.ts';
+import type { Event } from './event.ts';
+import type { Forge } from './forge.ts';
+
+/** The heads that an event is about; none where nothing is to be checked. */
+export interface Meant {
+  readonly heads: readonly Head[];
+  /** Why there are none. */
+  readonly why: string;
+}
+
+/** @throws PipelineError as the client and the fetching do */
+export async function headsMeant(forge: Forge, event: Event, now: Date): Promise<Meant> {
+  const ports = { ...forge, forge: gitHubForge(forge) };
+  const listed = async (selection: Parameters<typeof headsOf>[1]): Promise<Meant> =>
+    meant(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
+  switch (event.kind) {
+    case 'pull request': {
+      const { number, head, base, branch } = event;
+      // Another pull request with its head may no longer have to wait for it.
+      if (event.action === 'closed') return listed({ kind: 'commit', commit: head });
+      const own = { commit: head, pulls: [number], branches: [branch] };
+      return meant(await gatedHeads(ports, [own], new Map([[branch, base]])));
+    }
+    case 'recheck': {
+      const { number } = event;
+      if (!(await mayAsk(forge, number, now)))
+        return { heads: [], why: `pull request ${number} was asked about too often in the last hour` };
+      const { open, head, base } = await readPullRequest(forge.github, forge.repository, number);
+      if (!open) return { heads: [], why: `pull request ${number} is closed` };
+      const own = { commit: head.commit, pulls: [number], branches: [base.branch] };
+      return meant(await gatedHeads(ports, [own]));
+    }
+    case 'poke':
+      return listed({ kind: 'commit', commit: event.commit });
+    case 'push':
+    case 'moved': {
+      const { branch, before, commit: after } = event;
+      const { heads } = await listed({ kind: 'branch', branch });
+      return meant(await concernedHeads(forge, heads, { branch, before, after }));
+    }
+    case 'clock':
+      return listed({ kind: 'all' });
+    case 'group': {
+      const own = { commit: event.head, pulls: [], branches: [event.branch] };
+      return meant(await gatedHeads(ports, [own], new Map([[event.branch, event.base]])));
+    }
+    case 'none':
+      return { heads: [], why: event.why };
+  }
+}
+
+function meant(heads: readonly Head[]): Meant {
+  return { heads, why: 'there is no open pull request to check to a gated branch' };
+}
+
+type StartedHead = Pick<Head, 'commit' | 'pulls'>;
+
+/** Heads as one job writes them for another. */
+export function startedText(heads: readonly StartedHead[]): string {
+  return JSON.stringify(heads.map(({ commit, pulls }) => ({ commit, pulls })));
+}
+
+/** @throws PipelineError `usage` for anything but heads */
+export function startedIn(text: string): StartedHead[] {
+  const value = parsedJson(text);
+  if (Array.isArray(value) && value.every(isHead)) return value;
+  throw new PipelineError('usage', 'the input started does not hold commits with their pull requests');
+}
+
+function isHead(value: unknown): value is StartedHead {
+  if (!isObject(value)) return false;
+  const { commit, pulls } = value;
+  const isCommit = typeof commit === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit);
+  return isCommit && Array.isArray(pulls) && pulls.every((one) => Number.isSafeInteger(one) && one > 0);
+}

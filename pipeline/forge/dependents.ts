@@ -1,0 +1,73 @@
+/** Which pull requests a push to their base branch concerns. */
+import { pathPlacer } from '../change/path.ts';
+import { PipelineError } from '../error.ts';
+import type { ObjectReader } from '../git/objects.ts';
+import { openRemote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import { diffTrees, entryAt } from '../git/tree.ts';
+import { type ForgePorts, governing } from './gate.ts';
+import type { Head } from './head.ts';
+
+export interface Moved {
+  readonly branch: string;
+  /** Ids of the commits that the branch was moved from and to; undefined where that is not known. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** Changed files beyond which a push concerns every pull request. */
+const MOST_CHANGES = 300;
+
+/**
+ * The heads whose result may be another one after a push. A change of a catalog, a bundle, the policy or an owner concerns all:
+ * a check knows whole catalogs. A change of other files concerns those that change the same files.
+ */
+export async function concernedHeads(
+  ports: Pick<ForgePorts, 'remote' | 'git'>,
+  heads: readonly Head[],
+  { branch, before, after }: Moved,
+): Promise<readonly Head[]> {
+  if (before === undefined || heads.length === 0) return heads;
+  const repository = openRemote(ports.remote, ports.git);
+  try {
+    const paths = await otherPaths(repository, { branch, before, after });
+    if (!paths) return heads;
+    await repository.bring(heads.map(({ commit }) => commit));
+    const isConcerned = await Promise.all(
+      heads.map(({ commit }) => differs(repository.objects, { before, commit }, paths)),
+    );
+    return heads.filter((_, i) => isConcerned[i]);
+  } catch (error) {
+    // A commit that nothing names any more may be gone. What cannot be compared concerns all.
+    if (error instanceof PipelineError) return heads;
+    throw error;
+  } finally {
+    await repository.close();
+  }
+}
+
+/** The files that a push changes, where a check reads none of them; undefined where it reads one, or that is not known. */
+async function otherPaths(
+  repository: Repository,
+  { branch, before, after }: Moved & { readonly before: string },
+): Promise<readonly string[] | undefined> {
+  await repository.bring([before, after]);
+  const { changes, complete } = await diffTrees(repository.objects, { before, after }, MOST_CHANGES);
+  const policy = await governing(repository, after, branch);
+  if (policy === undefined || policy === 'not gated' || !complete) return undefined;
+  const placed = pathPlacer(policy);
+  const isOther = changes.every(({ path }) => ['root', 'unknown'].includes(placed(path).area));
+  return isOther ? changes.map(({ path }) => path) : undefined;
+}
+
+async function differs(
+  objects: ObjectReader,
+  { before, commit }: { readonly before: string; readonly commit: string },
+  paths: readonly string[],
+): Promise<boolean> {
+  for (const path of paths) {
+    const [old, own] = [await entryAt(objects, before, path), await entryAt(objects, commit, path)];
+    if (old?.id !== own?.id) return true;
+  }
+  return false;
+}

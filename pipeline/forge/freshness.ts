@@ -1,0 +1,71 @@
+/** Whether a report still holds: what it was made from is read once more before anything follows from it. */
+import { createHash } from 'node:crypto';
+import type { GivenReview } from '../check/authority/approval.ts';
+import type { CheckReport } from '../check/report.ts';
+import type { GateForge, OpenPull } from './forge.ts';
+import { holdsOf } from './holds.ts';
+
+/** What a report is made from, beside the commits: a digest of the pull request and its reviews. */
+export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string {
+  const facts = [
+    pull.number,
+    pull.author.id ?? pull.author.login,
+    pull.draft,
+    holdsOf(pull).sort(),
+    pull.base.branch,
+    pull.head.commit,
+    reviews.map(({ author, state, commit }) => [author.id ?? author.login, state, commit ?? '']),
+  ];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
+}
+
+export type Freshness =
+  | { readonly kind: 'current' }
+  /** It is to be checked again. */
+  | { readonly kind: 'changed'; readonly why: string }
+  /** No open pull request has this head any more. */
+  | { readonly kind: 'gone' };
+
+/**
+ * Reads again what the reports of a head were made from: which open pull requests have it, their bases, holds and reviews.
+ * The policy and the owners are files of the base. A group of a merge queue has no pull request, and never changes.
+ *
+ * @param reports all of this head
+ * @throws PipelineError as the forge
+ */
+export async function freshnessOf(
+  forge: GateForge,
+  commit: string,
+  reports: readonly CheckReport[],
+): Promise<Freshness> {
+  const requests = reports.flatMap(({ request, base }) => (request ? [{ ...request, base }] : []));
+  if (requests.length === 0) return { kind: 'current' };
+  const ungated = new Set(requests.flatMap((request) => request.ungated ?? []));
+  const open = (await forge.readOpen()).filter(({ head }) => head.commit === commit);
+  if (open.length === 0) return { kind: 'gone' };
+  const gated = open.filter(({ number }) => !ungated.has(number));
+  if (numbersOf(gated) !== numbersOf(requests)) return changed('other pull requests have the same head');
+  const branches = new Set(requests.map(({ branch }) => branch));
+  const [reviews, tips] = await Promise.all([
+    Promise.all(gated.map(({ number }) => forge.readReviews(number))),
+    Promise.all([...branches].map(async (branch) => [branch, await forge.readTip(branch)] as const)),
+  ]);
+  const tipOf = new Map(tips);
+  for (const [i, pull] of gated.entries()) {
+    const request = requests.find(({ number }) => number === pull.number);
+    if (request?.basis !== basisOf(pull, reviews[i] ?? [])) return changed(`#${pull.number} has changed`);
+    if (request.base !== tipOf.get(request.branch)) return changed(`${request.branch} has new commits`);
+  }
+  return { kind: 'current' };
+}
+
+function numbersOf(pulls: readonly { readonly number: number }[]): string {
+  return pulls
+    .map(({ number }) => number)
+    .sort((a, b) => a - b)
+    .join();
+}
+
+function changed(why: string): Freshness {
+  return { kind: 'changed', why };
+}

@@ -1,0 +1,118 @@
+/** The gate of a commit: every open pull request that has it as its head is checked, because they share one status. */
+import type { CheckReport } from '../check/report.ts';
+import { openRemote } from '../git/remote.ts';
+import type { GateForge, HeadStatus, OpenPull } from './forge.ts';
+import { type ForgePorts, type GateRequest, gatePullRequest, governing } from './gate.ts';
+import { CHECKING, pendingStatus } from './status.ts';
+
+/** The open pull requests of one commit. */
+export interface Head {
+  readonly commit: string;
+  readonly pulls: readonly number[];
+  /** The branches that they are for. */
+  readonly branches: readonly string[];
+}
+
+/** Which open pull requests are meant. */
+export type Selection =
+  | { readonly kind: 'pull'; readonly number: number }
+  | { readonly kind: 'commit'; readonly commit: string }
+  | { readonly kind: 'branch'; readonly branch: string }
+  | { readonly kind: 'all' };
+
+/** The heads of the selected pull requests, each with all of its open pull requests. */
+export function headsOf(open: readonly OpenPull[], selection: Selection): Head[] {
+  const isMeant = ({ number, base, head }: OpenPull): boolean => {
+    switch (selection.kind) {
+      case 'pull':
+        return number === selection.number;
+      case 'commit':
+        return head.commit === selection.commit;
+      case 'branch':
+        return base.branch === selection.branch;
+      case 'all':
+        return true;
+    }
+  };
+  const commits = new Set(open.filter(isMeant).map(({ head }) => head.commit));
+  return [...commits].map((commit) => {
+    const own = open.filter(({ head }) => head.commit === commit);
+    const branches = [...new Set(own.map(({ base }) => base.branch))];
+    return { commit, pulls: own.map(({ number }) => number), branches };
+  });
+}
+
+/**
+ * The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read.
+ *
+ * @param tips ids of the tips of branches, where they are known; the forge is asked otherwise
+ */
+export async function gatedHeads(
+  ports: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
+  heads: readonly Head[],
+  tips: ReadonlyMap<string, string> = new Map(),
+): Promise<Head[]> {
+  const isGated = new Map<string, boolean>();
+  for (const branch of new Set(heads.flatMap(({ branches }) => branches))) {
+    const repository = openRemote(ports.remote, ports.git);
+    try {
+      const tip = tips.get(branch) ?? (await ports.forge.readTip(branch));
+      await repository.bring([tip]);
+      isGated.set(branch, (await governing(repository, tip, branch)) !== 'not gated');
+    } finally {
+      await repository.close();
+    }
+  }
+  return heads.filter(({ branches }) => branches.some((branch) => isGated.get(branch)));
+}
+
+/** Says on heads that they are being checked, so that no older result stands meanwhile. */
+export async function markPending(
+  forge: Pick<GateForge, 'postStatus'>,
+  heads: readonly Pick<Head, 'commit' | 'pulls'>[],
+  why: string = CHECKING,
+): Promise<void> {
+  for (const { commit, pulls } of heads) await forge.postStatus(pendingStatus(commit, pulls, why));
+}
+
+/** As {@link gateHead}, of the pull requests that have the head now. */
+export async function gateAgain(
+  ports: ForgePorts,
+  commit: string,
+  request: Omit<GateRequest, 'number'> = {},
+): Promise<readonly CheckReport[]> {
+  const [head] = headsOf(await ports.forge.readOpen(), { kind: 'commit', commit });
+  return head ? gateHead(ports, head, request) : [];
+}
+
+/** @returns a report of each pull request whose branch is gated; none when there is nothing to say */
+export async function gateHead(
+  ports: ForgePorts,
+  { pulls }: Pick<Head, 'pulls'>,
+  request: Omit<GateRequest, 'number'> = {},
+): Promise<readonly CheckReport[]> {
+  const reports: CheckReport[] = [];
+  const ungated: number[] = [];
+  for (const number of pulls) {
+    const outcome = await gatePullRequest(ports, { ...request, number });
+    if (outcome.kind === 'checked') reports.push(outcome.report);
+    else ungated.push(number);
+  }
+  if (ungated.length === 0) return reports;
+  return reports.map((report) =>
+    report.request ? { ...report, request: { ...report.request, ungated } } : report,
+  );
+}
+
+/** Where a run ended early: the status stays pending, with the reason, unless another run has said something since. */
+export async function leaveReason(
+  forge: Pick<GateForge, 'postStatus' | 'readStatuses'>,
+  { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,
+  { why, link }: { readonly why: string; readonly link: string | undefined },
+): Promise<HeadStatus | undefined> {
+  const [newest] = await forge.readStatuses(commit);
+  if (newest && (newest.state !== 'pending' || newest.link !== link)) return undefined;
+  const status = pendingStatus(commit, pulls, why);
+  await forge.postStatus(status);
+  return status;
+}

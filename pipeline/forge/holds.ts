@@ -1,0 +1,13 @@
+/** With what people say that a pull request is not to be merged yet. */
+import type { OpenPull } from './forge.ts';
+
+/** Labels with which people say that something waits. */
+const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
+
+/** Why a pull request waits, in words, whatever the order of its labels. */
+export function holdsOf({ draft, labels }: Pick<OpenPull, 'draft' | 'labels'>): string[] {
+  return [
+    ...(draft ? ['the pull request is a draft'] : []),
+    ...labels.filter((label) => HOLD.test(label)).map((label) => `it has the label ${JSON.stringify(label)}`),
+  ];
+}
