@@ -58,7 +58,7 @@ export async function handleGate(number: number, request: GateRequest): Promise<
 }
 
 /**
- * Checks open pull requests as they stand now, and says so. Their statuses are pending from the beginning, and stay so with
+ * Checks open pull requests as they are now, and says so. Their statuses are pending from the beginning, and stay so with
  * the reason where a check cannot be completed.
  *
  * @returns the reports that hold

@@ -58,7 +58,7 @@ export interface RetireMessage {
   readonly place: string;
 }
 
-/** Open pull requests are to be checked, as they stand when the message is read. */
+/** Open pull requests are to be checked, as they are when the message is read. */
 export interface GateMessage extends GateSubject {
   readonly v: 1;
   readonly kind: 'gate';
