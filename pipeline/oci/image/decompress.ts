@@ -2,19 +2,29 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { PipelineError } from '../../error.ts';
+import { unzstd } from './zstd-frames.ts';
 
 const GZIP = [0x1f, 0x8b];
-/** Compressed bytes that are decompressed at a time. */
-const STEP = 1 << 14;
+/** Bytes that a layer may hold: at most so many, and beyond the first ones at most so many times its compressed bytes. */
+const MOST_BYTES = 16 * 2 ** 30;
+const FREE_BYTES = 256 * 2 ** 20;
+const MOST_TIMES = 1100;
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * @throws PipelineError `corrupt` when the bytes break off or are damaged, while they are read
+ * @throws PipelineError `corrupt` when the bytes break off or are damaged, `too-large` for a bomb, while they are read
  */
 export async function* decompressed(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { head, rest } = await peek(bytes, ZSTD.length);
-  if (startsWith(head, GZIP)) yield* gunzipped(rest);
-  else if (startsWith(head, ZSTD)) yield* unzstd(rest);
+  let read = 0;
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      read += piece.length;
+      yield piece;
+    }
+  };
+  const { head, rest } = await peek(counted(), ZSTD.length);
+  if (startsWith(head, GZIP)) yield* limited(gunzipped(rest), () => read);
+  else if (startsWith(head, ZSTD)) yield* limited(unzstd(rest), () => read);
   else yield* rest;
 }
 
@@ -53,24 +63,21 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { Decompress } = await import('fzstd');
-  let ready: Uint8Array[] = [];
-  const stream = new Decompress((piece) => ready.push(piece));
-  const push = (piece: Uint8Array, last: boolean): Uint8Array[] => {
-    ready = [];
-    try {
-      stream.push(piece, last);
-    } catch (error) {
-      throw damaged(error);
-    }
-    return ready;
-  };
+/** Passes bytes on until they are more than anybody's layer: a few bytes can stand for very many. */
+async function* limited(
+  bytes: AsyncIterable<Uint8Array>,
+  read: () => number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
   for await (const piece of bytes) {
-    // Little by little: a few bytes can stand for very many.
-    for (let at = 0; at < piece.length; at += STEP) yield* push(piece.subarray(at, at + STEP), false);
+    size += piece.length;
+    const limit = Math.min(MOST_BYTES, Math.max(FREE_BYTES, read() * MOST_TIMES));
+    if (size > limit) {
+      const message = `a layer of ${read()} compressed bytes holds more than ${limit} bytes`;
+      throw new PipelineError('too-large', message, { hint: 'remove the layer, or compress what it holds by itself' });
+    }
+    yield piece;
   }
-  yield* push(new Uint8Array(0), true);
 }
 
 function damaged(error: unknown): PipelineError {

@@ -7,7 +7,6 @@ import type { BlobSource } from '../../ports.ts';
 import type { Codec } from './compress.ts';
 import { decompressed } from './decompress.ts';
 import { type Extent, readExtents } from './layer-piece.ts';
-import { unframed } from './zstd-frames.ts';
 
 /** What is known of a layer without its bytes. Sizes in bytes. */
 export interface LayerFacts {
@@ -35,7 +34,7 @@ export async function layerOf(pieces: readonly Extent[], codec: Codec): Promise<
       yield bytes;
     }
   };
-  const archive = codec === 'zstd' ? unframed(compressed()) : decompressed(compressed());
+  const archive = decompressed(compressed());
   for await (const bytes of archive) diffId.update(bytes);
   return {
     diffId: `sha256:${diffId.digest('hex')}`,

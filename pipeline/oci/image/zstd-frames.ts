@@ -1,88 +1,136 @@
 /**
- * Decompresses what `compress.ts` made with zstd, in a tenth of the time that a reader of any zstd takes: libzstd as
- * WebAssembly, a frame at a time.
+ * Decompresses zstd with libzstd, a block at a time: a block holds at most 128 KiB, so nothing that a stranger writes decides
+ * how much memory one step takes.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8878 section 3.1.1
  */
 import { PipelineError } from '../../error.ts';
-import { FRAME } from './compress.ts';
-import { loadZstd } from './zstd-library.ts';
+import { openZstdStream, type ZstdStream } from './zstd-library.ts';
 
-/**
- * @param bytes frames, one behind the other, each of which says how much it holds
- * @throws PipelineError `corrupt` when the bytes break off or are damaged, and for frames that are not Portolan's
- */
-export async function* unframed(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const library = await loadZstd();
-  for await (const frame of frames(bytes)) {
-    try {
-      yield library.decompress(frame);
-    } catch (cause) {
-      throw damaged('cannot be decompressed', cause);
-    }
-  }
-}
-
-async function* frames(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let chunks: Uint8Array[] = [];
-  let [size, needed] = [0, 1];
-  for await (const chunk of bytes) {
-    chunks.push(chunk);
-    size += chunk.length;
-    while (size >= needed) {
-      const all = Buffer.concat(chunks);
-      const { end, isWhole } = extentOf(all);
-      needed = isWhole ? 1 : end;
-      if (isWhole) yield all.subarray(0, end);
-      chunks = [isWhole ? all.subarray(end) : all];
-      size = chunks[0]?.length ?? 0;
-    }
-  }
-  if (size > 0) throw damaged('breaks off');
-}
-
+/** Bytes of the largest window, as in zstd's own tools (`--long=27`): so much memory decompression may take. */
+const LARGEST_WINDOW = 1 << 27;
+/** Bytes of a block at most, before and after compression. */
+const LARGEST_BLOCK = 1 << 17;
 const MAGIC = 0xfd2fb528;
+/** The magic numbers of frames that decoders skip differ in their last four bits. */
+const SKIPPED = 0x184d2a5;
 const CHECKSUM = 4;
 
-/** A frame at the beginning of the bytes: its length, or, when not all of it is there, a length without which nothing is told. */
-interface FrameExtent {
-  readonly end: number;
-  readonly isWhole: boolean;
-}
-
-function extentOf(bytes: Buffer): FrameExtent {
-  const head = headerOf(bytes);
-  if (!head.isWhole) return head;
-  for (let at = head.end; ; ) {
-    if (bytes.length < at + 3) return { end: at + 3, isWhole: false };
-    const block = bytes.readUIntLE(at, 3);
-    const type = (block >> 1) & 3;
-    if (type === 3) throw damaged('has a block of no known type');
-    // A block of one byte that is repeated has no more than that byte.
-    at += 3 + (type === 1 ? 1 : block >> 3);
-    if ((block & 1) === 0) continue;
-    const end = at + (((bytes[4] ?? 0) & 4) === 0 ? 0 : CHECKSUM);
-    return { end, isWhole: bytes.length >= end };
+/**
+ * @param bytes frames, one behind the other
+ * @throws PipelineError `corrupt` when the bytes break off or are damaged, `too-large` for a window that is too large
+ */
+export async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const stream = await openZstdStream();
+  const reader = new Reader(bytes);
+  try {
+    for (let magic = await reader.start(); magic !== undefined; magic = await reader.start()) {
+      if (magic >>> 4 === SKIPPED) await reader.skip((await reader.take(4)).readUInt32LE(0));
+      else if (magic === MAGIC) yield* frame(reader, stream);
+      else throw damaged('is not a zstd frame');
+    }
+  } finally {
+    stream.close();
+    await reader.close();
   }
 }
 
-/** @throws PipelineError `corrupt` for a frame that could hold more than those of Portolan do */
-function headerOf(bytes: Buffer): FrameExtent {
-  if (bytes.length < 5) return { end: 5, isWhole: false };
-  if (bytes.readUInt32LE(0) !== MAGIC) throw damaged('is not a zstd frame');
-  const descriptor = bytes[4] ?? 0;
-  const isSingle = (descriptor & 0x20) !== 0;
-  const [sizeBytes = 0] = [[isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]];
-  if (sizeBytes === 0 || sizeBytes === 8 || (descriptor & 3) !== 0)
-    throw damaged('is not a frame that Portolan writes');
-  const at = isSingle ? 5 : 6;
-  const end = at + sizeBytes;
-  if (bytes.length < end) return { end, isWhole: false };
-  const content = bytes.readUIntLE(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0);
-  if (content > FRAME) throw damaged(`holds ${content} bytes, more than ${FRAME}`);
-  return { end, isWhole: true };
+async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8Array> {
+  const { header, hasChecksum } = await headerOf(reader);
+  stream.decompress(header, LARGEST_BLOCK);
+  for (let isLast = false; !isLast; ) {
+    const head = await reader.take(3);
+    const word = head.readUIntLE(0, 3);
+    const [type, size] = [(word >> 1) & 3, word >> 3];
+    isLast = (word & 1) === 1;
+    if (type === 3) throw damaged('has a block of no known type');
+    if (size > LARGEST_BLOCK) throw damaged('has a block that is too large');
+    // A block of one byte that is repeated has no more than that byte.
+    const block = Buffer.concat([head, await reader.take(type === 1 ? 1 : size)]);
+    const content = stream.decompress(block, LARGEST_BLOCK);
+    if (content.length > 0) yield content;
+  }
+  if (hasChecksum) stream.decompress(await reader.take(CHECKSUM), LARGEST_BLOCK);
+  if (!stream.isAtStart()) throw damaged('cannot be decompressed');
 }
 
-function damaged(why: string, cause?: unknown): PipelineError {
-  return new PipelineError('corrupt', `a layer is damaged: a piece of it ${why}`, { cause });
+async function headerOf(reader: Reader): Promise<{ header: Buffer; hasChecksum: boolean }> {
+  const [descriptor = 0] = await reader.take(1);
+  const isSingle = (descriptor & 0x20) !== 0;
+  if ((descriptor & 0b1011) !== 0) throw damaged('needs a dictionary, or is of a later version of zstd');
+  const [sizeBytes = 0] = [[isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]];
+  const rest = await reader.take((isSingle ? 0 : 1) + sizeBytes);
+  const window = isSingle ? contentSize(rest) : windowSize(rest[0] ?? 0);
+  if (window > LARGEST_WINDOW) {
+    const message = `a layer needs a window of ${window} bytes, the limit is ${LARGEST_WINDOW}`;
+    throw new PipelineError('too-large', message, { hint: 'compress it without --long, or with --long=27' });
+  }
+  const magic = Buffer.alloc(4);
+  magic.writeUInt32LE(MAGIC);
+  return {
+    header: Buffer.concat([magic, Buffer.from([descriptor]), rest]),
+    hasChecksum: (descriptor & 4) !== 0,
+  };
+}
+
+function contentSize(bytes: Buffer): number {
+  if (bytes.length === 8) return Number(bytes.readBigUInt64LE(0));
+  return bytes.readUIntLE(0, bytes.length) + (bytes.length === 2 ? 256 : 0);
+}
+
+function windowSize(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >> 3));
+  return base + (base / 8) * (descriptor & 7);
+}
+
+/** Takes exactly so many bytes from a stream of pieces. */
+class Reader {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#pieces = bytes[Symbol.asyncIterator]();
+  }
+
+  /** The first four bytes of a frame as a number; undefined at the end of the stream. */
+  async start(): Promise<number | undefined> {
+    while (this.#rest.length === 0) if (!(await this.#fill())) return undefined;
+    return (await this.take(4)).readUInt32LE(0);
+  }
+
+  async take(count: number): Promise<Buffer> {
+    const taken: Uint8Array[] = [];
+    for (let missing = count; missing > 0; ) {
+      if (this.#rest.length === 0 && !(await this.#fill())) throw damaged('breaks off');
+      const piece = this.#rest.subarray(0, missing);
+      this.#rest = this.#rest.subarray(piece.length);
+      missing -= piece.length;
+      taken.push(piece);
+    }
+    return Buffer.concat(taken, count);
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let missing = count; missing > 0; ) {
+      if (this.#rest.length === 0 && !(await this.#fill())) throw damaged('breaks off');
+      const length = Math.min(missing, this.#rest.length);
+      this.#rest = this.#rest.subarray(length);
+      missing -= length;
+    }
+  }
+
+  /** Tells the source that nobody reads on. */
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+
+  async #fill(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next();
+    if (!done) this.#rest = value;
+    return !done;
+  }
+}
+
+function damaged(why: string): PipelineError {
+  return new PipelineError('corrupt', `a layer is damaged: a piece of it ${why}`);
 }
