@@ -10,7 +10,7 @@ import { formatLocation, type ImageLocation } from '../oci/registry/image-locati
 import { readThroughMirrors } from '../oci/registry/mirrored.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
-import { verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
+import { isSigned, verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';
 import type { Descriptor, Registry } from '../ports.ts';
@@ -56,12 +56,12 @@ export async function openBase(
 }
 
 async function refuseUnsigned(registry: Registry, image: DigestReference, trust: Trust): Promise<void> {
-  const { verified, rejected } = await verifySignatures(registry, image, trust);
-  if (verified.length > 0) return;
+  const report = await verifySignatures(registry, image, trust);
+  if (isSigned(report)) return;
   const name = formatReference(image);
   throw new PipelineError(
     'not-allowed',
-    `the base image ${name} lacks the signature that the policy requires: ${whyUnsigned(rejected)}`,
+    `the base image ${name} lacks the signature that the policy requires: ${whyUnsigned(report)}`,
     {
       hint: `see its signatures with portolan verify ${name} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
     },

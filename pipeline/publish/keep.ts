@@ -3,9 +3,10 @@ import { formatReference, repositoryName, type TagReference } from '../../catalo
 import { catalogUnits } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
 import type { ImageLocation } from '../oci/registry/image-location.ts';
+import { COSIGN_PREDICATE } from '../oci/signatures/verify.ts';
 import type { Descriptor, KeepRule, Repository } from '../ports.ts';
 import { PREDICATE_TYPE } from './attest/artifact.ts';
-import { COSIGN_PREDICATE, PROVENANCE_PREDICATE } from './attest/provenance.ts';
+import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import type { PlannedPublish } from './plan.ts';
 import { deleteOld, isPublished } from './retention.ts';
 import { type PublishTarget, placesOf, publishedPlaces, targetIn } from './target.ts';
@@ -54,8 +55,8 @@ export async function keepNewest(
 /** Whether a publish to the target has signed the artifact; where it signs nothing, somebody else has. */
 function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor): boolean {
   const said = annotations[PREDICATE_TYPE];
-  if (attest.includes('kms')) return said === PROVENANCE_PREDICATE || said === COSIGN_PREDICATE;
-  return attest.includes('keyless') && said === PROVENANCE_PREDICATE;
+  const isOurs = said === PROVENANCE_PREDICATE || said === COSIGN_PREDICATE;
+  return isOurs && (attest.includes('kms') || attest.includes('keyless'));
 }
 
 /** Those places that are tags in registries. */

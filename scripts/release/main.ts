@@ -30,9 +30,10 @@ import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts'
 import { parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts';
 import { copyImage, type ImageContent, pushImage } from '../../pipeline/oci/registry/push.ts';
+import { COSIGN_PREDICATE } from '../../pipeline/oci/signatures/verify.ts';
 import type { Repository } from '../../pipeline/ports.ts';
 import { attach } from '../../pipeline/publish/attest/artifact.ts';
-import { COSIGN_PREDICATE, cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
+import { cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';

@@ -15,6 +15,9 @@ const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
 const CEL = 'catalog/fbc/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
 
+const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
+const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
+
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 41,
@@ -49,6 +52,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: OWNERS_TEST,
   },
   {
+    attack: 43,
+    without: 'a limit of the window',
+    file: FRAMES,
+    text: 'if (window > LARGEST_WINDOW) {',
+    instead: 'if (window < 0) {',
+    test: FRAMES_TEST,
+  },
+  {
+    attack: 43,
+    without: 'a limit of what a layer holds',
+    file: 'pipeline/oci/image/decompress.ts',
+    text: 'if (size > limit) {',
+    instead: 'if (size < 0) {',
+    test: FRAMES_TEST,
+  },
+  {
     attack: 44,
     without: 'an estimate of what a rule costs',
     file: CEL,
@@ -63,6 +82,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'meterRule(program.ast, meter);',
     instead: '',
     test: CEL_TEST,
+  },
+  {
+    attack: 46,
+    without: 'telling signatures from attestations',
+    file: 'pipeline/oci/signatures/verify.ts',
+    text: 'return verified.some(({ isSignature }) => isSignature);',
+    instead: 'return verified.length > 0;',
+    test: 'test/pipeline/publish/attest/demands.test.ts',
+  },
+  {
+    attack: 46,
+    without: 'a result where there must be one',
+    file: 'pipeline/catalogs/references/look-up.ts',
+    text: 'return results.length === 0 ? needsResult',
+    instead: 'return results.length === 0 ? false',
+    test: 'test/pipeline/publish/attest/external-checks.test.ts',
   },
   {
     attack: 47,

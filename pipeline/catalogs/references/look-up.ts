@@ -7,7 +7,12 @@ import { PipelineError } from '../../error.ts';
 import { parseManifest } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Trust } from '../../oci/signatures/trust.ts';
-import { type SignatureReport, verifySignatures, whyUnsigned } from '../../oci/signatures/verify.ts';
+import {
+  isSigned,
+  type SignatureReport,
+  verifySignatures,
+  whyUnsigned,
+} from '../../oci/signatures/verify.ts';
 import type { AttestationDemand } from '../../policy/policy.ts';
 import type { RepositoryMatcher } from '../../policy/registries.ts';
 import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
@@ -106,8 +111,8 @@ async function withSignature(
 ): Promise<Lookup> {
   const image = withDigest(reference, found.digest);
   try {
-    const { verified, rejected } = await verifySignatures(registry, image, trust);
-    return verified.length > 0 ? found : { ...found, unsigned: whyUnsigned(rejected) };
+    const report = await verifySignatures(registry, image, trust);
+    return isSigned(report) ? found : { ...found, unsigned: whyUnsigned(report) };
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     // Whatever became of its signatures: the image is there, and its registry answers.
@@ -153,21 +158,26 @@ type CheckResult =
   | { readonly kind: 'missing'; readonly why: string };
 
 /** What the statements of a type say: any that failed counts more than those that passed. */
-function checkIn({ verified, rejected }: SignatureReport, predicateType: string): CheckResult {
+function checkIn(report: SignatureReport, predicateType: string): CheckResult {
+  const { verified, rejected } = report;
   const own = verified.filter(({ says }) => says === predicateType);
-  const failed = own.find(({ predicate }) => isFailed(predicate));
+  const failed = own.find(({ predicate }) => isFailed(predicate, RESULTS.has(predicateType)));
   if (failed) return { kind: 'missing', why: `${failed.where}, made by ${failed.by}, says that it failed` };
   const [passed] = own;
   if (passed) return { kind: 'passed', by: passed.by };
-  return { kind: 'missing', why: rejected.length > 0 ? whyUnsigned(rejected) : 'it has no such statement' };
+  return { kind: 'missing', why: rejected.length > 0 ? whyUnsigned(report) : 'it has no such statement' };
 }
 
-function isFailed(predicate: unknown): boolean {
-  if (!isObject(predicate)) return false;
-  return RESULT_KEYS.some((key) => {
-    const result = predicate[key];
-    return result !== undefined && String(result).toUpperCase() !== 'PASSED';
-  });
+/** Predicates that must have a result. */
+const RESULTS: ReadonlySet<string> = new Set([
+  'https://in-toto.io/attestation/test-result/v0.1',
+  'https://slsa.dev/verification_summary/v1',
+]);
+
+function isFailed(predicate: unknown, needsResult: boolean): boolean {
+  if (!isObject(predicate)) return needsResult;
+  const results = RESULT_KEYS.map((key) => predicate[key]).filter((result) => result !== undefined);
+  return results.length === 0 ? needsResult : results.some((one) => String(one).toUpperCase() !== 'PASSED');
 }
 
 function unknownBecause({ message, hint }: PipelineError): Unknown {

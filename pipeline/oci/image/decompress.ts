@@ -64,17 +64,16 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /** Passes bytes on until they are more than anybody's layer: a few bytes can stand for very many. */
-async function* limited(
-  bytes: AsyncIterable<Uint8Array>,
-  read: () => number,
-): AsyncGenerator<Uint8Array> {
+async function* limited(bytes: AsyncIterable<Uint8Array>, read: () => number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const piece of bytes) {
     size += piece.length;
     const limit = Math.min(MOST_BYTES, Math.max(FREE_BYTES, read() * MOST_TIMES));
     if (size > limit) {
       const message = `a layer of ${read()} compressed bytes holds more than ${limit} bytes`;
-      throw new PipelineError('too-large', message, { hint: 'remove the layer, or compress what it holds by itself' });
+      throw new PipelineError('too-large', message, {
+        hint: 'remove the layer, or compress what it holds by itself',
+      });
     }
     yield piece;
   }

@@ -3,7 +3,10 @@ import type { Zstd } from '@hpcc-js/wasm-zstd';
 
 /** What the library keeps to itself: how bytes come out of WebAssembly's memory, and what holds the state of a stream. */
 interface Inside {
-  readonly _mainModule?: { heapView(place: unknown): Uint8Array; heapToUint8Array(place: unknown): Uint8Array };
+  readonly _mainModule?: {
+    heapView(place: unknown): Uint8Array;
+    heapToUint8Array(place: unknown): Uint8Array;
+  };
   readonly _zstdClass: new () => { delete(): void };
 }
 

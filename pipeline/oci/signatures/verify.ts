@@ -10,6 +10,9 @@ import type { Trust } from './trust.ts';
 /** Media type of an in-toto statement. */
 export const STATEMENT_TYPE = 'application/vnd.in-toto+json';
 
+/** The predicate of a statement that is a signature, and says no more. */
+export const COSIGN_PREDICATE = 'https://sigstore.dev/cosign/sign/v1';
+
 export interface VerifiedSignature {
   /** Where it was found, in words. */
   readonly where: string;
@@ -17,6 +20,8 @@ export interface VerifiedSignature {
   readonly by: string;
   /** What was said of the image: a predicate's type, or `signature`. */
   readonly says: string;
+  /** Whether it is a signature: that somebody stands for the image. An attestation may as well say that a test failed. */
+  readonly isSignature: boolean;
   /** The statement's predicate; undefined for plain signatures. */
   readonly predicate?: unknown;
 }
@@ -53,11 +58,12 @@ export async function verifySignatures(
       continue;
     }
     try {
-      const { says, predicate } = claimOf(found, image.digest);
+      const { says, isSignature, predicate } = claimOf(found, image.digest);
       verified.push({
         where,
         by: await check(found),
         says,
+        isSignature,
         ...(predicate === undefined ? {} : { predicate }),
       });
     } catch (error) {
@@ -87,9 +93,16 @@ export async function verifyStatement(bundle: unknown, trust: Trust): Promise<Tr
   return { by: await check({ where: '', bundle }), payload };
 }
 
+/** Whether an image has a signature that counts. Attestations are none, whatever they say. */
+export function isSigned({ verified }: SignatureReport): boolean {
+  return verified.some(({ isSignature }) => isSignature);
+}
+
 /** Why an image without a signature that counts has none, for messages. */
-export function whyUnsigned(rejected: SignatureReport['rejected']): string {
+export function whyUnsigned({ verified, rejected }: SignatureReport): string {
   const [first] = rejected;
+  const attested = verified.find(({ isSignature }) => !isSignature);
+  if (!first && attested) return `it has none, but an attestation: ${attested.says}`;
   if (!first) return 'it has none';
   const more = rejected.length === 1 ? '' : ` (and ${rejected.length - 1} more)`;
   return `${first.where}: ${first.why}${more}`;
@@ -141,18 +154,20 @@ function globOf(pattern: string): RegExp {
   return new RegExp(`^${parts.join('.*')}$`, 's');
 }
 
+type Claim = Pick<VerifiedSignature, 'says' | 'isSignature' | 'predicate'>;
+
 /** What a signature says, which must be of this very image. */
-function claimOf({ bundle, payload }: FoundSignature, digest: string): { says: string; predicate?: unknown } {
+function claimOf({ bundle, payload }: FoundSignature, digest: string): Claim {
   if (!isObject(bundle)) throw new Error('not a Sigstore bundle');
   return payload ? plainClaim(payload, digest) : statementClaim(bundle['dsseEnvelope'], digest);
 }
 
-function plainClaim(payload: Buffer, digest: string): { says: string } {
+function plainClaim(payload: Buffer, digest: string): Claim {
   const json = objectIn(payload);
   const critical = isObject(json['critical']) ? json['critical'] : {};
   const image = isObject(critical['image']) ? critical['image'] : {};
   if (image['docker-manifest-digest'] !== digest) throw new Error('it belongs to another image');
-  return { says: 'signature' };
+  return { says: 'signature', isSignature: true };
 }
 
 function statementIn(envelope: unknown): Buffer {
@@ -161,7 +176,7 @@ function statementIn(envelope: unknown): Buffer {
   throw new Error('it has no statement');
 }
 
-function statementClaim(envelope: unknown, digest: string): { says: string; predicate?: unknown } {
+function statementClaim(envelope: unknown, digest: string): Claim {
   const { subject, predicateType, predicate } = objectIn(statementIn(envelope));
   const [algorithm = '', hex = ''] = digest.split(':');
   const isOurs = (one: unknown): boolean =>
@@ -170,7 +185,7 @@ function statementClaim(envelope: unknown, digest: string): { says: string; pred
     Object.hasOwn(one['digest'], algorithm) &&
     one['digest'][algorithm] === hex;
   if (!Array.isArray(subject) || !subject.some(isOurs)) throw new Error('it belongs to another image');
-  return { says: String(predicateType), predicate };
+  return { says: String(predicateType), isSignature: predicateType === COSIGN_PREDICATE, predicate };
 }
 
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {

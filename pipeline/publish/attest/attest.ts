@@ -2,19 +2,13 @@
 import { withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BuiltCatalog } from '../../oci/image/build.ts';
-import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
+import { COSIGN_PREDICATE, STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
 import type { PublishTarget } from '../../policy/policy.ts';
 import type { Descriptor } from '../../ports.ts';
 import type { StandingImage } from '../push.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type Attachment, attach, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
-import {
-  COSIGN_PREDICATE,
-  cosignStatement,
-  PROVENANCE_PREDICATE,
-  type ProvenanceRequest,
-  provenanceOf,
-} from './provenance.ts';
+import { cosignStatement, PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf } from './provenance.ts';
 import { BUNDLE_TYPE, signedStatement } from './sign.ts';
 import type { Signer } from './signer.ts';
 
@@ -139,8 +133,8 @@ function makersOf(attested: Attested, options: AttestOptions): Maker[] {
   const makers: Maker[] = [];
   if (options.sbom) makers.push({ type: SBOM_TYPE, predicate: '', make: () => sbom(attested) });
   if (options.provenance) makers.push({ type, predicate, make: () => provenance(attested, options) });
-  // Without a key cosign takes the provenance's certificate; a second one would be a second entry in the log.
-  if (signer && signer.kind !== 'keyless') {
+  // Provenance is an attestation: whoever wants the image signed looks for this.
+  if (signer) {
     const statement = cosignStatement(attested.receipt.digest);
     const make = (): Promise<Attachment> => signedStatement(statement, COSIGN_PREDICATE, signer);
     makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, make });

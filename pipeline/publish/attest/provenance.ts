@@ -4,6 +4,7 @@
  *
  * @see https://slsa.dev/spec/v1.0/provenance
  */
+import { COSIGN_PREDICATE } from '../../oci/signatures/verify.ts';
 import type { PublishReceipt } from '../receipt.ts';
 
 export const PROVENANCE_PREDICATE = 'https://slsa.dev/provenance/v1';
@@ -51,7 +52,6 @@ function digestSet(digest: string): Readonly<Record<string, string>> {
 }
 
 /** What cosign signs since version 3: that the image is signed, and nothing more. */
-export const COSIGN_PREDICATE = 'https://sigstore.dev/cosign/sign/v1';
 
 /** The statement that `cosign verify` looks for. */
 export function cosignStatement(digest: string): Uint8Array {

@@ -96,7 +96,13 @@ test('frames with checksums, of several writers, and frames that are skipped are
   const text = Buffer.from('harbour '.repeat(100_000));
   const skipped = Buffer.from('5a2a4d1803000000616263', 'hex');
   const sound = Buffer.from('28b52ffd2005290000736f756e64', 'hex');
-  const bytes = Buffer.concat([skipped, library.compress(text, 19), sound, skipped, library.compress(text, 1)]);
+  const bytes = Buffer.concat([
+    skipped,
+    library.compress(text, 19),
+    sound,
+    skipped,
+    library.compress(text, 1),
+  ]);
   const expected = createHash('sha256').update(Buffer.concat([text, Buffer.from('sound'), text]));
   expect(await digestOf(unzstd(inPieces(bytes, 1000)))).toBe(expected.digest('hex'));
 });

@@ -4,6 +4,7 @@ import { parseReference } from '../../../../catalog/reference.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
 import { parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import { COSIGN_PREDICATE } from '../../../../pipeline/oci/signatures/verify.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';
 import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
@@ -20,20 +21,21 @@ async function setUp() {
   const { host } = await registry();
   const client = testClient([host]);
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  for (const name of ['acme/signed', 'acme/unsigned', 'other/unsigned']) {
+  for (const name of ['acme/signed', 'acme/attested', 'acme/unsigned', 'other/unsigned']) {
     const reference = parseReference(`${host}/${name}:v1`);
     const image = sampleImage({ layers: [name] });
     await pushImage(client, reference, { image });
-    if (name !== 'acme/signed') continue;
+    const type = { 'acme/signed': COSIGN_PREDICATE, 'acme/attested': 'https://example.com/test/v1' }[name];
+    if (type === undefined) continue;
     const [algorithm = '', hex = ''] = image.root.digest.split(':');
     const statement = {
       _type: 'https://in-toto.io/Statement/v1',
       subject: [{ digest: { [algorithm]: hex } }],
-      predicateType: 'x',
-      predicate: {},
+      predicateType: type,
+      predicate: { result: 'FAILED' },
     };
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), 'x', { kind: 'key', key });
+    const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), type, { kind: 'key', key });
     await attach(client, { reference, manifest: image.root }, signed);
   }
   const pem = publicKey
@@ -51,25 +53,34 @@ async function setUp() {
   return { host, client, signed };
 }
 
-test('images without the signature that the policy demands are told, others are not', async () => {
+test('attack 46: images without the signature that the policy demands are told, others are not', async () => {
   const { host, client, signed } = await setUp();
-  const names = ['acme/signed', 'acme/unsigned', 'other/unsigned'].map((name) => `${host}/${name}:v1`);
+  const names = ['acme/signed', 'acme/attested', 'acme/unsigned', 'other/unsigned'].map(
+    (name) => `${host}/${name}:v1`,
+  );
   const lookups = await lookUp(names.map(parseReference), { registry: client, signed });
   expect(names.map((name) => lookups.get(name))).toEqual([
     { kind: 'found', digest: expect.any(String) },
+    {
+      ...{ kind: 'found', digest: expect.any(String) },
+      unsigned: 'it has none, but an attestation: https://example.com/test/v1',
+    },
     { kind: 'found', digest: expect.any(String), unsigned: 'it has none' },
     { kind: 'found', digest: expect.any(String) },
   ]);
 });
 
-test('a base image without it is not built on', async () => {
-  const { host, client, signed } = await setUp();
-  await expect(openBase(client, parseLocation(`${host}/acme/unsigned:v1`), signed)).rejects.toMatchObject({
-    code: 'not-allowed',
-    message: expect.stringContaining('lacks the signature'),
-  });
-  expect(await openBase(client, parseLocation(`${host}/acme/signed:v1`), signed)).toBeDefined();
-});
+test.each(['unsigned', 'attested'])(
+  'attack 46: a base image that is only %s is not built on',
+  async (name) => {
+    const { host, client, signed } = await setUp();
+    await expect(openBase(client, parseLocation(`${host}/acme/${name}:v1`), signed)).rejects.toMatchObject({
+      code: 'not-allowed',
+      message: expect.stringContaining('lacks the signature'),
+    });
+    expect(await openBase(client, parseLocation(`${host}/acme/signed:v1`), signed)).toBeDefined();
+  },
+);
 
 test('a demand must say by whom', () => {
   const said = (text: string) => readPolicy(Buffer.from(`${HEAD}${text}`)).findings.length;

@@ -15,6 +15,7 @@ import { registry } from '../../../fakes/registry.ts';
 
 const PREFLIGHT = 'https://example.com/preflight/v1';
 const SCAN = 'https://example.com/scan/v1';
+const TESTED = 'https://in-toto.io/attestation/test-result/v0.1';
 const ours = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const theirs = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
@@ -40,6 +41,7 @@ async function checksOf(statements: readonly Statement[], name = 'acme/bundle') 
 }
 
 async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', beside: Beside = {}) {
+  const isTested = statements.some(({ type }) => type === TESTED);
   const { host } = await registry();
   const client = testClient([host]);
   const reference = parseReference(`${host}/${name}:v1`);
@@ -69,7 +71,13 @@ async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', 
     Buffer.from(
       JSON.stringify({
         ...{ apiVersion: 'portolan/v1alpha1', kind: 'Portolan' },
-        registries: { attestations: [demand('preflight', PREFLIGHT), demand('scan', SCAN)] },
+        registries: {
+          attestations: [
+            demand('preflight', PREFLIGHT),
+            demand('scan', SCAN),
+            ...(isTested ? [demand('tested', TESTED)] : []),
+          ],
+        },
       }),
     ),
   );
@@ -102,6 +110,16 @@ test.each([
     { name: 'preflight', kind: 'passed', by: 'key 1' },
     { name: 'scan', kind: 'missing', why: expect.stringContaining(why) },
   ]);
+});
+
+test('attack 46: a statement of a type that has results does not count without one', async () => {
+  for (const [predicate, kind] of [
+    [{}, 'missing'],
+    [{ result: 'PASSED' }, 'passed'],
+  ] as const) {
+    const checks = await checksOf([{ type: TESTED, predicate }]);
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'tested', kind }));
+  }
 });
 
 test('a statement that it failed counts more than one that it passed', async () => {
