@@ -36,6 +36,7 @@ import { rule as fbcSchemaPrefix } from './fbc/schema-prefix.ts';
 import { rule as fbcUnknownSchema } from './fbc/unknown-schema.ts';
 import { rule as fbcUnreadable } from './fbc/unreadable.ts';
 import { rule as fbcYaml } from './fbc/yaml.ts';
+import { rule as graphRepeatedImage } from './graph/repeated-image.ts';
 import { rule as imageCache } from './image/cache.ts';
 import { rule as lifecycleDuplicate } from './lifecycle/duplicate.ts';
 import { rule as lifecyclePhases } from './lifecycle/phases.ts';
@@ -89,6 +90,7 @@ export const CATALOG_RULES: readonly Rule[] = [
   fbcUnknownSchema,
   fbcUnreadable,
   fbcYaml,
+  graphRepeatedImage,
   imageCache,
   lifecycleDuplicate,
   lifecyclePhases,

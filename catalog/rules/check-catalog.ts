@@ -91,14 +91,14 @@ type OwnText = (text: string) => string;
 /** What is left of a bundle for the rules that look at the whole catalog. */
 function lightBundle(bundle: Bundle, own: OwnText): Bundle {
   const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
-  const paths = [['name'], ['package'], ['properties', version, 'value', 'version']];
+  const paths = [['name'], ['package'], ['image'], ['properties', version, 'value', 'version']];
   return {
     schema: 'olm.bundle',
     package: own(bundle.package),
     name: own(bundle.name),
     value: NOTHING,
     document: keepPlaces(bundle.document, paths, BUNDLE_PLACES),
-    image: '',
+    image: own(bundle.image),
     properties: version < 0 ? NONE : OWN_PROPERTY,
     relatedImages: NONE,
     version: bundle.version && parseVersion(own(formatVersion(bundle.version))),
@@ -110,7 +110,7 @@ const NOTHING = {};
 const NONE: readonly never[] = [];
 const OWN_PROPERTY: readonly Property[] = [{ type: 'olm.package', value: null }];
 /** The paths whose locations are needed in a bundle that keeps only one property. */
-const BUNDLE_PLACES = ['name', 'package', 'properties.0.value.version'];
+const BUNDLE_PLACES = ['name', 'package', 'image', 'properties.0.value.version'];
 
 function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {
   return {

@@ -172,6 +172,7 @@ import { rule as graphPermissionsGrow } from './graph/permissions-grow.ts';
 import { rule as graphPropertiesChanged } from './graph/properties-changed.ts';
 import { rule as graphRemovedApi } from './graph/removed-api.ts';
 import { rule as graphRepeatedGvk } from './graph/repeated-gvk.ts';
+import { rule as graphRepeatedImage } from './graph/repeated-image.ts';
 import { rule as graphSemverOrderTrap } from './graph/semver-order-trap.ts';
 import { rule as graphSkiprangeCoversItself } from './graph/skiprange-covers-itself.ts';
 import { rule as graphSkiprangeCoversNothing } from './graph/skiprange-covers-nothing.ts';
@@ -475,6 +476,7 @@ export const RULES: readonly Rule[] = [
   graphPropertiesChanged,
   graphRemovedApi,
   graphRepeatedGvk,
+  graphRepeatedImage,
   graphSemverOrderTrap,
   graphSkiprangeCoversItself,
   graphSkiprangeCoversNothing,

@@ -15,6 +15,7 @@ import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
+import { broughtTo, bundleOf } from './origins.ts';
 
 /** An upgrade with what is known of both bundles. */
 export interface NewUpgrade {
@@ -27,7 +28,7 @@ export interface NewUpgrade {
   readonly olm: readonly Olm[];
 }
 
-/** A bundle where it is known: in the state after the change, or else in the one before. */
+/** A bundle where it is known: in the state after the change, before it, in the past, or where clusters come from. */
 export interface Side {
   readonly bundle: Bundle;
   readonly world: World;
@@ -63,15 +64,17 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   return [...edges.values()];
 }
 
-/** What clusters may have had before a change: with it, or on their way since. */
+/** What clusters may have had before a change: with it, on their way since, or in the catalog that they come from. */
 function installedBefore(change: Change, { name }: Package): readonly Installation[] {
   const { before, after, existed } = change;
-  if (before.catalog.packages.has(name)) return publishedInstallations(before, name);
+  const brought = broughtTo(before, name);
+  if (before.catalog.packages.has(name)) return [...publishedInstallations(before, name), ...brought];
   // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
-  return installationsOf(after, name).filter(({ installed }) => {
+  const made = installationsOf(after, name).filter(({ installed }) => {
     const bundle = after.catalog.packages.get(name)?.bundles.get(installed.name);
     return bundle !== undefined && existed(bundle);
   });
+  return [...made, ...brought];
 }
 
 /** Each step that clusters take after a change, from what they had before it; every bundle once. */
@@ -131,12 +134,13 @@ function targetOf({ before, after, existed }: Change, step: Step): Side | undefi
   return { bundle, world: after, manifests: after.manifests(bundle) };
 }
 
-function sideOf({ before, after }: Change, ofPackage: string, name: string): Side | undefined {
-  for (const world of [after, before]) {
-    const bundle = world.catalog.packages.get(ofPackage)?.bundles.get(name);
-    if (bundle) return { bundle, world, manifests: world.manifests(bundle) };
-  }
-  return undefined;
+function sideOf(change: Change, ofPackage: string, name: string): Side | undefined {
+  const bundle = bundleOf(change, ofPackage)(name);
+  if (!bundle) return undefined;
+  const { after, before } = change;
+  const isIn = ({ catalog }: World): boolean => catalog.packages.get(ofPackage)?.bundles.get(name) === bundle;
+  const world = [after, before, ...after.preceding, ...before.preceding].find(isIn) ?? before;
+  return { bundle, world, manifests: world.manifests(bundle) };
 }
 
 function channelOf({ channels }: Package, channel: string, { bundle }: Side): string {

@@ -3,10 +3,13 @@ import type { Crd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
-import type { Bundle, Channel, Package } from '../fbc/model.ts';
+import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { type CrdsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
+import { satisfies, tryParseRange, type Version } from '../version/version.ts';
+import { entryIn } from './finding-location.ts';
+import type { BundleOf, Origin } from './origins.ts';
 
 /** An upgrade that clusters make by themselves. */
 export interface UsedEdge {
@@ -44,40 +47,108 @@ export function isKnown(bundle: Bundle, { crds }: Known): boolean {
   return offerOfBundle(bundle).gvks.length === 0 || crds(bundle) !== undefined;
 }
 
-/** The upgrades that clusters make by themselves. */
-export function usedEdges({ foresight, olm }: World, ofPackage: Package): UsedEdge[] {
-  return [...ofPackage.channels.values()].flatMap((channel) =>
-    channel.entries.flatMap(({ name }) => {
-      const from = ofPackage.bundles.get(name);
-      if (!from || offerOfBundle(from).gvks.length === 0) return [];
-      const place = { package: ofPackage.name, channel: channel.name };
-      const edges: UsedEdge[] = [];
-      for (const generation of [...olm].sort().reverse()) {
-        const { next } = upgradePathOf(foresight, { ...place, olm: generation }, installedOf(from));
-        const to = ofPackage.bundles.get(upgradeOf(next)?.to.name ?? '');
-        if (!to || offerOfBundle(to).gvks.length === 0) continue;
-        const same = edges.findIndex((edge) => edge.to === to);
-        const [known] = same < 0 ? [] : edges.splice(same, 1);
-        edges.push({ channel, from, to, olm: [...(known?.olm ?? []), generation] });
-      }
-      return edges;
+/** The upgrades that clusters make by themselves. @param origins what they may have; what the package has without it */
+export function usedEdges(
+  world: World,
+  ofPackage: Package,
+  origins: readonly Origin[] = entriesOf(ofPackage),
+): UsedEdge[] {
+  const edges = new Map<string, UsedEdge[]>();
+  for (const { channel: name, bundle: from } of origins) {
+    if (offerOfBundle(from).gvks.length === 0) continue;
+    for (const generation of [...world.olm].sort().reverse()) {
+      const edge = edgeFrom(world, ofPackage, { channel: name, from, olm: generation });
+      if (!edge) continue;
+      const key = JSON.stringify([name, from.name]);
+      const others = edges.get(key) ?? [];
+      edges.set(key, others);
+      const same = others.findIndex(({ to }) => to === edge.to);
+      const [known] = same < 0 ? [] : others.splice(same, 1);
+      others.push({ ...edge, olm: [...(known?.olm ?? []), generation] });
+    }
+  }
+  return [...edges.values()].flat();
+}
+
+/** The entries of a package whose bundles it has. */
+function entriesOf({ channels, bundles }: Package): Origin[] {
+  return [...channels.values()].flatMap(({ name: channel, entries }) =>
+    entries.flatMap(({ name }) => {
+      const bundle = bundles.get(name);
+      return bundle ? [{ channel, bundle }] : [];
     }),
   );
+}
+
+interface Step {
+  readonly channel: string;
+  readonly from: Bundle;
+  readonly olm: Olm;
+}
+
+/** The upgrade that a bundle gets; the channel is the one that it came from, or one of those that have its target. */
+function edgeFrom(
+  { foresight }: World,
+  { name, channels, bundles }: Package,
+  { channel, from, olm }: Step,
+): UsedEdge | undefined {
+  const { next } = upgradePathOf(foresight, { package: name, channel, olm }, installedOf(from));
+  const to = bundles.get(upgradeOf(next)?.to.name ?? '');
+  if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
+  const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));
+  return own ? { channel: own, from, to, olm: [olm] } : undefined;
+}
+
+/** Edges that entries had when they were published: what was installed then may have gone along them. */
+export function pastEdges({ published, olm }: World, name: string, find: BundleOf): UsedPath[] {
+  const all = published.get(name) ?? [];
+  return all.flatMap(({ channel, name: target, entry }) => {
+    const to = find(target);
+    if (!to || !entry) return [];
+    const sources = all.filter(
+      (one) =>
+        one.channel === channel && one.name !== target && isCovered(entry, one.name, find(one.name)?.version),
+    );
+    return sources.flatMap((source): UsedPath[] => {
+      const from = find(source.name);
+      return from ? [{ channel: { name: channel }, from, to, olm: [...olm] }] : [];
+    });
+  });
+}
+
+function isCovered(
+  { replaces, skips, skipRange }: Pick<Entry, 'replaces' | 'skips' | 'skipRange'>,
+  name: string,
+  version: Version | undefined,
+): boolean {
+  if (replaces === name || skips.includes(name)) return true;
+  const range = skipRange === '' || !version ? undefined : tryParseRange(skipRange);
+  return version !== undefined && range !== undefined && satisfies(version, range);
 }
 
 interface Known {
   readonly crds: CrdsOf;
 }
 
+/** What stored versions follow. */
+export type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'olm'> & { readonly channel: Pick<Channel, 'name'> };
+
+export interface CauseOptions {
+  /** All of the upgrade's generations without it. */
+  readonly counts?: Counts;
+  /** Upgrades that clusters may have made before, which stored versions as well. */
+  readonly earlier?: readonly UsedPath[];
+}
+
 /** Why upgrades are unsafe, changes of the same upgrades together. */
 export function causesOf(
   edges: readonly UsedEdge[],
   { crds }: Known,
-  counts: Counts = ({ olm }) => olm,
+  { counts = ({ olm }) => olm, earlier = [] }: CauseOptions = {},
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
-  const inherited = inheritedOn(edges, crds);
+  const inherited = inheritedOn([...earlier, ...edges], crds);
   for (const edge of edges) {
     // Under OLM v0 what was stored on the way depends on the channel.
     const channelName = edge.olm.includes('v0') ? edge.channel.name : '';
@@ -109,13 +180,13 @@ function addEdge(edges: UsedEdge[], edge: UsedEdge): void {
 
 /** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
 function inheritedOn(
-  edges: readonly UsedEdge[],
+  edges: readonly UsedPath[],
   crds: CrdsOf,
 ): (edge: UsedEdge, crd: string) => readonly Inherited[] {
   const byChannel = new Map<string, InheritedOf>();
-  const inheritedIn = (olm: Olm, { name }: Channel): InheritedOf => {
+  const inheritedIn = (olm: Olm, { name }: Pick<Channel, 'name'>): InheritedOf => {
     const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
-    const isOnIt = (edge: UsedEdge): boolean =>
+    const isOnIt = (edge: UsedPath): boolean =>
       edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
     const known = byChannel.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
     byChannel.set(key, known);

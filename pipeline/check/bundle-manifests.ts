@@ -52,15 +52,17 @@ const TOGETHER = 8;
 /**
  * CRDs of the bundles of touched catalogs whose manifests lie where the layout has bundles.
  *
+ * @param gone bundles that no catalog has any more
  * @throws PipelineError `not-found`, `unreachable` when objects cannot be brought
  */
 export async function ownManifests(
   { objects, policy, trees }: Pick<CheckScene, 'objects' | 'policy' | 'trees'>,
   touched: readonly TouchedCatalog[],
+  gone: readonly Bundle[] = [],
 ): Promise<OwnManifests> {
   const shelf = emptyShelf(objects, policy);
-  const earlier = bundlesOf(touched.map(({ before: state }) => state));
-  const later = bundlesOf(touched.map(({ after: state }) => state));
+  const earlier = bundlesOf([...bundlesIn(touched.map(({ before: state }) => state)), ...gone]);
+  const later = bundlesOf(bundlesIn(touched.map(({ after: state }) => state)));
   // Bundles of a package that no catalog had may have had directories all the same.
   const newcomers = [...later].filter(([name]) => !earlier.has(name));
   const before = await sideOf(shelf, trees.base, new Map([...earlier, ...newcomers]));
@@ -109,10 +111,14 @@ function emptyShelf(objects: ObjectReader, policy: Policy): Shelf {
   };
 }
 
+function bundlesIn(states: readonly (CatalogState | undefined)[]): Bundle[] {
+  return states.flatMap((state) => state?.blobs.bundles ?? []);
+}
+
 /** Bundles whose manifests the catalog does not hold. */
-function bundlesOf(states: readonly (CatalogState | undefined)[]): ReadonlyMap<string, Bundle[]> {
+function bundlesOf(bundles: readonly Bundle[]): ReadonlyMap<string, Bundle[]> {
   const wanted = new Map<string, Map<string, Bundle>>();
-  for (const bundle of states.flatMap((state) => state?.blobs.bundles ?? [])) {
+  for (const bundle of bundles) {
     if (bundle.properties.some(({ type }) => type === 'olm.bundle.object')) continue;
     const ofPackage = wanted.get(bundle.package) ?? new Map<string, Bundle>();
     wanted.set(bundle.package, ofPackage.set(bundle.name, bundle));

@@ -47,15 +47,21 @@ export async function checkCatalog(
   const { policy } = world;
   const severityOf = severitiesOf(policy);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
-  const findings: Finding[][] = [valid.map((finding) => ({ ...finding, catalogs: touched.names }))];
+  const inAll = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
+  // Of rules whose news is what they see in the change, the state says no more than what is known.
+  const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
+  const findings: Finding[][] = [valid.filter((finding) => !isCompared(finding)).map(inAll)];
   const known: Finding[][] = [];
+  const news = new Set<string>();
   const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
     const of = foreseenIn(touched, change, severityOf);
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
     findings.push(of.findings.map(placed));
     known.push(of.known.map(placed));
+    for (const finding of of.findings) news.add(cause(finding));
   }
+  known.push(valid.filter((finding) => isCompared(finding) && !news.has(cause(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
   return {

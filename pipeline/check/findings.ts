@@ -1,5 +1,6 @@
 /** The catalogs that a pull request touches, and everything that is found about them. */
 
+import type { Bundle } from '../../catalog/fbc/model.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
@@ -17,6 +18,7 @@ import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
 import { danglingBundles } from './dangling.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
+import { readGoneBundles } from './gone-bundles.ts';
 import { checkPolicyAfter } from './policy-after.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
@@ -168,7 +170,7 @@ async function worldFor(pull: LoadedPull): Promise<ReadWorld> {
   const { trees } = pull.after;
   const images = { registry, store: request.cache };
   const names = touched.flatMap((catalog) => catalog.names);
-  const [past, elsewhere, companions, crds] = await Promise.all([
+  const [past, elsewhere, companions] = await Promise.all([
     pastOf(repository, { ...pastRequest(pull), touched, ...images }),
     pastOf(repository, {
       ...pastRequest(pull),
@@ -177,17 +179,21 @@ async function worldFor(pull: LoadedPull): Promise<ReadWorld> {
       ...images,
     }),
     readCompanions({ objects, trees, policy, catalogs: names, ...images }),
-    crdsFor(pull),
   ]);
+  const published = joinedPast(elsewhere.published, past.published);
+  const gone = readsManifests(pull)
+    ? await readGoneBundles(objects, published, { everywhere: others.everywhere, limits: policy.limits })
+    : { published, bundles: [], unchecked: [] };
+  const crds = await crdsFor(pull, gone.bundles);
   return {
     world: {
       ...{ policy, today: request.today, everywhere: others.everywhere, companions: companions.of },
-      published: joinedPast(elsewhere.published, past.published),
+      published: gone.published,
       released: new Set([...elsewhere.released, ...past.released]),
       lookups: crds.sides,
       digests: tags.digests,
     },
-    unchecked: [...past.unread, ...elsewhere.unread, ...crds.unchecked, ...companions.unchecked],
+    unchecked: [past.unread, elsewhere.unread, gone.unchecked, crds.unchecked, companions.unchecked].flat(),
     incomplete: companions.incomplete,
   };
 }
@@ -211,14 +217,19 @@ function pastElsewhere({ touched, others }: LoadedPull): PastRequest['touched'] 
   return places.length === 0 ? [] : [{ names, packages, places }];
 }
 
-/** The manifests that are given, or the repository's own, if any rule looks at them. */
-async function crdsFor({ request, policy, after, touched, others }: LoadedPull): Promise<OwnManifests> {
-  const severityOf = severitiesOf(policy);
-  const isNeeded = RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
-  if (!request.crds && isNeeded) return ownManifests(after, [...touched, ...others.neighbors]);
+/** The manifests that are given, or the repository's own, if any rule looks at them. @param gone bundles of the past */
+async function crdsFor(pull: LoadedPull, gone: readonly Bundle[]): Promise<OwnManifests> {
+  const { request, after, touched, others } = pull;
+  if (!request.crds && readsManifests(pull))
+    return ownManifests(after, [...touched, ...others.neighbors], gone);
   const { crds = () => undefined, manifests = () => undefined } = request;
   const given = { crds, manifests };
   return { sides: { before: given, after: given }, unchecked: [] };
+}
+
+function readsManifests({ policy }: Pick<LoadedPull, 'policy'>): boolean {
+  const severityOf = severitiesOf(policy);
+  return RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
 }
 
 /** The rules that look at manifests. */

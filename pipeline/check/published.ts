@@ -248,11 +248,7 @@ function note(
   }
 }
 
-/**
- * Reads bundles that are gone as a whole, with their manifests.
- *
- * @returns the bundles that could be read, which may be fewer
- */
+/** Reads old bundles as a whole, with their manifests, where their files hold any. */
 export async function wholeBundles(
   objects: ObjectReader,
   wanted: readonly PastBundle[],
@@ -265,7 +261,10 @@ export async function wholeBundles(
   for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
     const content = await contentOf(objects, id, limits);
     const documents = content ? documentsIn(content) : [];
-    for (const document of documents.filter((text) => [...names].some((name) => text.includes(name)))) {
+    // What holds no manifests says no more than its outline.
+    const isWanted = (text: string): boolean =>
+      text.includes('olm.bundle.object') && [...names].some((name) => text.includes(name));
+    for (const document of documents.filter(isWanted)) {
       const { bundles } = await blobsIn(document, limits, {});
       found.push(...bundles.filter(({ name }) => names.has(name)));
     }

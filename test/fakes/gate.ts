@@ -1,4 +1,5 @@
 /** A small catalog repository with owners and a policy, and pull requests to it. */
+import { createHash } from 'node:crypto';
 import type { Change } from '../../pipeline/change/change.ts';
 import { classifyChange } from '../../pipeline/change/classify.ts';
 import { subjectDigests } from '../../pipeline/change/digest.ts';
@@ -44,10 +45,15 @@ export function bundle(name: string, version: string, more: object = {}): object
     schema: 'olm.bundle',
     package: name,
     name: `${name}.v${version}`,
-    image: `quay.io/org/${name}@sha256:${'0'.repeat(63)}1`,
+    image: `quay.io/org/${name}@sha256:${digestOf(version)}`,
     properties: [{ type: 'olm.package', value: { packageName: name, version } }],
     ...more,
   };
+}
+
+/** Each version has an image of its own; that of the first is easy to write. */
+function digestOf(version: string): string {
+  return version === '1.0.0' ? `${'0'.repeat(63)}1` : createHash('sha256').update(version).digest('hex');
 }
 
 /** A package in which each version replaces the one before, and what its bundles have beside that. */

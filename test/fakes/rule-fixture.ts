@@ -14,7 +14,13 @@ import { load } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { changeOf, type Olm, type WorldOptions, worldOf } from '../../catalog/olm/foresight/world.ts';
+import {
+  changeOf,
+  type Olm,
+  publicationsIn,
+  type WorldOptions,
+  worldOf,
+} from '../../catalog/olm/foresight/world.ts';
 import type { Lookup } from '../../catalog/references/lookup.ts';
 import { referenceSites } from '../../catalog/references/site.ts';
 import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
@@ -101,10 +107,18 @@ interface WrittenWorld {
     readonly platform?: string;
     readonly file: string;
   }[];
+  /** What other catalogs of the repository have, before the change and after it. */
+  readonly elsewhere?: readonly { readonly name: string; readonly file: string }[];
+  /** Catalogs of the platform's previous versions. */
+  readonly preceding?: readonly { readonly name: string; readonly file: string }[];
+  readonly rebuildsHeads?: boolean;
   /** Whether `published` has everything that clusters may have. */
   readonly publishedIsAll?: boolean;
   readonly published?: Readonly<
-    Record<string, readonly { channel: string; name: string; version: string; last?: string }[]>
+    Record<
+      string,
+      readonly { channel: string; name: string; version: string; last?: string; image?: string }[]
+    >
   >;
 }
 
@@ -120,6 +134,16 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
     const catalog = await catalogIn(join(folder, next));
     return worldOf({ name, catalog, ...(minor ? { platform: minor } : {}) });
   });
+  const preceding = (written.preceding ?? []).map(async ({ name, file: previous }) =>
+    worldOf({ name, catalog: await catalogIn(join(folder, previous)) }),
+  );
+  const elsewhere = await Promise.all(
+    (written.elsewhere ?? []).map(async ({ name, file: other }) => ({
+      name,
+      catalog: await catalogIn(join(folder, other)),
+      published: new Map(),
+    })),
+  );
   const published = Object.entries(written.published ?? {}).map(
     ([name, bundles]) =>
       [
@@ -135,6 +159,9 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
     ...(platform ? { platform } : {}),
     companions: new Map(companions),
     following: await Promise.all(following),
+    preceding: await Promise.all(preceding),
+    ...(elsewhere.length > 0 ? { publications: publicationsIn(elsewhere) } : {}),
+    ...(written.rebuildsHeads ? { rebuildsHeads: true } : {}),
     published: new Map(published),
     ...(written.publishedIsAll ? { publishedIsAll: true } : {}),
   };

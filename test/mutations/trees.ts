@@ -83,8 +83,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the ledger of the base branch',
     file: 'pipeline/check/findings.ts',
-    text: 'pastOf(repository, { base: trees.base,',
-    instead: 'pastOf(repository, { base: trees.merged,',
+    text: 'return { base: trees.base,',
+    instead: 'return { base: trees.merged,',
     test: RELEASED,
   },
   {

@@ -43,6 +43,8 @@ export interface World {
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
   readonly isPublished: IsPublished;
+  /** Whether the heads of channels may be rebuilt, because another pipeline releases them later. */
+  readonly rebuildsHeads: boolean;
   /** The day of the check, as `2026-01-31`: how long ago something was published matters. */
   readonly asOf: string | undefined;
   /** The platform's version whose clusters use the catalog. */
@@ -110,6 +112,8 @@ export interface WorldOptions {
   readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
   /** Whether `published` has everything that clusters may have: what only the catalog has was never published. */
   readonly publishedIsAll?: boolean;
+  /** Whether the heads of channels may be rebuilt until they are released. */
+  readonly rebuildsHeads?: boolean;
   readonly asOf?: string;
   readonly platform?: Minor;
   readonly following?: readonly World[];
@@ -142,6 +146,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     companions,
     published,
     isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
+    rebuildsHeads: options.rebuildsHeads ?? false,
     asOf: options.asOf,
     platform: options.platform,
     digests: options.digests ?? new Map(),

@@ -1,41 +1,108 @@
+import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
 import { canonical, sameBundle } from '../../fbc/same-bundle.ts';
+import type { Change } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { formatVersion } from '../../version/version.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { otherContent } from '../other-content.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/bundle-mutated',
   severity: 'error',
-  summary: 'A published bundle does not change: clusters that have it never install it again',
+  summary:
+    'A name stands for one bundle, in every catalog and for ever: clusters that have it never install it again',
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;
-      for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
-        const old = was?.get(bundle.name);
-        if (!old || sameBundle(old, bundle)) continue;
-        const difference = differenceOf(old, bundle, change.before.digests);
-        if (!difference) continue;
-        if (!change.before.isPublished({ package: name, bundle: bundle.name })) {
-          const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;
-          report(message, locate(bundle, ...difference.path), { package: name, severity: 'info' });
-          continue;
-        }
-        const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
-        report(message, locate(bundle, ...difference.path), {
-          package: name,
-          installed: [shortName(old)],
-          ...(difference.severity ? { severity: difference.severity } : {}),
-          ...(difference.isUnconfirmed
-            ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
-            : { hint: 'restore the bundle, and publish the change as a new version' }),
-        });
-      }
+      const bundles = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])];
+      const changed = bundles.flatMap((bundle) => changedFrom(change, was?.get(bundle.name), bundle));
+      for (const one of changed)
+        reportChanged(change, one, { report, isRebuild: isRebuild(change, changed) });
+      for (const bundle of bundles) if (!was?.has(bundle.name)) reportOther(change, bundle, report);
     }
   },
 };
+
+/** A bundle that a catalog had before, and that differs now. */
+interface Changed {
+  readonly old: Bundle;
+  readonly bundle: Bundle;
+  readonly difference: Difference;
+}
+
+function changedFrom({ before }: Change, old: Bundle | undefined, bundle: Bundle): Changed[] {
+  if (!old || sameBundle(old, bundle)) return [];
+  const difference = differenceOf(old, bundle, before.digests);
+  return difference ? [{ old, bundle, difference }] : [];
+}
+
+function reportChanged(
+  { before }: Change,
+  { old, bundle, difference }: Changed,
+  { report, isRebuild }: { readonly report: Report; readonly isRebuild: boolean },
+): void {
+  const { package: name } = bundle;
+  const place = locate(bundle, ...difference.path);
+  if (!before.isPublished({ package: name, bundle: bundle.name })) {
+    const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;
+    report(message, place, { package: name, severity: 'info' });
+    return;
+  }
+  const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
+  const severity = isRebuild ? 'warning' : difference.severity;
+  report(message, place, {
+    package: name,
+    installed: [shortName(old)],
+    ...(severity ? { severity } : {}),
+    ...(difference.isUnconfirmed
+      ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
+      : { hint: 'restore the bundle, and publish the change as a new version' }),
+  });
+}
+
+/**
+ * Whether a merge rebuilds one bundle that is not released yet, where the policy says that heads of channels are not: to an
+ * image that no other version has.
+ */
+function isRebuild({ before, after }: Change, changed: readonly Changed[]): boolean {
+  const [only, ...more] = changed.filter(({ difference: { path } }) => path[0] === 'image');
+  if (!before.rebuildsHeads || !only || more.length > 0) return false;
+  const { old, bundle } = only;
+  const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(bundle.package));
+  const isHead = [...(was?.channels.values() ?? [])].some((channel) => headOf(channel)?.name === old.name);
+  const others = [...(was?.bundles.values() ?? []), ...(is?.bundles.values() ?? [])];
+  return (
+    isHead && others.every(({ name, image }) => name === bundle.name || isOtherImage(image, bundle.image))
+  );
+}
+
+function isOtherImage(a: string, b: string): boolean {
+  return imageChange(a, b) !== 'same';
+}
+
+/** A bundle that comes back, or comes from another catalog, as something else. */
+function reportOther(change: Change, bundle: Bundle, report: Report): void {
+  const other = otherContent(change, bundle);
+  if (!other) return;
+  const { publication, text, path, isUnconfirmed } = other;
+  const { catalog, last } = publication;
+  const where = catalog === change.before.name ? '' : ` in ${catalog}`;
+  const when = last === undefined ? `is published${where}` : `was published${where} until ${last}`;
+  const verb = catalog === change.before.name ? 'and comes back different' : 'and differs here';
+  const confirm = isUnconfirmed ? ', and nothing confirms that the tag points to the digest' : '';
+  report(`bundle ${quoted(bundle.name)} ${when} ${verb}: ${text}${confirm}`, locate(bundle, ...path), {
+    package: bundle.package,
+    installed: [shortName(bundle)],
+    ...(isUnconfirmed
+      ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
+      : {
+          hint: `write the ${path[0] === 'image' ? 'image' : 'version'} that was published, or publish the change as a new version`,
+        }),
+  });
+}
 
 interface Difference {
   readonly text: string;

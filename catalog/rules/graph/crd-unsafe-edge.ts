@@ -1,10 +1,11 @@
 import { safeChange } from '../../crd/advice.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
-import type { Channel, Package } from '../../fbc/model.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,
+  type CrdsOf,
   checkedPackages,
   type Olm,
   upgradePathOf,
@@ -12,6 +13,7 @@ import {
 } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
+import { bundleOf, type Origin, originsIn } from '../origins.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 import {
   type Cause,
@@ -19,6 +21,7 @@ import {
   type Counts,
   causesOf,
   isKnown,
+  pastEdges,
   type UsedEdge,
   usedEdges,
 } from '../unsafe-edges.ts';
@@ -47,25 +50,46 @@ export const rule: Rule = {
     report(message, placeOfHead(unchecked), { severity: 'info' });
   },
   compare(change, report) {
-    const { after } = change;
+    const { before, after } = change;
     for (const name of change.packages) {
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const edges = usedEdges(after, ofPackage);
+      const find = bundleOf(change, name);
+      const crds: CrdsOf = (bundle) => after.crds(bundle) ?? before.crds(bundle);
+      const edges = usedEdges(after, ofPackage, originsOf(change, name));
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
         refused.some((edge) => refuses(after, changes, { ...edge, olm: edge.olm.filter(reaches(edge)) }));
-      for (const cause of causesOf(edges, after, newsIn(change, name))) {
+      const earlier = [...earlierEdges(change, name), ...pastEdges(before, name, find)];
+      for (const cause of causesOf(edges, { crds }, { counts: newsIn(change, name), earlier })) {
         const isMade = cause.edges.some(
           (edge) =>
-            change.before.isPublished({ package: name, bundle: edge.from.name }) ||
-            edge.olm.some(reaches(edge)),
+            before.isPublished({ package: name, bundle: edge.from.name }) || edge.olm.some(reaches(edge)),
         );
         reportCause(ofPackage, cause, { report: isMade ? report : asNote(report), isRefused });
       }
     }
   },
 };
+
+/** What clusters may have before the change, and after it. */
+function originsOf(change: Change, name: string): Origin[] {
+  const find = bundleOf(change, name);
+  const origins = [change.after, change.before].flatMap((world) => originsIn(world, name, find));
+  const keyOf = ({ channel, bundle }: Origin): string => JSON.stringify([channel, bundle.name]);
+  return [...new Map(origins.map((origin) => [keyOf(origin), origin])).values()];
+}
+
+/** Upgrades of the state before, there and where clusters come from. */
+function earlierEdges(change: Change, name: string): UsedEdge[] {
+  const find = bundleOf(change, name);
+  return [change.before, ...change.before.preceding].flatMap((world) => {
+    const ofPackage = world.catalog.packages.get(name);
+    const edges = ofPackage ? usedEdges(world, ofPackage, originsIn(world, name, find)) : [];
+    // A bundle is the same one on both sides.
+    return edges.map((edge) => ({ ...edge, to: find(edge.to.name) ?? edge.to }));
+  });
+}
 
 /** OLM v1 refuses every unsafe change, OLM v0 only that a stored version goes: all else it makes. */
 function refuses(
@@ -83,13 +107,17 @@ function newsIn(change: Change, name: string): Counts {
   const was = before.catalog.packages.get(name);
   // Whoever writes the bundles of a repository as a catalog adds no upgrade to those that the bundles had.
   if (!was) return ({ from, to, olm }) => (change.existed(from) && change.existed(to) ? [] : olm);
-  const edges = usedEdges(before, was);
+  const find = bundleOf(change, name);
+  const crds: CrdsOf = (bundle) => before.crds(bundle) ?? change.after.crds(bundle);
+  const isOld = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);
+  const edges = usedEdges(before, was, originsIn(before, name, isOld));
+  const earlier = pastEdges(before, name, isOld);
   const texts = new Set<string>();
   const keyOf = (of: UsedEdge, ...rest: string[]): string =>
     JSON.stringify([of.from.name, of.to.name, ...rest]);
-  for (const { crd, changes, edges: its } of causesOf(edges, before))
+  for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
     for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
-  const isBlind = ({ from, to }: UsedEdge): boolean => !isKnown(from, before) || !isKnown(to, before);
+  const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   return (edge, crd, { text }) => {
     const same = edges.filter(({ from, to }) => from.name === edge.from.name && to.name === edge.to.name);
     const isNew = edge.olm.filter(
@@ -114,7 +142,8 @@ function reachedFrom(
 ): (edge: UsedEdge) => (olm: Olm) => boolean {
   const reached = new Map<string, Set<string>>();
   const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
-  for (const { channel, installed } of publishedInstallations(before, name)) {
+  const installations = [before, ...before.preceding].flatMap((one) => publishedInstallations(one, name));
+  for (const { channel, installed } of installations) {
     for (const olm of after.olm) {
       const { next } = upgradePathOf(after.foresight, { package: name, channel, olm }, installed);
       const names = reached.get(place(olm, channel)) ?? new Set();

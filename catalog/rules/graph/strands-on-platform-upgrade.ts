@@ -19,10 +19,13 @@ export const rule: Rule = {
     const touched = new Set(packages);
     const known = new Map(lossesOf(before).map((loss) => [keyOf(loss), WORST.indexOf(loss.what)]));
     const isFresh = (loss: Loss): boolean =>
-      WORST.indexOf(loss.what) < (known.get(keyOf(loss)) ?? WORST.length);
+      WORST.indexOf(loss.what) < (known.get(keyOf(loss)) ?? WORST.length) || isBrought(before, loss);
     const fresh = lossesOf(after).filter((loss) => touched.has(loss.channel.package) && isFresh(loss));
     // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
-    const [lost, warned] = partition(fresh, ({ channel }) => isInstallable(before, channel));
+    const [lost, warned] = partition(
+      fresh,
+      (loss) => isInstallable(before, loss.channel) && (isDefault(before, loss) || !isBrought(before, loss)),
+    );
     tell(lost, { world: after, report, severity: 'error' });
     tell(warned, { world: after, report, severity: 'warning' });
   },
@@ -46,6 +49,17 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
 function isInstallable({ catalog }: World, { package: of, name }: Channel): boolean {
   const ofPackage = catalog.packages.get(of);
   return ofPackage?.channels.get(name)?.entries.some((entry) => ofPackage.bundles.has(entry.name)) ?? false;
+}
+
+/** Whether the merge brings the package to the next catalog: whoever writes it there decides who gets on. */
+function isBrought({ following }: World, { channel, to, what }: Loss): boolean {
+  const next = following.find(({ name }) => name === to.name);
+  return what !== 'package' && (next?.catalog.packages.get(channel.package)?.channels.size ?? 0) === 0;
+}
+
+/** Whether subscriptions get the channel of a loss unless they name another: others may end with a platform's version. */
+function isDefault({ catalog }: World, { channel }: Loss): boolean {
+  return catalog.packages.get(channel.package)?.defaultChannel === channel.name;
 }
 
 /** What can be lost, the worst first: who had lost more has not lost anything new. */

@@ -1,0 +1,85 @@
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, type Catalog, locate } from '../../fbc/model.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { tryParseReference } from '../../reference.ts';
+import { grouped, listed } from '../message-text.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/repeated-image',
+  severity: 'error',
+  summary: 'Two versions of a package have different images',
+  comparisonTellsNews: true,
+  check(catalog, report) {
+    for (const name of catalog.packages.keys())
+      for (const group of repeatedIn(catalog, name)) reportGroup(group, asWarning(report));
+  },
+  compare({ before, after, packages }, report) {
+    for (const name of packages) {
+      const known = new Set(repeatedIn(before.catalog, name).flatMap((group) => group.map(keyOf)));
+      const repeated = repeatedIn(after.catalog, name);
+      for (const group of repeated)
+        if (!group.every((one) => known.has(keyOf(one)))) reportGroup(group, report);
+      const told = new Set(repeated.flat());
+      const was = before.catalog.packages.get(name)?.bundles;
+      for (const bundle of after.catalog.packages.get(name)?.bundles.values() ?? []) {
+        if (told.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
+        reportPast(before, bundle, report);
+      }
+    }
+  },
+};
+
+/** What is merged is told; only a change that brings it fails. */
+function asWarning(report: Report): Report {
+  return (message, location, details) => report(message, location, { ...details, severity: 'warning' });
+}
+
+function keyOf({ name, image }: Bundle): string {
+  return JSON.stringify([name, imageOf(image)]);
+}
+
+/** A version that has the image of one that the catalog no longer has. */
+function reportPast(before: World, bundle: Bundle, report: Report): void {
+  const past = (before.published.get(bundle.package) ?? []).find(
+    ({ name, image = '' }) =>
+      name !== bundle.name && image !== '' && imageOf(image) === imageOf(bundle.image),
+  );
+  if (!past) return;
+  const version = shortName(past);
+  const until = past.last === undefined ? '' : `, which was published until ${past.last}`;
+  const message = `version ${shortName(bundle)} of package ${quoted(bundle.package)} has the image of ${version}${until}: ${quoted(bundle.image)}`;
+  report(message, locate(bundle, 'image'), {
+    package: bundle.package,
+    installed: [version],
+    hint: HINT,
+  });
+}
+
+const HINT = 'write the image that was built for each version';
+
+/** Bundles of a package with one image, two or more together. */
+function repeatedIn({ packages }: Catalog, name: string): Bundle[][] {
+  const bundles = [...(packages.get(name)?.bundles.values() ?? [])].filter(({ image }) => image !== '');
+  return [...grouped(bundles, ({ image }) => imageOf(image))].flatMap((group) =>
+    group.length > 1 ? [[...group]] : [],
+  );
+}
+
+/** The digest, wherever the image is; a tag as it is written. */
+function imageOf(image: string): string {
+  const reference = tryParseReference(image);
+  return reference?.kind === 'digest' ? reference.digest : image;
+}
+
+function reportGroup(group: readonly Bundle[], report: Report): void {
+  const second = group[1];
+  if (!second) return;
+  const versions = group.map(shortName);
+  const message = `the versions ${listed(versions)} of package ${quoted(second.package)} have the same image ${quoted(second.image)}: clusters that upgrade from one to the other stay on what they have`;
+  report(message, locate(second, 'image'), {
+    package: second.package,
+    installed: versions,
+    hint: HINT,
+  });
+}

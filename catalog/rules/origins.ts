@@ -1,0 +1,66 @@
+/**
+ * What clusters may have before they upgrade: versions of a catalog, versions that it had once, and those that clusters
+ * bring from the catalogs of the platform's previous versions.
+ */
+import type { Bundle } from '../fbc/model.ts';
+import { type Installation, installationsOf, publishedInstallations } from '../olm/foresight/installation.ts';
+import { type Change, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+
+/** Finds a bundle of a package by its name. */
+export type BundleOf = (name: string) => Bundle | undefined;
+
+/** A bundle that clusters may have installed from a channel. */
+export interface Origin {
+  readonly channel: string;
+  readonly bundle: Bundle;
+}
+
+const found = new WeakMap<Change, Map<string, BundleOf>>();
+
+/** Finds the bundles of a package wherever they are known: after the change, before it, in the past, in other catalogs. */
+export function bundleOf(change: Change, name: string): BundleOf {
+  const byPackage = found.get(change) ?? new Map<string, BundleOf>();
+  found.set(change, byPackage);
+  const known = new Map<string, Bundle | undefined>();
+  const find =
+    byPackage.get(name) ??
+    ((bundle: string): Bundle | undefined => {
+      if (!known.has(bundle)) known.set(bundle, lookUp(change, name, bundle));
+      return known.get(bundle);
+    });
+  byPackage.set(name, find);
+  return find;
+}
+
+function lookUp({ before, after }: Change, name: string, bundle: string): Bundle | undefined {
+  for (const { catalog } of [after, before, ...after.preceding, ...before.preceding]) {
+    const one = catalog.packages.get(name)?.bundles.get(bundle);
+    if (one) return one;
+  }
+  const past = before.publications({ package: name, bundle });
+  return (past.find(({ catalog }) => catalog === before.name) ?? past[0])?.bundle;
+}
+
+/** What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from. */
+export function broughtTo({ preceding }: World, name: string): Installation[] {
+  return preceding.flatMap((world) => {
+    const isEnd = ({ channel, installed }: Installation): boolean =>
+      [...world.olm].some((olm) => {
+        const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
+        return upgradeOf(next) === undefined;
+      });
+    return publishedInstallations(world, name).filter(isEnd);
+  });
+}
+
+/** What clusters that use a catalog may have of a package, and what those that come to it bring. */
+export function originsIn(world: World, name: string, find: BundleOf): Origin[] {
+  const origins = new Map<string, Origin>();
+  for (const { channel, installed } of [...installationsOf(world, name), ...broughtTo(world, name)]) {
+    const bundle = find(installed.name);
+    const key = JSON.stringify([channel, installed.name]);
+    if (bundle && !origins.has(key)) origins.set(key, { channel, bundle });
+  }
+  return [...origins.values()];
+}

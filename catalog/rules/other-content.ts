@@ -1,0 +1,90 @@
+/** What else stands, or once stood, under the name of a bundle that a catalog gets: names last for ever. */
+import type { Bundle } from '../fbc/model.ts';
+import type { Change, Publication } from '../olm/foresight/world.ts';
+import { tryParseReference } from '../reference.ts';
+import { type ImageChange, imageChange, type TagDigests } from '../references/same-image.ts';
+import { formatVersion, type Version } from '../version/version.ts';
+
+/** Content of the same name that differs. */
+export interface OtherContent {
+  readonly publication: Publication;
+  /** What differs, such as `image A instead of B`. */
+  readonly text: string;
+  /** The part of the bundle that differs. */
+  readonly path: readonly string[];
+  /** Whether a registry or a lock may show that nothing differs. */
+  readonly isUnconfirmed: boolean;
+}
+
+/**
+ * Content that differs from that of a bundle which a catalog gets: what the catalog itself had before, or what another
+ * catalog has, had, or gets at the same time. Where catalogs differ already and one of them has the same, nothing is news.
+ */
+export function otherContent({ before, after }: Change, bundle: Bundle): OtherContent | undefined {
+  const of = { package: bundle.package, bundle: bundle.name };
+  const known = before.publications(of);
+  const own = known.filter(({ catalog }) => catalog === before.name);
+  const others = known.filter(({ catalog }) => catalog !== before.name);
+  const compared = (all: readonly Publication[], changeOf: CompareImages): OtherContent[] => {
+    const found = all.map((one) => compare(one, bundle, (a, b) => changeOf(a, b, before.digests)));
+    return found.includes('same') ? [] : found.flatMap((one) => (typeof one === 'object' ? [one] : []));
+  };
+  const elsewhere = [others, newElsewhere(after.publications(of), after.name, others)];
+  const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
+  return (
+    compared(own, imageChange)[0] ??
+    elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure))[0]
+  );
+}
+
+/** What catalogs that come first get at the same time: the later one of two tells. */
+function newElsewhere(
+  all: readonly Publication[],
+  own: string,
+  known: readonly Publication[],
+): readonly Publication[] {
+  const had = new Set(known.map(({ catalog }) => catalog));
+  const at = all.findIndex(({ catalog }) => catalog === own);
+  return all
+    .slice(0, Math.max(at, 0))
+    .filter(({ catalog, bundle, last }) => bundle && last === undefined && !had.has(catalog));
+}
+
+type CompareImages = (before: string, after: string, digests: TagDigests) => ImageChange;
+
+/** How images of two catalogs differ: only a registry can tell what a tag of one and a digest of the other have in common. */
+function changeElsewhere(before: string, after: string, digests: TagDigests): ImageChange {
+  const [was, is] = [tryParseReference(before), tryParseReference(after)];
+  if (was?.kind === 'digest' && is?.kind === 'tag') return 'unconfirmed';
+  // A tag may be copied to another registry, but not renamed.
+  if (was?.kind === 'tag' && is?.kind === 'tag' && was.tag === is.tag && before !== after)
+    return 'unconfirmed';
+  return imageChange(before, after, digests);
+}
+
+/** What differs; undefined where nobody can tell. */
+function compare(
+  publication: Publication,
+  bundle: Bundle,
+  changeOf: (before: string, after: string) => ImageChange,
+): OtherContent | 'same' | undefined {
+  const { image, version } = publication;
+  const change = image === '' ? undefined : changeOf(image, bundle.image);
+  if (change === 'other' || change === 'unconfirmed') {
+    const text = `image ${bundle.image || 'none'} instead of ${image}`;
+    return { publication, text, path: ['image'], isUnconfirmed: change === 'unconfirmed' };
+  }
+  const [was, is] = [textOf(version), textOf(bundle.version)];
+  if (was !== '' && is !== '' && was !== is)
+    return {
+      publication,
+      text: `version ${is} instead of ${was}`,
+      path: ['properties'],
+      isUnconfirmed: false,
+    };
+  return change;
+}
+
+function textOf(version: Version | undefined): string {
+  return version ? formatVersion(version) : '';
+}
