@@ -13,7 +13,7 @@ const DEPTH = 3;
 /**
  * Copies signatures and referrers; all are tried.
  *
- * @throws PipelineError for the first that could not be copied
+ * @throws PipelineError for one that could not be copied
  */
 export async function copyCompanions(image: Inspected, run: CopyRun): Promise<void> {
   if (!image.job.from) return;
@@ -39,8 +39,9 @@ async function copyAll(digests: readonly string[], along: Along): Promise<void> 
       failures.push(companionError(companion, image.job.source, error));
     }
   }
-  const [first] = failures;
-  if (first) throw first;
+  // One that another try cannot mend decides: the others need not be tried again.
+  const worst = failures.find((error) => !error.retryable) ?? failures[0];
+  if (worst) throw worst;
 }
 
 /** @returns the digest of a referrer, which may have referrers itself */

@@ -33,6 +33,8 @@ const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['base', '
 const single = sampleImage({ layers: ['base', 'single'], format: 'docker' });
 
 interface Scene {
+  /** The first registry, with nothing in front of it. */
+  readonly source: string;
   readonly from: string;
   readonly to: string;
   readonly client: RegistryClient;
@@ -49,6 +51,7 @@ async function scene(choose?: (request: Passing) => Fault): Promise<Scene> {
   const client = testClient([from, target.host, source.host]);
   const { keepsReferrers } = client;
   return {
+    source: source.host,
     from,
     to: target.host,
     client,
@@ -166,13 +169,31 @@ test.each(Object.entries(faults))('%s: the right result', async (_, choose) => {
   await expectWhole(client, `${hosts.to}/m/a:list`, list);
 });
 
+test('signatures of which some requests get 503: all arrive in the end', async () => {
+  // Each request for what belongs to an image fails five times, which is more than one call tries.
+  const tries = new Map<string, number>();
+  const { client, ports, ...hosts } = await scene(({ method, url }) => {
+    const count = (tries.get(`${method} ${url}`) ?? 0) + 1;
+    tries.set(`${method} ${url}`, count);
+    return /\.sig$/.test(url) && count <= 5 ? { kind: 'answer', status: 503 } : { kind: 'pass' };
+  });
+  const tag = `${list.root.digest.replace(':', '-')}.sig`;
+  await pushImage(client, parseReference(`${hosts.source}/org/a:${tag}`), { image: single });
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ failed: [], companions: 1 });
+  await expectWhole(client, `${hosts.to}/m/a:${tag}`, single);
+});
+
 test('other bytes than the digest says: a named failure, and no tag', async () => {
-  const other = noise(list.blobs[0]?.size ?? 1);
+  const other = 'x'.repeat(list.blobs[0]?.size ?? 1);
   const { client, ports, ...hosts } = await scene(({ url }) =>
-    url.includes(layer) ? { kind: 'answer', status: 200, body: other.toString('latin1') } : { kind: 'pass' },
+    url.includes(layer) ? { kind: 'answer', status: 200, body: other } : { kind: 'pass' },
   );
   const { failed } = await copy(mappingOf(hosts), ports);
   expect(failed.map(({ destination }) => destination)).toContain(`${hosts.to}/m/a:list`);
+  // The message names the image and the host that sent the bytes.
+  expect(failed[0]?.why).toMatch(
+    `digest mismatch of the blob ${layer} of ${hosts.from}/org/a: expected ${layer}`,
+  );
   expect(await client.resolve(parseReference(`${hosts.to}/m/a:list`))).toBeUndefined();
 });
 
