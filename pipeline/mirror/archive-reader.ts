@@ -111,7 +111,8 @@ function archiveRegistry(
       const digest = name?.digest ?? (reference.kind === 'digest' ? reference.digest : undefined);
       return digest === undefined ? undefined : manifestOf(digest, name);
     },
-    getBlob: (_, blob) => checked(bytesOf(blob.digest), blob),
+    getBlob: (of, blob) =>
+      checked(bytesOf(blob.digest), blob, `the blob ${blob.digest} of ${repositoryName(of)} in the archive`),
     hasBlob: async (_, digest) => has(digest),
     async *listTags(of) {
       const prefix = `${repositoryName(of)}:`;
@@ -147,6 +148,7 @@ async function readManifest(
 ): Promise<Manifest> {
   const bytes = await allOf(bytesOf(digest));
   const found = digestOf(bytes, algorithmOf(digest));
-  if (found !== digest) throw corrupt(digest, found);
+  if (found !== digest)
+    throw corrupt(`the manifest of ${name?.name ?? digest} in the archive`, digest, found);
   return { mediaType: name?.mediaType ?? manifestType(bytes, ''), digest, bytes };
 }

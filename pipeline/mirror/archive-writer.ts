@@ -251,7 +251,7 @@ function appender(
     done({ digest, size, offset: start + BLOCK, repository });
   };
   return async (blob, repository) => {
-    const bytes = checked(blob.open(0), blob);
+    const bytes = checked(blob.open(0), blob, `the blob ${blob.digest} for ${repository}`);
     const ready = blob.size <= SMALL ? only(await allOf(bytes)) : bytes;
     const mine = turn.then(() => write(blob, repository, ready));
     turn = mine.catch(() => undefined);

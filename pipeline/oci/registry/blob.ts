@@ -21,8 +21,13 @@ function blobRequest(
   return {
     to: `${of.repository}/blobs/${digest}`,
     access: { repository: of.repository, actions },
-    what: `the blob ${digest} of ${repositoryName(of)}`,
+    what: blobName(of, digest),
   };
+}
+
+/** A blob and where it is, for messages. */
+function blobName(of: Repository, digest: string): string {
+  return `the blob ${digest} of ${repositoryName(of)}`;
 }
 
 /** Whether a repository holds a blob. A HEAD that says no, or nothing, is checked by a GET of one byte. */
@@ -60,7 +65,7 @@ export function getBlob(
   of: Repository,
   blob: Blob,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return checked(resumed(endpoint, of, blob), blob);
+  return checked(resumed(endpoint, of, blob), blob, blobName(of, blob.digest));
 }
 
 /** Breaks in a row, without a byte between them, after which a download is given up; and breaks at all. */
@@ -117,7 +122,7 @@ async function checkHead(
   const rest = answer.status === 206 ? size - offset : size;
   const start = /^bytes (\d+)-/.exec(header(answer, 'content-range') ?? '')?.[1];
   let error: PipelineError | undefined;
-  if (isDigest(said) && contradicts(said, digest)) error = corrupt(digest, said);
+  if (isDigest(said) && contradicts(said, digest)) error = corrupt(what, digest, said);
   else if (length !== undefined && Number(length) !== rest) {
     error = new PipelineError('corrupt', `${what} has ${Number(length)} bytes, expected ${rest}`);
   } else if (answer.status === 206 && start !== String(offset)) {

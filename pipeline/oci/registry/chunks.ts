@@ -151,6 +151,11 @@ export function uploadRequest({ to, blob }: Pick<Upload, 'to' | 'blob'>): {
   };
 }
 
+/** What is sent and where to, for messages about the bytes of its source. */
+export function sentName({ digest }: BlobSource, to: Repository): string {
+  return `the blob ${digest} for ${repositoryName(to)}`;
+}
+
 /**
  * A registry that does not know the upload any more, or that got other bytes than left here,
  * may do better in a new upload.
@@ -158,12 +163,12 @@ export function uploadRequest({ to, blob }: Pick<Upload, 'to' | 'blob'>): {
 export async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
   const error = await failure(answer, uploadRequest(upload).what);
   const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
-  if (changed) await readThrough(upload.blob);
+  if (changed) await readThrough(upload);
   if (!changed && answer.status !== 404 && answer.status !== 416) return error;
   return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
 }
 
 /** @throws PipelineError `corrupt` when it was the source that has other bytes */
-async function readThrough(blob: BlobSource): Promise<void> {
-  for await (const _ of checked(blob.open(0), blob));
+async function readThrough({ blob, to }: Upload): Promise<void> {
+  for await (const _ of checked(blob.open(0), blob, sentName(blob, to)));
 }

@@ -38,11 +38,13 @@ export function hasherFor(digest: string): Hash {
  * Passes bytes on and checks them. The last of them are held back until all are known to be
  * right: nobody gets the whole of something wrong.
  *
+ * @param what the content and where it comes from, for messages
  * @throws PipelineError `corrupt` when there are more or fewer bytes, or other ones
  */
 export async function* checked(
   bytes: AsyncIterable<Uint8Array>,
   { digest, size }: { readonly digest: string; readonly size: number },
+  what: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const hasher = hasherFor(digest);
   let count = 0;
@@ -51,20 +53,20 @@ export async function* checked(
     if (held !== undefined) yield held;
     held = chunk;
     count += chunk.length;
-    if (count > size) throw wrongSize(digest, size, `more than ${size}`);
+    if (count > size) throw wrongSize(what, size, `more than ${size}`);
     hasher.update(chunk);
   }
-  if (count !== size) throw wrongSize(digest, size, String(count));
+  if (count !== size) throw wrongSize(what, size, String(count));
   const found = `${algorithmOf(digest)}:${hasher.digest('hex')}`;
-  if (found !== digest) throw corrupt(digest, found);
+  if (found !== digest) throw corrupt(what, digest, found);
   if (held !== undefined) yield held;
 }
 
-function wrongSize(digest: string, size: number, found: string): PipelineError {
-  return new PipelineError('corrupt', `the content of ${digest} has ${found} bytes, expected ${size}`);
+function wrongSize(what: string, size: number, found: string): PipelineError {
+  return new PipelineError('corrupt', `${what} has ${found} bytes, expected ${size}`);
 }
 
-/** The error for content that has another digest than it should. */
-export function corrupt(expected: string, found: string): PipelineError {
-  return new PipelineError('corrupt', `digest mismatch: expected ${expected}, got ${found}`);
+/** The error for content that has another digest than it should; `what` names it and where it comes from. */
+export function corrupt(what: string, expected: string, found: string): PipelineError {
+  return new PipelineError('corrupt', `digest mismatch of ${what}: expected ${expected}, got ${found}`);
 }

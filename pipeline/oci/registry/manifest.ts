@@ -23,8 +23,13 @@ function manifestRequest(reference: Reference, actions: Access['actions']): Omit
   return {
     to: `${reference.repository}/manifests/${nameOf(reference)}`,
     access: { repository: reference.repository, actions },
-    what: `the manifest ${formatReference(reference)}`,
+    what: manifestName(reference),
   };
+}
+
+/** A manifest and where it is, for messages. */
+function manifestName(reference: Reference): string {
+  return `the manifest ${formatReference(reference)}`;
 }
 
 /** What a reference names. HEAD answers in most cases; where it does not tell all, GET does. */
@@ -53,7 +58,8 @@ function told200(answer: Answer, reference: Reference): Descriptor | undefined {
   if (!isDigest(digest) || length === undefined || !/^\d+$/.test(length)) return undefined;
   if (!isManifestType(mediaType)) return undefined;
   if (reference.kind === 'digest') {
-    if (contradicts(digest, reference.digest)) throw corrupt(reference.digest, digest);
+    if (contradicts(digest, reference.digest))
+      throw corrupt(manifestName(reference), reference.digest, digest);
     if (digest !== reference.digest) return undefined;
   }
   return { mediaType, digest, size: Number(length) };
@@ -79,11 +85,11 @@ export function getManifest(
 
 async function readManifest(answer: Answer, reference: Reference, limit: number): Promise<Manifest> {
   const said = header(answer, 'docker-content-digest');
-  const bytes = await readAll(answer, limit, 'a manifest');
+  const bytes = await readAll(answer, limit, manifestName(reference));
   const wanted = reference.kind === 'digest' ? reference.digest : isDigest(said) ? said : undefined;
   const digest = digestOf(bytes, wanted === undefined ? undefined : algorithmOf(wanted));
-  if (wanted !== undefined && digest !== wanted) throw corrupt(wanted, digest);
-  if (isDigest(said) && contradicts(said, digest)) throw corrupt(said, digest);
+  if (wanted !== undefined && digest !== wanted) throw corrupt(manifestName(reference), wanted, digest);
+  if (isDigest(said) && contradicts(said, digest)) throw corrupt(manifestName(reference), said, digest);
   return { mediaType: manifestType(bytes, contentType(answer)), digest, bytes };
 }
 
@@ -100,7 +106,7 @@ export function putManifest(
   { within, again }: PutManifestOptions = {},
 ): Promise<string | undefined> {
   if (reference.kind === 'digest' && reference.digest !== manifest.digest) {
-    return Promise.reject(corrupt(reference.digest, manifest.digest));
+    return Promise.reject(corrupt(manifestName(reference), reference.digest, manifest.digest));
   }
   const { bytes, mediaType } = manifest;
   const request: EndpointRequest = {
@@ -132,7 +138,8 @@ export function putManifest(
     }
     await answer.discard();
     const digest = header(answer, 'docker-content-digest');
-    if (isDigest(digest) && contradicts(digest, manifest.digest)) throw corrupt(manifest.digest, digest);
+    if (isDigest(digest) && contradicts(digest, manifest.digest))
+      throw corrupt(request.what, manifest.digest, digest);
     return header(answer, 'oci-subject');
   });
 }

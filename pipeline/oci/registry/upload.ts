@@ -16,6 +16,7 @@ import {
   READ_AHEAD,
   refusedUpload,
   sendChunks,
+  sentName,
   type Upload,
   uploadRequest,
 } from './chunks.ts';
@@ -76,7 +77,7 @@ export function putBlob(
     begun = undefined;
     for (const location of dead.splice(0)) await cancelEarlier(upload, location);
     const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
-    if (isExpected && isWhole) early ??= wholeBody(source);
+    if (isExpected && isWhole) early ??= wholeBody(source, to);
     // Read anew when it failed; until it is asked for, nobody else hears of that.
     early?.catch(() => {
       early = undefined;
@@ -185,7 +186,7 @@ async function send(
   const { blob, chunk, endpoint, memory } = upload;
   const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
   if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
-    return commit(upload, session.location, await (early ?? wholeBody(blob)));
+    return commit(upload, session.location, await (early ?? wholeBody(blob, upload.to)));
   const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   if (isKept) memory.note(session.location.href);
@@ -214,9 +215,10 @@ function keepsBroken({ endpoint, budget, ...upload }: Upload, { location }: Sess
 }
 
 /** The blob, checked as it leaves: what a registry says about a wrong digest is then its own doing. */
-async function wholeBody(blob: BlobSource): Promise<RequestBody> {
+async function wholeBody(blob: BlobSource, to: Repository): Promise<RequestBody> {
   const { size } = blob;
-  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob);
+  const what = sentName(blob, to);
+  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob, what);
   return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
 }
 
@@ -231,5 +233,5 @@ async function commit(upload: Upload, location: URL, body: RequestBody | undefin
   if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
   await answer.discard();
   const digest = header(answer, 'docker-content-digest');
-  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(blob.digest, digest);
+  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(request.what, blob.digest, digest);
 }

@@ -201,7 +201,9 @@ async function imageSources(
       },
     );
   }
-  const config = await allOf(checked(layout.blobs.read(image.config.digest), image.config));
+  const config = await allOf(
+    checked(layout.blobs.read(image.config.digest), image.config, 'the configuration of the image'),
+  );
   const layers = await plainLayers(layout, image, config);
   const configName = `${image.config.digest.replace(/^.*:/, '')}.json`;
   const tag = name === undefined ? [] : [formatReference(name)];

@@ -163,7 +163,7 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
       ? state.hash.copy()
       : await hashFile(handle, state.size, algorithmOf(digest));
   const name = `${algorithmOf(digest)}:${found.digest('hex')}`;
-  if (name !== digest) throw corrupt(digest, name);
+  if (name !== digest) throw corrupt('the upload', digest, name);
   if ((await blobs.size(digest)) === state.size) return blobs.touch(digest);
   try {
     await handle.sync();

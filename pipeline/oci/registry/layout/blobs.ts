@@ -92,7 +92,7 @@ export function openBlobs(directory: string): Blobs {
     write: async (bytes, blob) => {
       const { path, handle } = await temporary();
       try {
-        await fill(handle, checked(bytes, blob));
+        await fill(handle, checked(bytes, blob, `the blob ${blob.digest} for ${directory}`));
         await adopt(path, blob.digest);
       } catch (error) {
         await rm(path, { force: true });

@@ -25,7 +25,7 @@ export function viewRegistry(view: LayoutView, name: string): Registry {
       const descriptor = await resolve(reference);
       return descriptor && view.manifest(descriptor);
     },
-    getBlob: (_, blob) => checked(view.blobs.read(blob.digest), blob),
+    getBlob: (_, blob) => checked(view.blobs.read(blob.digest), blob, `the blob ${blob.digest} in ${name}`),
     hasBlob: async (_, digest) => (await view.blobs.size(digest)) !== undefined,
     async *listTags({ repository }) {
       yield* [...(await view.contents(repository)).tags.keys()].sort();
