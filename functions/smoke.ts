@@ -11,8 +11,11 @@ import { policyAt } from '../pipeline/policy/read-policy.ts';
 import { RULE_IDS } from '../pipeline/policy/rule-ids.ts';
 import type { BlobSource } from '../pipeline/ports.ts';
 import { whyUnsigned } from '../pipeline/publish/attest/attest.ts';
+import { basesUnder, openBase } from '../pipeline/publish/base.ts';
 import { messageOf } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, OpenBranch } from '../pipeline/publish/delivery/ports.ts';
+import { statusOf } from '../pipeline/publish/delivery/status.ts';
+import { fenceName } from '../pipeline/publish/fence.ts';
 import { placesOf, targetOf } from '../pipeline/publish/target.ts';
 import type { Source } from './receive.ts';
 
@@ -59,6 +62,7 @@ export async function smoke(sources: readonly Source[], ports: DeliveryPorts): P
   };
   await check('the fence is written', () => writeFence(ports));
   await check('records are written and read', () => writeRecord(ports));
+  await check('all records can be read', () => readRecords(ports));
   for (const source of sources) {
     const { repository, branch } = source;
     const places = new Map<string, () => Promise<unknown>>();
@@ -86,6 +90,16 @@ async function writeRecord({ records }: DeliveryPorts): Promise<void> {
   if (!(await records.get(RECORD))) throw new PipelineError('bad-answer', 'what was written is not there');
 }
 
+/** Records of what is published, and of rings: nobody else would say that one is spoilt. */
+async function readRecords({ records }: DeliveryPorts): Promise<void> {
+  const { unread = [], unreadRings = [] } = await statusOf(records);
+  const [first] = [...unread.map((key) => `the record ${key} cannot be read`), ...unreadRings];
+  if (first !== undefined)
+    throw new PipelineError('corrupt', first, {
+      hint: 'see portolan status, and docs/functions.md#disaster-recovery',
+    });
+}
+
 async function withBranch(
   { repository, branch }: Source,
   { open }: DeliveryPorts,
@@ -102,7 +116,7 @@ async function withBranch(
 /** @param places filled with what pushes to each registry's repository */
 async function readPlaces(
   { repository, tip, source }: OpenBranch & { readonly source: Source },
-  { registry, signer: key, isAnonymous, releaserOf }: DeliveryPorts,
+  { registry, fence, signer: key, isAnonymous, releaserOf }: DeliveryPorts,
   places: Map<string, () => Promise<unknown>>,
 ): Promise<void> {
   const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
@@ -113,6 +127,8 @@ async function readPlaces(
     });
   for (const catalog of await publishedCatalogs(repository.objects, tip, policy)) {
     const target = targetOf(policy, catalog, {});
+    await fence.read(fenceName(catalog, target.name));
+    if (target.base) await openBase(basesUnder(policy, registry), target.base);
     const unsigned = whyUnsigned(target.attest, { key, isAnonymous });
     if (unsigned)
       throw new PipelineError('usage', `${catalog}: ${unsigned.message}`, { hint: unsigned.hint });

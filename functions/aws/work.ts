@@ -1,5 +1,6 @@
 /** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
 import { handleDelivery } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import { statusBeside } from '../../pipeline/publish/delivery/status.ts';
 import { smoke } from '../smoke.ts';
 import { attempted, handleDeliveries, type SqsEvent } from './deliveries.ts';
 import { settings } from './env.ts';
@@ -16,9 +17,13 @@ const read = settings();
 const ports = portsOf(read, telemetry);
 const store = bucketMemory(ports.records);
 
-export async function handler(event: SqsEvent | { readonly smoke: true }): Promise<unknown> {
+export async function handler(
+  event: SqsEvent | { readonly smoke: true } | { readonly status: true },
+): Promise<unknown> {
   // Asked by whoever may invoke the function: scripts/smoke-functions.mjs, after a deployment.
   if ('smoke' in event) return smoke(read.sources, ports);
+  // Asked by whoever may invoke the function, for portolan status: this one alone may read branches and registries.
+  if ('status' in event) return statusBeside(read.sources, ports);
   return handleDeliveries(event, {
     queue: read.queue,
     telemetry,

@@ -5,10 +5,11 @@
 import { settings } from './env.ts';
 import { type Host, openHost } from './host.ts';
 import { SERVICES, type Service, TASKS } from './roles.ts';
+import { fileSecret } from './secret.ts';
 import { serve } from './server.ts';
 import { telemetryOf } from './telemetry.ts';
 
-const [role = ''] = process.argv.slice(2);
+const [role = '', ...words] = process.argv.slice(2);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const telemetry = telemetryOf(role, print);
 
@@ -25,7 +26,7 @@ async function main(): Promise<number> {
   }
   const host = await opened(role === 'work');
   try {
-    if (task) return await task(host, print);
+    if (task) return await task(host, print, words);
     if (service) await running(host, service);
     return 0;
   } finally {
@@ -46,6 +47,15 @@ async function opened(supervises: boolean): Promise<Host> {
   }
 }
 
+/** Why no webhook would be believed. */
+async function lackingSecret(path: string | undefined): Promise<string | undefined> {
+  try {
+    return (await fileSecret(path)()) === '' ? 'the webhook secret is empty' : undefined;
+  } catch (error) {
+    return `the webhook secret cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
 /** Runs a service until the process is told to stop; then it is not ready any more. */
 async function running(host: Host, start: (host: Host) => Promise<Service>): Promise<void> {
   const { settings: read, database } = host;
@@ -60,6 +70,8 @@ async function running(host: Host, start: (host: Host) => Promise<Service>): Pro
       'GET /readyz': async () => {
         if (isStopping) return { status: 503, body: 'stopping\n' };
         await database.query('select 1');
+        const lacking = role === 'receive' ? await lackingSecret(read.secrets.webhook) : undefined;
+        if (lacking !== undefined) return { status: 503, body: `${lacking}\n` };
         return { status: 200, body: 'ok\n' };
       },
       'GET /metrics': async () => ({ status: 200, body: await telemetry.metrics() }),

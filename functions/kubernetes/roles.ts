@@ -5,7 +5,7 @@ import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/deliv
 import { messageOf, readRing } from '../../pipeline/publish/delivery/message.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
-import { statusOf, statusText } from '../../pipeline/publish/delivery/status.ts';
+import { isSettled, statusBeside, statusText } from '../../pipeline/publish/delivery/status.ts';
 import { ringsIn } from '../../pipeline/publish/rings/state.ts';
 import { ringsListText } from '../../pipeline/publish/rings/text.ts';
 import { amount, linesText } from '../../pipeline/text.ts';
@@ -33,43 +33,48 @@ export const SERVICES: Readonly<Record<string, (host: Host) => Promise<Service>>
   work: workOff,
 };
 
-/** @returns the exit code */
-export const TASKS: Readonly<Record<string, (host: Host, print: (line: string) => void) => Promise<number>>> =
-  {
-    reconcile: queueDifferences,
-    drift: async ({ settings: { sources }, app, telemetry }) => {
-      await driftAll(sources, app, telemetry);
-      return 0;
-    },
-    smoke: async ({ settings: { sources }, ports }, print) => {
-      const { ok, checks } = await smoke(sources, ports);
-      for (const { what, ok: is, why } of checks)
-        print(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
-      return ok ? 0 : 1;
-    },
-    status: async ({ records, queues }, print) => {
-      const { work, reports, aside } = await queues.depths();
-      print(
-        `${statusText(await statusOf(records))}queued: ${work}, reports: ${reports}, put aside: ${aside}`,
-      );
-      return 0;
-    },
-    rings: async ({ records }, print) => {
-      const { rings, unread } = await ringsIn(records);
-      print(`${ringsListText(rings)}${linesText(unread.map(({ message }) => message))}`.trimEnd());
-      return unread.length > 0 ? 1 : 0;
-    },
-    ring: async ({ ports }, print) => {
-      const { state, missing } = await handleRing(readRing(await text(process.stdin)), ports);
-      print(ringsListText([state]).trimEnd());
-      if (missing > 0) print(`approved: the ring opens after ${amount(missing, 'more approval')}`);
-      return missing > 0 ? 1 : 0;
-    },
-    redrive: async ({ queues }, print) => {
-      print(`${await queues.redrive()} messages are back in their queues`);
-      return 0;
-    },
-  };
+/**
+ * @param words what follows the role
+ * @returns the exit code
+ */
+type Task = (host: Host, print: (line: string) => void, words: readonly string[]) => Promise<number>;
+
+export const TASKS: Readonly<Record<string, Task>> = {
+  reconcile: queueDifferences,
+  drift: async ({ settings: { sources }, app, telemetry }) => {
+    await driftAll(sources, app, telemetry);
+    return 0;
+  },
+  smoke: async ({ settings: { sources }, ports }, print) => {
+    const { ok, checks } = await smoke(sources, ports);
+    for (const { what, ok: is, why } of checks)
+      print(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
+    return ok ? 0 : 1;
+  },
+  status: async ({ settings: { sources }, ports, queues }, print, words) => {
+    const status = await statusBeside(sources, ports);
+    const { work, reports, aside } = await queues.depths();
+    const isJson = words.includes('--json');
+    if (isJson) print(JSON.stringify({ ...status, queued: { work, reports, aside } }));
+    else print(`${statusText(status)}queued: ${work}, reports: ${reports}, put aside: ${aside}`);
+    return isSettled(status) && aside === 0 ? 0 : 1;
+  },
+  rings: async ({ records }, print) => {
+    const { rings, unread } = await ringsIn(records);
+    print(`${ringsListText(rings)}${linesText(unread.map(({ message }) => message))}`.trimEnd());
+    return unread.length > 0 ? 1 : 0;
+  },
+  ring: async ({ ports }, print) => {
+    const { state, missing } = await handleRing(readRing(await text(process.stdin)), ports);
+    print(ringsListText([state]).trimEnd());
+    if (missing > 0) print(`approved: the ring opens after ${amount(missing, 'more approval')}`);
+    return missing > 0 ? 1 : 0;
+  },
+  redrive: async ({ queues }, print) => {
+    print(`${await queues.redrive()} messages are back in their queues`);
+    return 0;
+  },
+};
 
 /** How long a job's end is waited for, in ms: less than routers let an answer take (docs/kubernetes.md). */
 const PATIENCE = 270_000;

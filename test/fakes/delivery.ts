@@ -170,6 +170,8 @@ async function stateOf(
   for (const key of await records.list('')) {
     // It counts its holders: who died and came again is one more.
     if (key.startsWith('lease/')) continue;
+    // They tell what went wrong on the way.
+    if (key.startsWith('failures/')) continue;
     texts[key] = new TextDecoder().decode((await records.get(key))?.bytes);
   }
   const tags: Record<string, string | undefined> = {};

@@ -4,7 +4,7 @@ import type { PublishingJob } from '../../functions/receive.ts';
 import { type SmokeReport, smoke } from '../../functions/smoke.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import type { Message } from '../../pipeline/ports.ts';
+import type { Message, RecordStore } from '../../pipeline/ports.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { publishedIn } from '../../pipeline/publish/documents.ts';
 import { deliver } from '../fakes/delivery.ts';
@@ -57,6 +57,7 @@ test('what can publish passes, and the newest commit is queued', async () => {
     checks: [
       'the fence is written',
       'records are written and read',
+      'all records can be read',
       'sea/catalogs trunk is fetched, and its policy can be used',
       'a blob is pushed to registry.example.com/sea/catalog',
       'the queue takes a push of sea/catalogs trunk',
@@ -71,7 +72,7 @@ const denied = async (): Promise<never> => {
 
 test.each<[string, (ports: DeliveryPorts) => Partial<DeliveryPorts>, string]>([
   ['fence', ({ fence }) => ({ fence: { ...fence, readLease: denied } }), 'the fence is written'],
-  ['records', () => ({ records: { put: denied } as never }), 'records are written and read'],
+  ['records', ({ records }) => ({ records: { ...records, put: denied } }), 'records are written and read'],
   ['source', () => ({ open: denied }), 'sea/catalogs trunk is fetched, and its policy can be used'],
   [
     'registry',
@@ -83,6 +84,20 @@ test.each<[string, (ports: DeliveryPorts) => Partial<DeliveryPorts>, string]>([
   const result = await smoked(change);
   expect(result.report.ok).toBe(false);
   expect(failed(result)).toContain(`${what}: the service answered 403: allow it`);
+});
+
+test('a base image that is not there, and a record that is spoilt', async () => {
+  const base = (text: string): string =>
+    text.replaceAll(/^( *)image: .*$/gm, '$&\n$1base: registry.example.com/sea/none:x');
+  expect(failed(await smoked(() => ({}), base))).toEqual([
+    expect.stringContaining('its policy can be used: base image registry.example.com/sea/none:x not found'),
+  ]);
+  const get: RecordStore['get'] = async () => ({ bytes: new TextEncoder().encode('spoilt'), version: '1' });
+  const list: RecordStore['list'] = async (prefix) => (prefix === 'last/' ? ['last/sea/catalogs/v4.20'] : []);
+  const spoilt = await smoked(({ records }) => ({ records: { ...records, get, list } }));
+  expect(failed(spoilt)).toEqual([
+    expect.stringContaining('all records can be read: the record last/sea/catalogs/v4.20 cannot be read'),
+  ]);
 });
 
 test('a policy that publishes nothing, is not valid, or asks for a signature that nobody can make', async () => {

@@ -95,7 +95,7 @@ async function publishMessage(
   } catch (error) {
     const told = branch.tip === message.commit ? recordOutcome : recordBehind;
     const tell: typeof recordBehind = options.isRetried
-      ? (_, of, { detail }) => noteRetry(ports.records, of, detail)
+      ? (_, of, { detail }) => noteRetry(ports, of, detail)
       : told;
     // What is published has not failed, whatever could not be recorded of it.
     const isFailed = error instanceof PipelineError && !publishing.published.has(message.commit);

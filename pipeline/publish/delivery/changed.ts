@@ -43,11 +43,16 @@ interface At {
   readonly policy: Policy;
 }
 
+/** Without records, as where only a git repository keeps the claims, these alone say what is published. */
+type StandingPorts = Pick<DeliveryPorts, 'fence'> & {
+  readonly records?: DeliveryPorts['records'] | undefined;
+};
+
 /** Catalogs that have a place in the policy. */
 export async function catalogsAt(
   repository: Repository,
   { name, tip, policy }: At,
-  { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
+  { fence, records }: StandingPorts,
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
   const shared = await sharedPlaces(repository.objects, tip, policy);
@@ -80,13 +85,14 @@ interface ContentAt {
 async function hasChanged(
   repository: Repository,
   { catalog, content, at, branch: { name, tip, policy } }: ContentAt,
-  { fence, records }: Pick<DeliveryPorts, 'fence' | 'records'>,
+  { fence, records }: StandingPorts,
 ): Promise<boolean> {
   const standing = await fence.read(at.name);
   if (standing && (await isBehind(repository, tip, standing.commit))) return false;
-  const isThere = standing && (await records.get(`${PUBLISHED}${at.name}`)) !== undefined;
+  const isThere = standing && (!records || (await records.get(`${PUBLISHED}${at.name}`)) !== undefined);
   const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
   if (before?.get(catalog) !== content) return true;
+  if (!records) return false;
   return isUnsettled(repository, tip, await lastWord(records, { repository: name, catalog }));
 }
 

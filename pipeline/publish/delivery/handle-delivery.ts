@@ -37,7 +37,7 @@ export async function handleDelivery(
   const alone = { body, group: id, id };
   // Its first try did not end: it would have been sent on, or be done.
   if (tries > 1) {
-    if (work.kind === 'catalog') await noteRetry(ports.records, work, DEATH);
+    if (work.kind === 'catalog') await noteRetry(ports, work, DEATH);
     await ports.queue.send(alone);
     return DEATH;
   }

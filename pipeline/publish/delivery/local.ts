@@ -26,7 +26,7 @@ import type { DeliveryPorts, ReportPorts } from './ports.ts';
 import { handleReport } from './report.ts';
 import { handleRing, type RingActed } from './ring.ts';
 import { ringMessages } from './rings.ts';
-import { type DeliveryStatus, statusOf } from './status.ts';
+import { type DeliveryStatus, statusBeside, statusOf } from './status.ts';
 
 export interface LocalRequest {
   /** The clone. */
@@ -88,6 +88,12 @@ export async function actOnLocalRings(
 ): Promise<RingActed> {
   const { ports } = await openLocal(request, client);
   return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, { ...ports, seeks: true });
+}
+
+/** What a local delivery has published, beside the revision and the directory's registry. @throws PipelineError as `openLocal` */
+export async function localStatus(request: LocalRequest, client: Registry): Promise<DeliveryStatus> {
+  const { ports } = await openLocal(request, client);
+  return statusBeside([{ repository: REPOSITORY, branch: BRANCH }], ports);
 }
 
 async function openLocal(request: LocalRequest, client: Registry) {

@@ -21,6 +21,8 @@ export interface Outcome {
   readonly untold?: true;
   /** Set on a failure that is tried again at once: people are told that it waits. */
   readonly retried?: true;
+  /** When that was known, in ISO 8601; older records do not say it. */
+  readonly at?: string;
 }
 
 /** Where records of outcomes begin. */
@@ -51,7 +53,27 @@ export interface End extends Pick<Outcome, 'detail' | 'documents'> {
   readonly state: Exclude<OutcomeState, 'pending'>;
 }
 
-type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'>;
+type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'> & Partial<Pick<DeliveryPorts, 'now'>>;
+
+/** Where the last failure of each catalog stands; a publish that succeeds leaves it. */
+const FAILURES = 'failures/';
+
+/** A failure with its time, noted for `portolan status`. */
+async function timed(
+  { records, now }: Pick<OutcomePorts, 'records' | 'now'>,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { state } = outcome;
+  if (!now || (state !== 'failed' && state !== 'refused')) return outcome;
+  const whole: Outcome = { ...outcome, at: now().toISOString() };
+  await records.put(`${FAILURES}${nameOf(outcome)}`, new TextEncoder().encode(`${JSON.stringify(whole)}\n`));
+  return whole;
+}
+
+/** The last failure of every catalog, however it went on. */
+export function lastFailures(records: RecordStore, unread: (key: string) => void): Promise<Outcome[]> {
+  return outcomesIn(records, FAILURES, unread);
+}
 
 /** Of a commit's status; that of a catalog has its name behind. */
 export const CONTEXT = 'portolan/publish';
@@ -94,7 +116,7 @@ export async function recordOutcome(
 ): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
-  const outcome: Outcome = { repository, catalog, commit, ...end };
+  const outcome = await timed(ports, { repository, catalog, commit, ...end });
   const known = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
   if (!known || known.untold) return noteOutcome(records, { ...outcome, untold: true });
   await recordLast(records, outcome);
@@ -129,7 +151,7 @@ export async function recordBehind(
   end: End,
 ): Promise<void> {
   const { records } = ports;
-  const outcome: Outcome = { repository, catalog, commit, ...end };
+  const outcome = await timed(ports, { repository, catalog, commit, ...end });
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   await askReport(ports, outcome);
@@ -140,14 +162,16 @@ export async function recordBehind(
  * status for each publish.
  */
 export async function noteRetry(
-  records: RecordStore,
+  ports: Pick<OutcomePorts, 'records' | 'now'>,
   { repository, catalog, commit }: CatalogMessage,
   detail: string,
 ): Promise<void> {
+  const { records } = ports;
   const known = await outcomeAt(records, { repository, catalog, commit });
   if (known && isDone(known)) return;
   const untold = !known || known.untold ? ({ untold: true } as const) : {};
-  const outcome: Outcome = { repository, catalog, commit, state: 'failed', detail, retried: true, ...untold };
+  const failure: Outcome = { repository, catalog, commit, state: 'failed', detail, retried: true, ...untold };
+  const outcome = await timed(ports, failure);
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
 }
@@ -261,12 +285,20 @@ function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>
 }
 
 /** The last word on every catalog. @param unread told of the keys of records that cannot be read */
-export async function lastOutcomes(
+export function lastOutcomes(
   records: RecordStore,
   unread: (key: string) => void = () => undefined,
 ): Promise<Outcome[]> {
+  return outcomesIn(records, LAST, unread);
+}
+
+async function outcomesIn(
+  records: RecordStore,
+  prefix: string,
+  unread: (key: string) => void,
+): Promise<Outcome[]> {
   const found: Outcome[] = [];
-  for (const key of await records.list(LAST)) {
+  for (const key of await records.list(prefix)) {
     const stored = await records.get(key);
     const outcome = outcomeIn(stored);
     if (outcome) found.push(outcome);

@@ -1,10 +1,13 @@
 /** What is published, from which commit, and what is pending or failed. */
 import { compareText } from '../../../catalog/go/text.ts';
+import { PipelineError } from '../../error.ts';
 import type { RecordStore, Retirement } from '../../ports.ts';
-import { plain } from '../../text.ts';
-import { type Current, publishedIn } from '../documents.ts';
-import { type RingState, ringsIn } from '../rings/state.ts';
-import { lastOutcomes, type Outcome } from './outcome.ts';
+import { amount, plain } from '../../text.ts';
+import { type Current, type PublishedFrom, publishedIn } from '../documents.ts';
+import { type RingState, recordRings, ringsIn } from '../rings/state.ts';
+import { type CatalogStatus, type ComparePorts, compareBranch, type TagStatus } from './compare.ts';
+import { lastFailures, lastOutcomes, type Outcome } from './outcome.ts';
+import type { DeliveryPorts } from './ports.ts';
 
 export interface DeliveryStatus {
   readonly published: readonly Current[];
@@ -16,51 +19,150 @@ export interface DeliveryStatus {
   readonly unreadRings?: readonly string[];
   /** Keys of other records that cannot be read; absent where all can. */
   readonly unread?: readonly string[];
+  /** The last failure of each catalog, however it went on; absent where none was. */
+  readonly lastFailures?: readonly Outcome[];
+  /** What was found beside the branch and the registry; absent where only records were read. */
+  readonly catalogs?: readonly CatalogStatus[];
+  /** Why further branches could not be looked at; absent where all could. */
+  readonly unreached?: readonly string[];
+  /** When that was looked at, in ISO 8601. */
+  readonly at?: string;
+}
+
+/** A status beside the branches and the registry, for whoever has them. */
+export async function statusBeside(
+  branches: readonly PublishedFrom[],
+  ports: Omit<ComparePorts, 'ringStore'> &
+    Partial<Pick<ComparePorts, 'ringStore'>> &
+    Pick<DeliveryPorts, 'now'>,
+): Promise<DeliveryStatus> {
+  const { records, now } = ports;
+  const ringStore: ComparePorts['ringStore'] = (catalog, name) => {
+    if (ports.ringStore) return ports.ringStore(catalog, name);
+    if (records) return recordRings(records, catalog, name);
+    throw new TypeError('internal error: rings are kept nowhere');
+  };
+  const known = records ? await statusOf(records) : { published: [], last: [] };
+  const catalogs: CatalogStatus[] = [];
+  const unreached: string[] = [];
+  for (const from of branches) {
+    try {
+      catalogs.push(...(await compareBranch(from, { ...ports, ringStore })));
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      unreached.push(`cannot look at ${from.repository} ${from.branch}: ${error.message}`);
+    }
+  }
+  return { ...known, catalogs, at: now().toISOString(), ...(unreached.length === 0 ? {} : { unreached }) };
 }
 
 export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
   const keys: string[] = [];
   const note = (key: string): void => void keys.push(key);
-  const [published, last, { rings, unread }] = await Promise.all([
+  const [published, last, failures, { rings, unread }] = await Promise.all([
     publishedIn(records, new Set(), note),
     lastOutcomes(records, note),
+    lastFailures(records, note),
     ringsIn(records),
   ]);
   return {
     ...{ published, last },
+    ...(failures.length === 0 ? {} : { lastFailures: failures }),
     ...(rings.length === 0 ? {} : { rings }),
     ...(unread.length === 0 ? {} : { unreadRings: unread.map(({ message }) => message) }),
     ...(keys.length === 0 ? {} : { unread: keys.sort(compareText) }),
   };
 }
 
-/** Whether the latest commit of every catalog is published, and all records can be read. */
-export function isSettled({ last, unreadRings = [], unread = [] }: DeliveryStatus): boolean {
-  return (
-    unreadRings.length + unread.length === 0 &&
-    last.every(({ state }) => state === 'published' || state === 'retired')
-  );
+/** Whether the newest content of every catalog is published and in the registry, and all records can be read. */
+export function isSettled(status: DeliveryStatus): boolean {
+  const { last, unreadRings = [], unread = [], unreached = [], catalogs = [] } = status;
+  const unknown = unreadRings.length + unread.length + unreached.length;
+  return unknown === 0 && last.every(isEnded) && catalogs.every(({ problems }) => problems.length === 0);
+}
+
+function isEnded({ state }: Outcome): boolean {
+  return state === 'published' || state === 'retired';
+}
+
+interface Named {
+  readonly catalog: string;
+  readonly repository: string | undefined;
+}
+
+/** Of two repositories, catalogs of one name are two; old records do not say of which they are. */
+function isSame(one: Outcome, { catalog, repository }: Named): boolean {
+  return one.catalog === catalog && (repository === undefined || one.repository === repository);
 }
 
 /** The status for people. */
-export function statusText({ published, last, unreadRings = [], unread = [] }: DeliveryStatus): string {
-  const unreadable = [...unreadRings, ...unread.map((key) => `the record ${key} cannot be read`)].map(plain);
-  if (published.length === 0 && last.length === 0 && unreadable.length === 0)
-    return 'nothing has been published yet\n';
-  const isSame = (one: Outcome, { catalog, from }: Current): boolean =>
-    one.catalog === catalog && (from === undefined || one.repository === from.repository);
-  const lines = published.flatMap((current) => [
-    ...publishedLines(current),
-    ...last
-      .filter((one) => isSame(one, current) && one.state !== 'published' && one.state !== 'retired')
-      .map(lineOf),
-  ]);
-  const unpublished = last.filter((one) => !published.some((current) => isSame(one, current)));
-  const others = unpublished.flatMap((one) => [
-    `${plain(one.repository)}  ${plain(one.catalog)}`,
-    lineOf(one),
-  ]);
-  return `${[...lines, ...others, ...unreadable].join('\n')}\n`;
+export function statusText(status: DeliveryStatus): string {
+  const { published, last, unreadRings = [], unread = [], unreached = [], catalogs = [] } = status;
+  const looked = new Set(catalogs.map((one) => `${one.repository} ${one.catalog} ${one.tag?.image}`));
+  const lines = catalogs.flatMap((one) => [...comparedLines(one, status), ...openLines(one, status)]);
+  const named: Named[] = [...catalogs];
+  for (const current of published) {
+    const { catalog, image, from } = current;
+    named.push({ catalog, repository: from?.repository });
+    if (looked.has(`${from?.repository} ${catalog} ${image}`)) continue;
+    lines.push(...publishedLines(current), ...openLines({ catalog, repository: from?.repository }, status));
+  }
+  for (const one of last.filter((outcome) => !named.some((name) => isSame(outcome, name))))
+    lines.push(`${plain(one.repository)}  ${plain(one.catalog)}`, lineOf(one, status.at));
+  const records = unread.map((key) => `the record ${key} cannot be read`);
+  lines.push(...[...unreadRings, ...records, ...unreached].map(plain));
+  return lines.length === 0 ? 'nothing has been published yet\n' : `${lines.join('\n')}\n`;
+}
+
+function comparedLines(
+  one: CatalogStatus,
+  { at, lastFailures: failures = [], last }: DeliveryStatus,
+): string[] {
+  const { repository, branch, catalog, tag, rings, holds, problems, committed } = one;
+  const open = last.some((outcome) => isSame(outcome, one) && !isEnded(outcome));
+  const failure = failures.find((outcome) => isSame(outcome, one));
+  const image = tag === undefined ? '' : `  ${plain(tag.image)}`;
+  const age = [committed && ageOf(committed, at), behindText(one)].filter(Boolean).join(', ');
+  const epoch = tag?.epoch ? `, epoch ${tag.epoch}` : '';
+  return [
+    `${plain(repository)} ${plain(branch)}  ${plain(catalog)}${image}`,
+    ...(tag?.commit === undefined ? [] : [`  commit  ${tag.commit} (${age}${epoch})`, ...digestLines(tag)]),
+    ...rings.map((ring) => `  ring    ${plain(ring.image)}  ${ring.commit ?? 'none'}`),
+    ...holds.map(({ commit, bundle, by, why }) =>
+      plain(`  held    ${commit ?? bundle ?? 'the catalog'}: ${why} (${by})`),
+    ),
+    ...(failure && !open ? [`  last failure  ${lineOf(failure, at).trim()}`] : []),
+    ...problems.map((problem) => `  PROBLEM ${plain(problem)}`),
+  ];
+}
+
+function digestLines({ digest, registry }: TagStatus): string[] {
+  const found = registry === undefined ? 'unknown' : (registry ?? 'no such tag');
+  return [`  digest  ${digest}`, `  tag     ${found === digest ? 'the same' : found}`];
+}
+
+function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
+  if (behind === undefined) return tag?.commit === undefined ? '' : `not among the last commits of ${branch}`;
+  if (behind === 0) return `newest of ${branch}`;
+  const same = problems.length === 0 ? ', same content' : '';
+  return `${amount(behind, 'commit')} behind ${branch}${same}`;
+}
+
+/** What waits, was refused or failed last. */
+function openLines(of: Named, { last, at }: DeliveryStatus): string[] {
+  return last.filter((one) => isSame(one, of) && !isEnded(one)).map((one) => lineOf(one, at));
+}
+
+/** How long ago something was, in the largest unit that fits. */
+function ageOf(time: string, now: string | undefined): string {
+  const seconds = Math.max(0, Math.floor((Date.parse(now ?? time) - Date.parse(time)) / 1000));
+  for (const [unit, length] of [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ] as const)
+    if (seconds >= length) return `${amount(Math.floor(seconds / length), unit)} old`;
+  return `${amount(seconds, 'second')} old`;
 }
 
 function publishedLines({ catalog, image, commit, digest, epoch, retired, from }: Current): string[] {
@@ -78,6 +180,7 @@ const RETIRED: Readonly<Record<Retirement, string>> = {
   delete: 'retired, image deleted',
 };
 
-function lineOf({ state, commit, detail }: Outcome): string {
-  return `  ${state.padEnd(7)} ${commit}: ${plain(detail)}`;
+function lineOf({ state, commit, detail, at }: Outcome, now: string | undefined): string {
+  const age = at === undefined || now === undefined ? '' : ` (${ageOf(at, now)})`;
+  return `  ${state.padEnd(7)} ${commit}${age}: ${plain(detail)}`;
 }

@@ -1,0 +1,158 @@
+/** What a branch publishes, beside the branch itself, the fence and the registry: looked at now, for whoever operates it. */
+import { PipelineError } from '../../error.ts';
+import { readCommit } from '../../git/commit.ts';
+import { hasCommit } from '../../git/fetch-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { ImageLocation } from '../../oci/registry/image-location.ts';
+import { openDestination } from '../../oci/registry/open.ts';
+import { policyAt } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import type { StandingClaim } from '../../ports.ts';
+import type { PublishedFrom } from '../documents.ts';
+import { fenceName } from '../fence.ts';
+import { type Hold, type RingStore, ringsName } from '../rings/state.ts';
+import { type CatalogAt, catalogsAt, type FencedTarget } from './changed.ts';
+import type { DeliveryPorts } from './ports.ts';
+
+/** A tag: what is recorded of it, and what the registry has. */
+export interface TagStatus {
+  /** The place, as it is written in the policy. */
+  readonly image: string;
+  readonly commit?: string;
+  readonly epoch?: number;
+  /** Digest of the image that was published last. */
+  readonly digest?: string;
+  /** Digest that the tag names; null where the tag does not exist. */
+  readonly registry?: string | null;
+}
+
+export interface CatalogStatus extends PublishedFrom {
+  readonly catalog: string;
+  /** The tag that a publish moves; undefined where the policy names none of its own. */
+  readonly tag?: TagStatus;
+  /** When the published commit was made, in ISO 8601. */
+  readonly committed?: string;
+  /** Commits of the branch after the published one; left out where the branch does not have it. */
+  readonly behind?: number;
+  /** The tags of the rings after the first one. */
+  readonly rings: readonly TagStatus[];
+  readonly holds: readonly Hold[];
+  /** What is wrong, one line each; empty where all is as it should be. */
+  readonly problems: readonly string[];
+}
+
+export type ComparePorts = Pick<DeliveryPorts, 'open' | 'fence' | 'registry'> &
+  Partial<Pick<DeliveryPorts, 'records'>> & {
+    /** Where the rings of a catalog are kept. */
+    readonly ringStore: (catalog: string, name: string) => RingStore;
+  };
+
+/** @throws PipelineError `usage` for a policy that cannot be used, and as `open` */
+export async function compareBranch(from: PublishedFrom, ports: ComparePorts): Promise<CatalogStatus[]> {
+  const { repository, tip, close } = await ports.open(from);
+  try {
+    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    const all = await catalogsAt(repository, { name: from.repository, tip, policy }, ports);
+    const found: CatalogStatus[] = [];
+    for (const one of all) found.push(await compared(one, { from, repository, tip }, ports));
+    return found;
+  } finally {
+    await close();
+  }
+}
+
+interface Branch {
+  readonly from: PublishedFrom;
+  readonly repository: Repository;
+  readonly tip: string;
+}
+
+async function compared(one: CatalogAt, branch: Branch, ports: ComparePorts): Promise<CatalogStatus> {
+  const { catalog, at, isChanged, unread } = one;
+  const base = { repository: branch.from.repository, branch: branch.from.branch, catalog };
+  if (!at) {
+    const problem = 'the policy names no place for it that is its own';
+    return { ...base, rings: [], holds: [], problems: [problem] };
+  }
+  const problems: string[] = [];
+  const note = (problem: string): void => void problems.push(problem);
+  const claim = await tried(() => ports.fence.read(at.name), note);
+  const tag = await tagStatus({ to: at.target.to, name: at.target.name }, claim, ports, note);
+  const age = claim ? await tried(() => ageOf(claim.commit, branch), note) : undefined;
+  if (claim && age?.behind === undefined) note(`the branch does not have the published ${claim.commit}`);
+  if (!claim && problems.length === 0) note('it has never been published');
+  if (claim && isChanged && !unread && age?.behind !== 0) note(`its newest content is not published`);
+  const rings = await ringTags(catalog, at, ports, note);
+  const { holds = [] } = (await tried(() => ringsOf(catalog, at, ports), note)) ?? {};
+  return { ...base, tag, ...age, rings, holds, problems: [...new Set(problems)] };
+}
+
+/** What cannot be found out is a problem, and hides nothing else. */
+async function tried<T>(ask: () => Promise<T>, note: (problem: string) => void): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    note(error.message);
+    return undefined;
+  }
+}
+
+async function tagStatus(
+  { to, name: image }: { readonly to: ImageLocation; readonly name: string },
+  claim: StandingClaim | undefined,
+  { registry: client }: ComparePorts,
+  note: (problem: string) => void,
+): Promise<TagStatus> {
+  const found = await tried(async () => {
+    const { registry, reference } = await openDestination(to, client);
+    return (await registry.resolve(reference))?.digest ?? null;
+  }, note);
+  const registry = found === undefined ? {} : { registry: found };
+  if (!claim) return { image, ...registry };
+  const { commit, epoch, digest, retired } = claim;
+  if (found === null && retired === undefined) note(`the tag ${image} does not exist`);
+  if (found && found !== digest && retired === undefined)
+    note(`the tag ${image} names ${found}, which was not published last`);
+  return { image, commit, epoch, digest, ...registry };
+}
+
+async function ringTags(
+  catalog: string,
+  { target }: FencedTarget,
+  ports: ComparePorts,
+  note: (problem: string) => void,
+): Promise<TagStatus[]> {
+  const found: TagStatus[] = [];
+  for (const { name, place: to } of target.rings.slice(1)) {
+    const claim = await tried(() => ports.fence.read(fenceName(catalog, name)), note);
+    found.push(await tagStatus({ to, name }, claim, ports, note));
+  }
+  return found;
+}
+
+async function ringsOf(catalog: string, { target }: FencedTarget, { ringStore }: ComparePorts) {
+  if (target.rings.length === 0) return undefined;
+  return (await ringStore(catalog, ringsName(catalog, target)).read()).state;
+}
+
+/** Commits that are looked through for the published one. */
+const MOST_BEHIND = 1000;
+
+/** How old a commit is, and how many commits the branch has after it, by first parents. */
+async function ageOf(
+  commit: string,
+  { repository, tip }: Branch,
+): Promise<Pick<CatalogStatus, 'committed' | 'behind'>> {
+  if (!(await hasCommit(repository, commit))) return {};
+  const { objects } = repository;
+  const committed = new Date((await readCommit(objects, commit)).committer.time * 1000).toISOString();
+  if (commit !== tip) await repository.bringHistory([tip]);
+  let at: string | undefined = tip;
+  for (let behind = 0; at !== undefined && behind <= MOST_BEHIND; behind++) {
+    if (at === commit) return { committed, behind };
+    [at] = (await readCommit(objects, at)).parents;
+  }
+  return { committed };
+}
