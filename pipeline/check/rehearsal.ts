@@ -155,6 +155,56 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   };
 }
 
+/** How many merges pass, and how many do not; each merge counts once. */
+export interface MergeCounts {
+  readonly atOnce: number;
+  readonly afterApproval: number;
+  readonly fail: number;
+  /** Those that need an approval which the policy names nobody for. */
+  readonly orphans: number;
+  /** Those that could not be checked completely. */
+  readonly unfinished: number;
+}
+
+/** The counts that every output of a rehearsal shows. */
+export function countsOf(merges: readonly RehearsedMerge[]): MergeCounts {
+  const open = merges.filter(({ state }) => state === 'pending');
+  const afterApproval = open.filter(({ asked }) => asked.length > 0).length;
+  const orphans = orphansOf(merges).length;
+  const fail = stoppedOf(merges).length;
+  return {
+    atOnce: merges.length - open.length - fail,
+    afterApproval,
+    fail,
+    orphans,
+    unfinished: open.length - afterApproval - orphans,
+  };
+}
+
+/** Rules by the harm that they report, the worst first. */
+const WORST = [
+  'graph/package-removed',
+  'graph/channel-removed',
+  'graph/strands-installed-v0',
+  'graph/strands-installed-v1',
+  'graph/automatic-downgrade',
+  'graph/head-regression',
+  'graph/strands-on-platform-upgrade',
+  'graph/upgrade-lost-v1',
+];
+
+/** The merge whose error hurts most clusters, with that error; the latest of equals. */
+export function worstOf(
+  merges: readonly RehearsedMerge[],
+): { readonly merge: RehearsedMerge; readonly error: Finding } | undefined {
+  const rank = ({ rule }: Finding): number => (WORST.includes(rule) ? WORST.indexOf(rule) : WORST.length);
+  const all = stoppedOf(merges).flatMap((merge) => merge.errors.map((error) => ({ merge, error })));
+  return all.sort(
+    (a, b) =>
+      rank(a.error) - rank(b.error) || (b.error.installed?.length ?? 0) - (a.error.installed?.length ?? 0),
+  )[0];
+}
+
 const SAME: PastLayout = { kind: 'same' };
 
 /** What a clone lacks leaves the check of today's layout. */

@@ -1,19 +1,48 @@
-/** A rehearsal in a terminal: what would have been stopped and why, who would have been asked, what to write. */
-import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../check/rehearsal.ts';
+/** A rehearsal in a terminal: what fails and why, who would have been asked, what to write. */
+import {
+  countsOf,
+  orphansOf,
+  type Rehearsal,
+  type RehearsedMerge,
+  stoppedOf,
+  worstOf,
+} from '../check/rehearsal.ts';
 import { amount, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */
 const SHOWN = 15;
 
-/** How many merges would have passed, waited and failed, in one line. */
+/** How many merges pass at once, pass after an approval and fail, in one line. */
 export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
-  const count = (state: string): number => merges.filter((merge) => merge.state === state).length;
-  const parts = [
-    `${count('success')} would have passed`,
-    `${count('pending')} would have waited`,
-    `${count('failure')} would have been stopped`,
+  return `of ${amount(merges.length, 'merge')} (${from} to ${to}), ${countsText(merges)}`;
+}
+
+function countsText(merges: readonly RehearsedMerge[]): string {
+  const { atOnce, afterApproval, fail, orphans, unfinished } = countsOf(merges);
+  const verb = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+  return [
+    verb(atOnce, 'passes at once', 'pass at once'),
+    verb(afterApproval, 'passes after an approval', 'pass after an approval'),
+    verb(fail, 'fails', 'fail'),
+    ...(orphans > 0
+      ? [`${verb(orphans, 'needs', 'need')} an approval that nobody in the policy can give`]
+      : []),
+    ...(unfinished > 0 ? [`${unfinished} could not be checked completely`] : []),
+  ].join(', ');
+}
+
+/** The most serious error of all merges, with its pull request and fix; nothing where no merge fails. */
+export function worstLines({ merges }: Rehearsal): string[] {
+  const worst = worstOf(merges);
+  if (!worst) return [];
+  const { merge, error } = worst;
+  const request = /#\d+/.exec(merge.subject)?.[0];
+  const where = [request, merge.commit.slice(0, 12)].filter((text) => text !== undefined).join(', ');
+  return [
+    `most serious: ${merge.date} ${merge.subject} (${where})`,
+    `  ${error.rule}: ${error.message}`,
+    ...(error.hint === undefined ? [] : [`  fix: ${error.hint}`]),
   ];
-  return `of ${amount(merges.length, 'merge')} (${from} to ${to}), ${parts.join(', ')}`;
 }
 
 /** What a rehearsal cannot know, so that nobody takes it for more. */
@@ -22,7 +51,7 @@ export function rehearsalNotes({ merges }: Rehearsal): string[] {
   return [
     ...(isWaiting
       ? [
-          'Git does not record reviews: a merge that needs an approval counts as waiting, even if somebody approved it.',
+          'Git does not record reviews: a merge that needs an approval counts as passing after an approval, even if somebody approved it.',
         ]
       : []),
     'No registry was contacted: whether images exist was not checked.',
@@ -35,37 +64,24 @@ export const NAMING: readonly string[] = [
   'to name them in the policy: owners: {admins: [LOGIN]}',
 ];
 
-/** Most denied merges that a summary names. */
+/** Most failed merges that a summary names. */
 const NAMED = 5;
 
-/** A rehearsal in a few lines: how many merges pass, which are denied, and what could not be checked. */
-export function rehearsalSummary({ merges, unchecked }: Rehearsal): string[] {
-  const denied = merges.filter((merge) => merge.denied);
-  const failed = merges.filter(({ state, denied: isDenied }) => state === 'failure' && !isDenied).length;
-  const open = merges.filter(({ state }) => state === 'pending');
-  const approvable = open.filter(({ asked }) => asked.length > 0).length;
-  const orphans = orphansOf(merges).length;
-  const unfinished = open.length - approvable - orphans;
-  const passed = merges.length - denied.length - failed - open.length + approvable;
-  const others = [
-    ...(orphans > 0 ? [`${orphans} would need an approval that nobody in the policy can give`] : []),
-    ...(unfinished > 0 ? [`${unfinished} could not be checked completely`] : []),
-    ...(failed > 0 ? [`${failed} would fail`] : []),
-    ...(denied.length > 0 ? [`${denied.length} would be denied`] : []),
-  ];
-  const approved = approvable > 0 ? ` (${approvable} of them after an approval)` : '';
-  const first = [
-    `of the last ${amount(merges.length, 'merge')}, ${passed} would pass${approved}`,
-    ...others,
-  ].join(', ');
+/** A rehearsal in a few lines: how many merges pass, which fail, and what could not be checked. */
+export function rehearsalSummary(rehearsal: Rehearsal): string[] {
+  const { merges, unchecked } = rehearsal;
+  const denied = stoppedOf(merges);
+  const { fail, orphans, unfinished } = countsOf(merges);
+  const first = `of the last ${amount(merges.length, 'merge')}, ${countsText(merges)}`;
   const hasCatalog = merges.length === 0 || merges.some(({ packages }) => packages.length > 0);
   const rest = denied.length - NAMED;
   return [
     `past merges: ${merges.length > 0 ? first : `none was checked${unchecked.length > 0 ? '' : ', because the branch has only one commit'}`}`,
     ...(hasCatalog ? [] : ['  none of them changes a package, so no catalog was checked']),
+    ...worstLines(rehearsal).map((line) => `  ${line}`),
     ...denied.slice(0, NAMED).map((merge) => `  ${mergeText(merge)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
-    ...(others.length > 0
+    ...(fail + orphans + unfinished > 0
       ? ['  to see why, and what to write into the policy where it is intended: portolan rehearse']
       : []),
     ...unchecked.slice(0, NAMED).map(({ what, why }) => `  not checked: ${what}: ${why}`),
@@ -84,7 +100,8 @@ export function rehearsalText(rehearsal: Rehearsal): string {
   const unknown = rehearsal.merges.filter(({ author }) => author === undefined).length;
   const parts = [
     [rehearsalHeadline(rehearsal), ...rehearsalNotes(rehearsal).map((note) => `  ${note}`)],
-    titled('Stopped:', stopped.map(mergeText)),
+    worstLines(rehearsal),
+    titled('Fail:', stopped.map(mergeText)),
     titled(
       'Asked for approval:',
       people.map(({ login, merges }) => `${login}: ${amount(merges, 'merge')}`),

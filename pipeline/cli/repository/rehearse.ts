@@ -39,9 +39,9 @@ export const command: Command = {
     format: { value: 'text|json', description: 'output format (default: text)' },
   },
   details: [
-    'Checks past merges as the gate would have checked them, and needs no configuration: what would have been stopped and',
-    'why, who would have been asked for an approval, and which clusters would have been stranded. Past reviews are not',
-    'known, so a merge that needs an approval counts as waiting. Nothing outside the clone is contacted.',
+    'Checks past merges as the gate would have checked them, and needs no configuration: what fails and why, who',
+    'would have been asked for an approval, and which clusters would have been stranded. Past reviews are not known, so a',
+    'merge that needs an approval counts as passing after it. Nothing outside the clone is contacted.',
   ].join('\n'),
   examples: ['portolan rehearse', 'portolan rehearse --repo ../catalogs --last 50 --admin alice'],
   run: async (invocation, terminal) => {
@@ -58,7 +58,7 @@ export const command: Command = {
         policy,
         today: terminal.now().toISOString().slice(0, 10),
         progress: ({ done, merges, stopped }) =>
-          tell(() => `${done} of ${merges} merges checked, ${stopped} would have been stopped`),
+          tell(() => `${done} of ${merges} merges checked, ${stopped} fail`),
       });
       clear();
       if (rehearsal.to === '') throw noMerges(head, repository);

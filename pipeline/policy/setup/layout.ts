@@ -35,7 +35,8 @@ export function layoutOf(
   const isOther = (path: string): boolean => !FORMAT.test(path) || (read.has(path) && !isCatalog.has(path));
   const byFolder = filesByFolder(paths);
   const found = new Map<string, Found>();
-  const repository = { isOther, byFolder };
+  const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ path }) => path));
+  const repository = { isOther, byFolder, whole };
   for (const shape of withCatalogNames(withoutOddNames(shapes)).flatMap((one) =>
     withFileNames(one, repository),
   )) {
@@ -265,6 +266,8 @@ function catalogFolder(shape: Shape | undefined): number | undefined {
 }
 
 interface Repository {
+  /** Paths of files with whole packages. */
+  readonly whole: ReadonlySet<string>;
   /** Whether a path is something else than a catalog's. */
   readonly isOther: (path: string) => boolean;
   /** Names of the files in each folder, and in those below it as paths. */
@@ -315,13 +318,15 @@ function partText(part: Part): string {
 }
 
 /** Whether folders hold several files, all of which are the catalog's. */
-function isAllCatalog({ files }: Shape, depth: number, { isOther, byFolder }: Repository): boolean {
+function isAllCatalog({ files }: Shape, depth: number, { isOther, byFolder, whole }: Repository): boolean {
+  const own = new Set(files.map(({ path }) => path));
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, depth).join('/')));
   let isMany = false;
   for (const folder of folders) {
     const inside = (byFolder.get(folder) ?? []).filter((path) => !path.split('/').at(-1)?.startsWith('.'));
     isMany ||= inside.length > 1;
-    if (inside.some((path) => isOther(`${folder}/${path}`))) return false;
+    const isForeign = (path: string): boolean => isOther(path) || (whole.has(path) && !own.has(path));
+    if (inside.some((path) => isForeign(`${folder}/${path}`))) return false;
   }
   return isMany;
 }

@@ -1,7 +1,13 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
-import { orphansOf, type Rehearsal, type RehearsedMerge, stoppedOf } from '../../check/rehearsal.ts';
+import {
+  countsOf,
+  orphansOf,
+  type Rehearsal,
+  type RehearsedMerge,
+  stoppedOf,
+} from '../../check/rehearsal.ts';
 import { amount, shortList } from '../../text.ts';
-import { NAMING, packageText, rehearsalHeadline, rehearsalNotes } from '../rehearsal-text.ts';
+import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
 import { staticPage } from './static-page.ts';
@@ -50,26 +56,37 @@ export function rehearsalPage({ rehearsal, name, policy }: RehearsalPage): strin
 }
 
 function tiles(rehearsal: Rehearsal): string {
-  const { merges } = rehearsal;
-  const tile = (state: RehearsedMerge['state'], style: string, text: string): string => {
-    const count = merges.filter((merge) => merge.state === state).length;
-    return `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
-  };
-  return `<div class="tiles">${[
-    tile('success', 'good', 'would have passed'),
-    tile('pending', 'wait', 'would have waited for an approval or a check'),
-    tile('failure', 'stop', 'would have been stopped'),
-  ].join('')}</div><p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
+  const { atOnce, afterApproval, fail, orphans, unfinished } = countsOf(rehearsal.merges);
+  const tile = (count: number, style: string, text: string): string =>
+    `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
+  const open = orphans + unfinished;
+  const all = [
+    ...(open > 0
+      ? [tile(open, 'wait', 'cannot pass yet: nobody can approve, or not checked completely')]
+      : []),
+    tile(fail, fail > 0 ? 'stop' : 'good', fail === 1 ? 'fails' : 'fail'),
+  ];
+  const passes = [
+    tile(atOnce, atOnce > 0 ? 'good' : 'wait', atOnce === 1 ? 'passes at once' : 'pass at once'),
+    tile(afterApproval, 'wait', afterApproval === 1 ? 'passes after an approval' : 'pass after an approval'),
+  ];
+  return `<div class="tiles">${[...passes, ...all].join('')}</div>${worstPart(rehearsal)}<p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
+}
+
+/** The most serious error, before anything is counted. */
+function worstPart(rehearsal: Rehearsal): string {
+  const lines = worstLines(rehearsal);
+  return lines.length === 0 ? '' : `<p class="worst">${lines.map(escapeXml).join('<br>')}</p>`;
 }
 
 function stoppedPart({ merges }: Rehearsal): string {
   const stopped = stoppedOf(merges);
-  if (stopped.length === 0) return part('What would have been stopped', '<p>Nothing.</p>');
+  if (stopped.length === 0) return part('Merges that fail', '<p>Nothing.</p>');
   const rows = stopped.map(
     ({ commit, date, subject, author, headline, errors }) =>
       `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)} <small class="hash">${escapeXml(commit.slice(0, 12))}${author === undefined ? '' : ` by ${escapeXml(author)}`}</small></td><td>${escapeXml(headline)}${errorList(errors)}</td></tr>`,
   );
-  return part('What would have been stopped', table(['Day', 'Merge', 'Why'], rows, 'stacked'));
+  return part('Merges that fail', table(['Day', 'Merge', 'Why'], rows, 'stacked'));
 }
 
 /** The errors of a merge; what is said of several catalogs is said once. */
@@ -131,7 +148,7 @@ function peoplePart({ people, merges }: Rehearsal): string {
   );
 }
 
-/** The merges that would have waited, with what is missing and who could give it. */
+/** The merges that cannot pass at once, with what is missing and who could give it. */
 function waitingList(merges: Rehearsal['merges']): string {
   const waiting = merges.filter(({ state, needs }) => state === 'pending' && needs.length > 0);
   if (waiting.length === 0) return '';
@@ -140,7 +157,7 @@ function waitingList(merges: Rehearsal['merges']): string {
       `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)}${author === undefined ? '' : ` <small>by ${escapeXml(author)}</small>`}</td><td>${needs.map(escapeXml).join('<br>')}</td></tr>`,
   );
   const list = table(['Day', 'Merge', 'What is missing'], rows, 'stacked');
-  return `<details><summary>${amount(waiting.length, 'merge')} that would have waited</summary>${list}</details>`;
+  return `<details><summary>${amount(waiting.length, 'merge')} that cannot pass at once</summary>${list}</details>`;
 }
 
 function rulesPart({ rules }: Rehearsal): string {

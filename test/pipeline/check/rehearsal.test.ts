@@ -65,7 +65,7 @@ describe('a rehearsal', () => {
 
   test('lists what would have waited, and for whom', () => {
     const page = rehearsalPage({ rehearsal, name: 'x', policy: { source: 'x', text: '' } });
-    expect(page).toContain('1 merge that would have waited');
+    expect(page).toContain('1 merge that cannot pass at once');
     expect(page).toContain('etcd 1.3.0 <small>by carol</small></td><td>needs approval from @bob');
   });
 
@@ -125,7 +125,7 @@ describe('a rehearsal', () => {
   test('prints text of the repository as it is, and nothing that a terminal or a browser acts on', () => {
     const text = rehearsalText(rehearsal);
     expect(text.split('\n')[0]).toBe(
-      'of 5 merges (2023-11-14 to 2023-11-14), 3 would have passed, 1 would have waited, 1 would have been stopped',
+      'of 5 merges (2023-11-14 to 2023-11-14), 3 pass at once, 1 passes after an approval, 1 fails',
     );
     expect(text).not.toContain('\u001b');
     expect(text).toContain('\n  Git does not record reviews: ');

@@ -17,7 +17,7 @@ test('needs no configuration: the policy is the one that setup would write', asy
   const words = ['rehearse', '--repo', repo, '--head', head, '--admin', 'grace'];
   const { exit, out, err } = await runCommand(words, { directory });
   expect(exit).toBe(0);
-  expect(out).toMatch(/^of 1 merge .* 0 would have passed, 0 would have waited, 1 would have been stopped\n/);
+  expect(out).toMatch(/^of 1 merge .* 0 pass at once, 0 pass after an approval, 1 fails\n/);
   expect(err).toContain('policy: the policy that portolan setup would write\n');
   // A waiver that lasted from the day of the merge would have run out.
   expect(out).toContain('until: 2026-04-01,');

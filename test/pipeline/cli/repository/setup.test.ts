@@ -94,7 +94,9 @@ test('checks the last merges with the policy that it wrote, and names those that
   const options = ['--commit', head, '--admin', 'alice'];
   const { exit, out } = await portolan(repository.directory, 'setup', ...options);
   expect(exit).toBe(0);
-  expect(out).toContain('past merges: of the last 3 merges, 1 would pass, 1 would fail, 1 would be denied\n');
+  expect(out).toContain(
+    'past merges: of the last 3 merges, 1 passes at once, 0 pass after an approval, 2 fail\n',
+  );
   expect(out).toMatch(
     new RegExp(`\n {2}\\S+ ${head.slice(0, 12)} gate and docs: .*policy changes need their own pull request`),
   );
@@ -105,7 +107,9 @@ test('checks as many merges as it is asked to, with the policy that is there', a
   const { repository, docs, head } = withMerges();
   const options = ['setup', '--admin', 'alice', '--commit'];
   const one = await portolan(repository.directory, ...options, docs, '--last', '1', '--dry-run');
-  expect(one.out).toContain('past merges: of the last 1 merge, 1 would pass\n');
+  expect(one.out).toContain(
+    'past merges: of the last 1 merge, 1 passes at once, 0 pass after an approval, 0 fail\n',
+  );
   expect(one.out).not.toContain('portolan rehearse');
   const none = await portolan(repository.directory, ...options, head, '--last', '0', '--dry-run');
   expect(none.out).not.toContain('past merges');
@@ -127,7 +131,7 @@ test('says that no catalog was checked, and what bundles need, where there is no
   expect(out).toContain(
     'bundles: 1 package in operators/ and no catalog; Portolan checks the bundles. If a pipeline',
   );
-  expect(out).toContain('1 would pass\n  none of them changes a package, so no catalog was checked\n');
+  expect(out).toContain('0 fail\n  none of them changes a package, so no catalog was checked\n');
   const { repository: other, head: last } = withMerges();
   const catalogs = await portolan(
     other.directory,
@@ -148,9 +152,9 @@ test('counts merges that pass once somebody approved, and those for which nobody
   const head = repository.commit({ '.github/dependabot.yml': 'x' }, { parents: [base], author: 'mallory' });
   const options = ['setup', '--commit', head, '--dry-run'];
   const { out } = await portolan(repository.directory, ...options, '--admin', 'alice');
-  expect(out).toContain('of the last 1 merge, 1 would pass (1 of them after an approval)\n');
+  expect(out).toContain('of the last 1 merge, 0 pass at once, 1 passes after an approval, 0 fail\n');
   const nobody = await portolan(repository.directory, ...options);
-  expect(nobody.out).toContain('0 would pass, 1 would need an approval that nobody in the policy can give\n');
+  expect(nobody.out).toContain('0 fail, 1 needs an approval that nobody in the policy can give\n');
 });
 
 describe('what the files do not say', () => {

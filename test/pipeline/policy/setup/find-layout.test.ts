@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { listFiles } from '../../../../pipeline/git/tree.ts';
+import {
+  findLayout,
+  type ProvenLayout,
+  readEvidence,
+} from '../../../../pipeline/policy/setup/find-layout.ts';
+import { catalogOf } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const clean of cleanups.splice(0)) clean();
+});
+
+async function layoutAt(files: Files): Promise<ProvenLayout> {
+  const git = makeRepository();
+  cleanups.push(git.remove);
+  git.git('reset', '--hard', '--quiet', git.commit(files));
+  const repository = await openRepository(git.directory);
+  try {
+    const [commit = ''] = await repository.resolve(['HEAD']);
+    const tree = await repository.objects.treeOf(commit);
+    const evidence = await readEvidence(repository.objects, await listFiles(repository.objects, tree));
+    return await findLayout(evidence, { repository, commit });
+  } finally {
+    await repository.close();
+  }
+}
+
+const etcd = catalogOf('etcd', ['1.0.0']);
+const channel = 'schema: olm.channel\npackage: etcd\nname: stable\nentries: [{name: etcd.v1.0.0}]\n';
+const bundle =
+  'schema: olm.bundle\npackage: etcd\nname: etcd.v1.0.0\nimage: quay.io/a/b:v1\nproperties: [{type: olm.package, value: {packageName: etcd, version: 1.0.0}}]\n';
+const bundleTemplate =
+  'schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\nschema: olm.bundle\nimage: quay.io/a/b:v1\n';
+
+describe('the layout of a commit', () => {
+  test('names a development catalog beside version folders by itself, so that no file is in two catalogs', async () => {
+    const { found, contradictions } = await layoutAt({
+      'catalog/v4.18/catalog.yaml': etcd,
+      'catalog/v4.19/catalog.yaml': etcd,
+      'catalog/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'catalog/etcd/channel.yaml': channel,
+      'catalog/etcd/bundle.yaml': bundle,
+      'README.md': 'x',
+    });
+    expect(contradictions).toEqual([]);
+    expect(found.patterns).toEqual(['catalog/{catalog}/catalog.yaml', 'catalog/etcd/**']);
+  });
+
+  test('leaves a channel without its package out, with the reason', async () => {
+    const { found, leftOut } = await layoutAt({ 'channel-4.8.yaml': channel, 'README.md': 'x' });
+    expect(found.patterns).toEqual([]);
+    expect(leftOut).toEqual([
+      { path: 'channel-4.8.yaml', reason: 'no olm.package blob beside it defines etcd' },
+    ]);
+  });
+
+  test('takes bundles without names for a template, and a catalog with the same name for one', async () => {
+    const template = await layoutAt({ 'components/v4.13.yaml': bundleTemplate });
+    expect([template.found.patterns, template.looked.templates]).toEqual([[], ['components/v4.13.yaml']]);
+    const catalog = await layoutAt({ 'components/v4.13.yaml': etcd });
+    expect(catalog.found.patterns).toEqual(['components/{catalog}.yaml']);
+  });
+
+  test('finds a template whose schema is its last line, after 5,000 characters', async () => {
+    const text = `entries:\n${'- schema: olm.bundle\n  image: quay.io/a/b:v1\n'.repeat(120)}schema: olm.template.basic\n`;
+    const { looked } = await layoutAt({ 'catalog/v4.14/template.yaml': text });
+    expect(looked.templates).toEqual(['catalog/v4.14/template.yaml']);
+  });
+
+  test('says why no layout fits, instead of choosing one', async () => {
+    const parts = {
+      'fbc/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'fbc/etcd/channel.yaml': channel,
+      'fbc/etcd/a.yaml': bundle,
+    };
+    const { found, contradictions } = await layoutAt({ ...parts, 'fbc/etcd/b.yaml': bundle });
+    expect(found.patterns).toEqual([]);
+    expect(contradictions).toContainEqual(expect.stringContaining('defines 1 bundle twice'));
+    const correct = await layoutAt(parts);
+    expect(correct.found.patterns).toEqual(['fbc/{package}/**']);
+  });
+});
