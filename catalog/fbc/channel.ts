@@ -7,7 +7,16 @@
 import type { Channel, Entry } from './model.ts';
 
 /** Entries that no other entry of the channel replaces or skips, in the channel's order. */
-export function headsOf(channel: Channel): Entry[] {
+export function headsOf(channel: Channel): readonly Entry[] {
+  const found = heads.get(channel) ?? findHeads(channel);
+  heads.set(channel, found);
+  return found;
+}
+
+/** Rules ask for the heads of a channel with each of its entries. */
+const heads = new WeakMap<Channel, readonly Entry[]>();
+
+function findHeads(channel: Channel): Entry[] {
   const followed = new Set<string>();
   for (const entry of channel.entries) {
     if (entry.replaces !== '') followed.add(entry.replaces);
@@ -18,8 +27,24 @@ export function headsOf(channel: Channel): Entry[] {
 
 /** The head, or undefined when there is none or more than one. */
 export function headOf(channel: Channel): Entry | undefined {
-  const heads = headsOf(channel);
-  return heads.length === 1 ? heads[0] : undefined;
+  const [head, ...others] = headsOf(channel);
+  return others.length === 0 ? head : undefined;
+}
+
+const skipped = new WeakMap<Channel, ReadonlySet<string>>();
+
+/** The names that the entries of a channel skip. */
+export function skippedIn(channel: Channel): ReadonlySet<string> {
+  let found = skipped.get(channel);
+  if (!found) {
+    found = new Set(skipsOf(channel.entries));
+    skipped.set(channel, found);
+  }
+  return found;
+}
+
+function* skipsOf(entries: readonly Entry[]): Generator<string> {
+  for (const { skips } of entries) yield* skips;
 }
 
 export interface Chain {
@@ -34,7 +59,7 @@ export interface Chain {
 /** Follows `replaces` from the head until an entry that somebody skips, as operator-registry does. */
 export function chainBelow(channel: Channel, head: Entry): Chain {
   const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
-  const skipped = new Set(channel.entries.flatMap((entry) => entry.skips));
+  const skipped = skippedIn(channel);
   const chain = new Map<string, number>([[head.name, 0]]);
   let cycle: string[] | undefined;
   for (let at: Entry | undefined = head; at && !skipped.has(at.replaces); at = entries.get(at.replaces)) {

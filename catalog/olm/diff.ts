@@ -5,7 +5,7 @@
 
 import { headOf } from '../fbc/channel.ts';
 import type { EdgeField } from '../fbc/edge.ts';
-import type { Blobs, Bundle, Channel, Package } from '../fbc/model.ts';
+import type { Blobs, Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { sameBundle } from '../fbc/same-bundle.ts';
 import { compareText } from '../go/text.ts';
 import { formatVersion } from '../version/version.ts';
@@ -147,7 +147,7 @@ function namesIn(channel: Channel | undefined): Set<string> {
 }
 
 function edgeDiffs(before: Channel | undefined, after: Channel | undefined): EdgeDiff[] {
-  const [was, is] = [edgesOf(before), edgesOf(after)];
+  const [was, is] = [edgesOf(before, after), edgesOf(after, before)];
   return [
     ...[...was].filter(([key]) => !is.has(key)).map(([, edge]) => ({ kind: 'removed' as const, ...edge })),
     ...[...is].filter(([key]) => !was.has(key)).map(([, edge]) => ({ kind: 'added' as const, ...edge })),
@@ -156,14 +156,29 @@ function edgeDiffs(before: Channel | undefined, after: Channel | undefined): Edg
 
 type Edge = Omit<EdgeDiff, 'kind'>;
 
-/** The edges of a channel as they are written; a range is one edge. */
-function edgesOf(channel: Channel | undefined): Map<string, Edge> {
-  const edges = (channel?.entries ?? []).flatMap(({ name: to, replaces, skips, skipRange }): Edge[] => [
+/**
+ * The edges of a channel as they are written; a range is one edge. Left out are those of entries that the other
+ * channel has as they are.
+ */
+function edgesOf(channel: Channel | undefined, other: Channel | undefined): Map<string, Edge> {
+  const others = new Map(other?.entries.map((entry) => [entry.name, entry]));
+  const differing = (channel?.entries ?? []).filter((entry) => !isSameEntry(entry, others.get(entry.name)));
+  const edges = differing.flatMap(({ name: to, replaces, skips, skipRange }): Edge[] => [
     ...(replaces === '' ? [] : [{ to, field: 'replaces' as const, from: replaces }]),
     ...skips.map((from) => ({ to, field: 'skips' as const, from })),
     ...(skipRange === '' ? [] : [{ to, field: 'skipRange' as const, from: skipRange }]),
   ]);
   return new Map(edges.map((edge) => [JSON.stringify([edge.to, edge.field, edge.from]), edge]));
+}
+
+function isSameEntry({ replaces, skips, skipRange }: Entry, other: Entry | undefined): boolean {
+  return (
+    other !== undefined &&
+    replaces === other.replaces &&
+    skipRange === other.skipRange &&
+    skips.length === other.skips.length &&
+    skips.every((name, i) => name === other.skips[i])
+  );
 }
 
 function bundleDiff(bundle: string, before: Bundle | undefined, after: Bundle | undefined): BundleDiff[] {

@@ -1,60 +1,165 @@
 /** Edges that lead to a lower version, as rules about the order of versions see them. */
 import { type EdgeField, skipRangeOf } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
+import { groupedBy } from '../go/grouped.ts';
+import { compareInstalled } from '../olm/foresight/installation.ts';
 import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
 import { compareVersions, satisfies, type Version, type VersionRange } from '../version/version.ts';
+import { type Interval, intervalsOf } from './version-line.ts';
 
-export interface LoweringEdge {
+/** What one field of an entry follows although it is newer. */
+export interface LoweringField {
+  readonly channel: Channel;
+  readonly entry: Entry;
+  readonly field: EdgeField;
+  readonly to: Bundle;
+  /** How many bundles of the channel these are. */
+  readonly count: number;
+  /** The lowest of them, at most as many as were asked for. */
+  readonly lowest: readonly Bundle[];
+  readonly includes: (bundle: Bundle) => boolean;
+}
+
+/**
+ * The fields of a channel's entries that follow bundles of the channel with a higher major, minor or patch version.
+ * What a range covers is counted, never listed: thousands of open ranges cost no square of them.
+ */
+export function loweringFields(ofPackage: Package, channel: Channel, most: number): LoweringField[] {
+  const ordered = orderedBundles(ofPackage, channel);
+  const versions = ordered.map(({ version }) => version as Version);
+  const positions = new Map(ordered.map(({ name }, position) => [name, position]));
+  return channel.entries.flatMap((entry) => {
+    const to = ofPackage.bundles.get(entry.name);
+    if (!to?.version || !orderOf(to)) return [];
+    const from = firstAbove(versions, to.version);
+    if (from === versions.length) return [];
+    const isNewer = (name: string): boolean => (positions.get(name) ?? -1) >= from;
+    const named = [...namedBy(entry)].filter(([name]) => isNewer(name));
+    const byName = new Map(named);
+    const ofField = (field: EdgeField): LoweringField[] => {
+      const own = named.filter(([, by]) => by === field).map(([name]) => positions.get(name) ?? 0);
+      if (own.length === 0) return [];
+      const lowest = own
+        .sort((a, b) => a - b)
+        .slice(0, most)
+        .flatMap((position) => ordered[position] ?? []);
+      const includes = ({ name }: Bundle): boolean => byName.get(name) === field;
+      return [{ channel, entry, field, to, count: own.length, lowest, includes }];
+    };
+    const skipped = [...byName.keys()].map((name) => positions.get(name) ?? 0);
+    const covered = coveredAbove(skipRangeOf(entry), { versions, from, skipped, most });
+    const includes = ({ name }: Bundle): boolean =>
+      isNewer(name) && !byName.has(name) && covered.includes(positions.get(name) ?? -1);
+    const lowest = covered.lowest.flatMap((position) => ordered[position] ?? []);
+    const byRange: LoweringField = {
+      channel,
+      entry,
+      field: 'skipRange',
+      to,
+      count: covered.count,
+      lowest,
+      includes,
+    };
+    return [...ofField('replaces'), ...ofField('skips'), ...(covered.count > 0 ? [byRange] : [])];
+  });
+}
+
+/** The bundles of a channel that have a version and a release, the lowest first. */
+function orderedBundles(ofPackage: Package, channel: Channel): Bundle[] {
+  const here = new Set(channel.entries.flatMap(({ name }) => ofPackage.bundles.get(name) ?? []));
+  return [...here].filter((bundle) => bundle.version && orderOf(bundle)).sort(compareInstalled);
+}
+
+/** Names that an entry follows. As in `edgeField`, what is in both fields is replaced. */
+function namedBy({ replaces, skips }: Entry): Map<string, EdgeField> {
+  const named = new Map<string, EdgeField>(skips.map((name) => [name, 'skips']));
+  named.set(replaces, 'replaces');
+  return named;
+}
+
+/** Position of the first version with a higher major, minor or patch. */
+function firstAbove(versions: readonly Version[], version: Version): number {
+  let [low, high] = [0, versions.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const at = versions[middle] as Version;
+    if (compareVersions(at, version) > 0 && !sameNumbers(at, version)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+interface Covered {
+  readonly count: number;
+  readonly lowest: readonly number[];
+  readonly includes: (position: number) => boolean;
+}
+
+/** What a range covers of sorted versions from a position on, but for some that are skipped. */
+function coveredAbove(
+  range: VersionRange | undefined,
+  {
+    versions,
+    from,
+    skipped,
+    most,
+  }: {
+    readonly versions: readonly Version[];
+    readonly from: number;
+    readonly skipped: readonly number[];
+    readonly most: number;
+  },
+): Covered {
+  const parts = (range ? intervalsOf(range, versions) : [])
+    .map(({ start, end }): Interval => ({ start: Math.max(start, from), end }))
+    .filter(({ start, end }) => start < end);
+  const includes = (position: number): boolean =>
+    parts.some(({ start, end }) => start <= position && position < end);
+  const all = parts.reduce((sum, { start, end }) => sum + end - start, 0);
+  const left = new Set(skipped.filter(includes));
+  const lowest: number[] = [];
+  for (const { start, end } of parts) {
+    for (let at = start; at < end && lowest.length < most; at++) if (!left.has(at)) lowest.push(at);
+  }
+  return { count: all - left.size, lowest, includes };
+}
+
+/** An edge to a bundle that is lower than the one it follows, or equal to it, by nothing but a suffix. */
+export interface SuffixEdge {
   readonly channel: Channel;
   readonly entry: Entry;
   readonly field: EdgeField;
   readonly to: Bundle;
   readonly from: Bundle;
-  /** Whether the numbers are the same, and only a suffix makes the target lower. */
-  readonly bySuffix: boolean;
 }
 
-/** Edges of a package to a bundle that sorts below the one it follows, or equal to it. */
-export function loweringEdges(ofPackage: Package): LoweringEdge[] {
+/** Edges of a package between bundles of the same numbers, to one that sorts below the other or equal to it. */
+export function suffixEdges(ofPackage: Package): SuffixEdge[] {
   return [...ofPackage.channels.values()].flatMap((channel) => {
     const here = channel.entries.flatMap(({ name }) => ofPackage.bundles.get(name) ?? []);
-    const byName = new Map(here.map((bundle) => [bundle.name, bundle]));
+    const byNumbers = groupedBy(here, numbersOf);
     return channel.entries.flatMap((entry) => {
       const to = ofPackage.bundles.get(entry.name);
       if (!to?.version) return [];
-      // As in `edgeField`, what is in both fields is replaced.
-      const named = new Map<string, EdgeField>(entry.skips.map((name) => [name, 'skips']));
-      named.set(entry.replaces, 'replaces');
-      // Most ranges end below their own version: then nothing newer needs to be looked at.
-      const range = skipRangeOf(entry);
-      const isOpen = range !== undefined && !endsBelow(range, to.version);
-      const from = isOpen ? here : [...named.keys()].flatMap((name) => byName.get(name) ?? []);
-      const lowering = from.filter((bundle) => bundle.name !== to.name && isLower(to, bundle));
-      return lowering.flatMap((bundle) => {
-        const field = named.get(bundle.name) ?? (range && covers(range, bundle) ? 'skipRange' : undefined);
-        return field ? [lowered({ channel, entry, field, to, from: bundle })] : [];
+      const rivals = (byNumbers.get(numbersOf(to)) ?? []).filter(
+        (bundle) => bundle.name !== to.name && isLower(to, bundle),
+      );
+      if (rivals.length === 0) return [];
+      const [named, range] = [namedBy(entry), skipRangeOf(entry)];
+      return rivals.flatMap((from): SuffixEdge[] => {
+        const field = named.get(from.name) ?? (range && covers(range, from) ? 'skipRange' : undefined);
+        return field ? [{ channel, entry, field, to, from }] : [];
       });
     });
   });
 }
 
-/** Whether a range holds neither a version nor anything above it. */
-function endsBelow({ alternatives }: VersionRange, version: Version): boolean {
-  return alternatives.every((comparators) =>
-    comparators.some(({ operator, version: bound }) => {
-      const order = compareVersions(bound, version);
-      return operator === '<' ? order <= 0 : (operator === '<=' || operator === '=') && order < 0;
-    }),
-  );
+function numbersOf({ name, version }: Bundle): string {
+  return version ? `${version.major}.${version.minor}.${version.patch}` : name;
 }
 
 function covers(range: VersionRange, { version }: Bundle): boolean {
   return version !== undefined && satisfies(version, range);
-}
-
-function lowered(edge: Omit<LoweringEdge, 'bySuffix'>): LoweringEdge {
-  const [to, from] = [edge.to.version, edge.from.version];
-  return { ...edge, bySuffix: to !== undefined && from !== undefined && sameNumbers(to, from) };
 }
 
 function isLower(to: Bundle, from: Bundle): boolean {

@@ -12,8 +12,15 @@ export function channelIn({ catalog }: World, ofPackage: string, channel: string
 
 /** The entry of a bundle in a channel. */
 export function entryIn(channel: Channel | undefined, name: string): Entry | undefined {
-  return channel?.entries.find((entry) => entry.name === name);
+  if (!channel) return undefined;
+  // The first of several entries of one name counts.
+  const byName =
+    entries.get(channel) ?? new Map([...channel.entries].reverse().map((entry) => [entry.name, entry]));
+  entries.set(channel, byName);
+  return byName.get(name);
 }
+
+const entries = new WeakMap<Channel, ReadonlyMap<string, Entry>>();
 
 /** Place of an entry's field, by position. */
 export function placeOfEntry(channel: Channel, index: number, field = 'name'): Location {

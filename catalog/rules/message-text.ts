@@ -7,12 +7,16 @@ import type { Outcome } from '../olm/resolve/outcome.ts';
 import { quoted } from './rule.ts';
 
 /** Most names that a message lists. */
-const LISTED = 6;
+export const MOST_LISTED = 6;
 
-/** `1.0.0, 1.0.1 and 1.1.0`; a long list is cut short. */
-export function listed(names: readonly string[]): string {
-  const shown = names.length > LISTED ? names.slice(0, LISTED - 1) : names;
-  const more = names.length > shown.length ? [`${names.length - shown.length} more`] : [];
+/**
+ * `1.0.0, 1.0.1 and 1.1.0`; a long list is cut short.
+ *
+ * @param count how many there are, where `names` has only the first of them
+ */
+export function listed(names: readonly string[], count: number = names.length): string {
+  const shown = count > MOST_LISTED ? names.slice(0, MOST_LISTED - 1) : names;
+  const more = count > shown.length ? [`${count - shown.length} more`] : [];
   const all = [...shown, ...more];
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }

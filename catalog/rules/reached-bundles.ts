@@ -17,8 +17,9 @@ export function reachedBundles(world: World, ofPackage: Package): Reached[] {
   const reached = new Map<string, Reached>();
   const add = (name: string, olm: Iterable<Olm>): void => {
     const bundle = ofPackage.bundles.get(name);
-    const known = reached.get(name)?.olm ?? [];
-    if (bundle) reached.set(name, { bundle, olm: new Set([...known, ...olm].sort()) });
+    const known = reached.get(name)?.olm;
+    if (!bundle || (known && [...olm].every((one) => known.has(one)))) return;
+    reached.set(name, { bundle, olm: new Set([...(known ?? []), ...olm].sort()) });
   };
   for (const { name } of headBundles(ofPackage)) add(name, world.olm);
   for (const channel of ofPackage.channels.values()) {

@@ -24,6 +24,7 @@ import type {
   RequestReport,
   Verdict,
 } from './report.ts';
+import { withinSize } from './report-size.ts';
 
 /** Where every check starts: the commits, and the policy of the base branch. */
 export interface Start {
@@ -139,7 +140,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const isUnclear = references.unanswered || context.incomplete !== undefined;
   const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
   const people = authorityReport(authority, outcome.author);
-  return {
+  return withinSize({
     ...head(outcome),
     verdict,
     headline: firstLine({
@@ -172,7 +173,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
       ...outcome.templatesAlone.map((path) => ({ what: path, why: TEMPLATE_ALONE })),
     ],
     ...(context.count ? { context: context.count } : {}),
-  };
+  });
 }
 
 const TEMPLATE_ALONE =

@@ -53,6 +53,8 @@ export interface CheckReport {
   readonly fleet?: FleetReport;
   /** What the merge makes of the bundles that are brought; its catalogs are checked with the others. */
   readonly released?: readonly ReleaseReport[];
+  /** What the report would be too large with, such as a list that is cut; absent where it has everything. */
+  readonly omitted?: readonly string[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
   /** What was read of the packages that are not touched; absent where there are none. */

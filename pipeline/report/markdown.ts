@@ -211,6 +211,7 @@ function footer(report: CheckReport): string {
     );
   }
   for (const line of contextLines({ context })) lines.push(line.trim());
+  for (const what of report.omitted ?? []) lines.push(`Left out of this report: ${escaped(what)}`);
   for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
   return lines.join('\n\n');
 }

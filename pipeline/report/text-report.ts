@@ -26,6 +26,7 @@ export function textReport(report: CheckReport): string {
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...(report.fleet ? fleetLines(report.fleet) : []).map((line) => `  ${line}`),
     ...contextLines(report),
+    ...(report.omitted ?? []).map((what) => `  left out of this report: ${plain(what)}`),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
   const changed = report.diffs.filter((diff) => diff.fates.length > 0);

@@ -34,12 +34,7 @@ export interface Foresight {
 
 /** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
 export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
-  const known = new Map<string, Walk>();
-  const walk = (key: string, make: () => Walk): Walk => {
-    const found = known.get(key) ?? make();
-    known.set(key, found);
-    return found;
-  };
+  const walks = { v0: new Walks(), v1: new Walks() };
   const bundle = (ofPackage: string, name: string): Installed | undefined => {
     const found = source.catalog.packages.get(ofPackage)?.bundles.get(name);
     return found && installedOf(found);
@@ -48,28 +43,48 @@ export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
     scope,
     source,
     v0: (place, installed) =>
-      walk(`v0 ${JSON.stringify([place.package, place.channel])}`, () => {
-        const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
-        const head = channel && headOf(channel)?.name;
-        return new Walk({
-          next: (from) => nextV0(scope, source, { place, installed: from }),
-          bundle: (name) => bundle(place.package, name),
-          isHead: (name) => name === head,
-        });
-      }).follow(installed),
+      walks.v0
+        .of(place.package, [place.channel], () => {
+          const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
+          const head = channel && headOf(channel)?.name;
+          return new Walk({
+            next: (from) => nextV0(scope, source, { place, installed: from }),
+            bundle: (name) => bundle(place.package, name),
+            isHead: (name) => name === head,
+          });
+        })
+        .follow(installed),
     v1: (selection, installed) =>
-      walk(`v1 ${JSON.stringify([selection.package, selection.channels])}`, () => {
-        const { channels } = selection;
-        const all = [...(source.catalog.packages.get(selection.package)?.channels.values() ?? [])];
-        const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
-        const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
-        return new Walk({
-          next: (from) => nextV1(source, { selection, installed: from }),
-          bundle: (name) => bundle(selection.package, name),
-          isHead: (name) => heads.has(name),
-        });
-      }).follow(installed),
+      walks.v1
+        .of(selection.package, selection.channels, () => {
+          const { channels } = selection;
+          const all = [...(source.catalog.packages.get(selection.package)?.channels.values() ?? [])];
+          const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
+          const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
+          return new Walk({
+            next: (from) => nextV1(source, { selection, installed: from }),
+            bundle: (name) => bundle(selection.package, name),
+            isHead: (name) => heads.has(name),
+          });
+        })
+        .follow(installed),
   };
+}
+
+/** Walks by package and channels. */
+class Walks {
+  readonly #known = new Map<string, Map<string, Walk>>();
+
+  of(name: string, channels: readonly string[], make: () => Walk): Walk {
+    const ofPackage = this.#known.get(name) ?? new Map<string, Walk>();
+    this.#known.set(name, ofPackage);
+    // Asked for each installation: most select one channel or none.
+    const [only = '', ...others] = channels;
+    const key = others.length === 0 && only !== '' ? `one ${only}` : `all ${JSON.stringify(channels)}`;
+    const found = ofPackage.get(key) ?? make();
+    ofPackage.set(key, found);
+    return found;
+  }
 }
 
 interface Ground {

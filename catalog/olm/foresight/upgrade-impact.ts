@@ -105,9 +105,10 @@ function mergeInstalled(rows: readonly { channel: string; installed: Installed; 
   for (const { channel, installed, byOlm } of rows) {
     const key = JSON.stringify([channel, outline(byOlm)]);
     const row = merged.get(key);
-    if (row)
-      merged.set(key, { channel, installed: [...row.installed, installed], byOlm: shared(row.byOlm, byOlm) });
-    else merged.set(key, { channel, installed: [installed], byOlm });
+    if (row) {
+      row.installed.push(installed);
+      row.byOlm = shared(row.byOlm, byOlm);
+    } else merged.set(key, { channel, installed: [installed], byOlm });
   }
   return [...merged.values()];
 }

@@ -3,7 +3,7 @@
  * what a reviewer needs to see in place of every edge that is written.
  */
 
-import { headOf } from '../../fbc/channel.ts';
+import { headOf, skippedIn } from '../../fbc/channel.ts';
 import { installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import type { Foresight } from '../foresight/foresight.ts';
@@ -35,7 +35,7 @@ export interface Stop {
 export function nextHops(foresight: Foresight, ofPackage: Package, olm: Olm): ChannelHops[] {
   return [...ofPackage.channels.values()].map((channel) => {
     const head = headOf(channel)?.name;
-    const skipped = new Set(channel.entries.flatMap(({ skips }) => skips));
+    const skipped = skippedIn(channel);
     const stops = channel.entries.flatMap(({ name }): Stop[] => {
       const bundle = ofPackage.bundles.get(name);
       if (!bundle) return [];

@@ -20,7 +20,8 @@ export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'
 ): Candidates<E> {
   if (entries.length === 0) return { kind: 'ordered', entries };
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  const skipped = new Set(entries.flatMap(({ skips }) => skips));
+  const skipped = new Set<string>();
+  for (const { skips } of entries) for (const name of skips) skipped.add(name);
   const replaced = new Set(entries.map(({ replaces }) => replaces).filter((name) => name !== ''));
   const heads = entries.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
   if (heads.length === 0) return { kind: 'no-head' };

@@ -12,7 +12,7 @@ import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
 import { VersionError } from '../../version/version.ts';
-import type { Fails, Outcome, Reason } from './outcome.ts';
+import { type Fails, type Outcome, type Reason, stays } from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
@@ -249,13 +249,7 @@ export function outcomeOf(
     return { kind: 'fails', reason: { code: 'dependency', text, bundle: bundle.name } };
   }
   if (bundle.name === from.extension.installed?.name) {
-    return {
-      kind: 'stays',
-      // Found out when somebody asks: most installations only need to know that they stay.
-      get reason() {
-        return stayReason(best, from);
-      },
-    };
+    return stays(() => stayReason(best, from));
   }
   const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: '' };
   return { kind: 'upgrade', to, edge: best.edge };

@@ -9,7 +9,7 @@ import { disorderText } from './candidates.ts';
 import { withoutBundle } from './extension.ts';
 import { followersOf as allFollowersOf, type FirstFollower, firstFollower } from './followers.ts';
 import { resolveNamespace } from './namespace.ts';
-import type { Fails, Outcome, Reason, ReasonCode } from './outcome.ts';
+import { type Fails, type Outcome, type Reason, type ReasonCode, stays } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
 import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
 import { unreadableFrom } from './unreadable.ts';
@@ -42,7 +42,7 @@ export function nextV0(
     : undefined;
   if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
   const node = offered(lane)[followersOf(lane)(installed)];
-  if (!node || node.name === installed.name) return stays(lane, installed);
+  if (!node || node.name === installed.name) return stays(() => stayReason(lane, installed));
   return upgrade(node, { installed, source });
 }
 
@@ -151,17 +151,7 @@ function resolved(
   }
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
   const [node] = step ? nodesNamed(lane, step.bundle) : [];
-  return node ? upgrade(node, { installed, source }) : stays(lane, installed);
-}
-
-function stays(lane: Lane, installed: Installed): Outcome {
-  return {
-    kind: 'stays',
-    // Found out when somebody asks: most installations only need to know that they stay.
-    get reason() {
-      return stayReason(lane, installed);
-    },
-  };
+  return node ? upgrade(node, { installed, source }) : stays(() => stayReason(lane, installed));
 }
 
 function stayReason(lane: Lane, installed: Installed): Reason {

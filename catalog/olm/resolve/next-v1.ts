@@ -20,7 +20,7 @@ import {
   type Query,
   readQuery,
 } from './extension.ts';
-import { type FirstFollower, firstFollower } from './followers.ts';
+import { type FirstFollower, firstFollower, followersOf } from './followers.ts';
 import type { Outcome } from './outcome.ts';
 import { storedVersion, versionReleaseKey, versionReleaseOf, withRelease } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
@@ -178,9 +178,18 @@ function bestOf(index: Index, installed: Installed): Candidate | undefined {
   return { ...best, edge: (isFollower && edgeField(follower.entry, installed)) || 'version' };
 }
 
+/** All followers, prepared when somebody asks for them. */
+const follower = new WeakMap<Index, ReturnType<typeof followersOf>>();
+
 /** Every bundle that could be taken, for saying why none of the others was. */
-function allOf({ ranked, entries, byVersion }: Index, installed: Installed): Ranked[] {
-  const followers = entries.filter(({ entry }) => edgeField(entry, installed)).map(({ rank }) => rank);
+function allOf(index: Index, installed: Installed): Ranked[] {
+  const { ranked, entries, byVersion } = index;
+  let all = follower.get(index);
+  if (!all) {
+    all = followersOf(entries.map(({ entry }) => entry));
+    follower.set(index, all);
+  }
+  const followers = all(installed).flatMap((position) => entries[position]?.rank ?? []);
   const key = installed.version && versionReleaseKey(withRelease(installed.version));
   const same = key === undefined ? undefined : byVersion.get(key);
   const ranks = new Set([...followers, ...(same === undefined ? [] : [same])]);

@@ -33,6 +33,21 @@ export interface Stays {
   readonly reason: Reason;
 }
 
+/**
+ * An installation that is kept. Most callers only need to know that it stays, so the reason is found
+ * when somebody asks, once: many upgrade paths share it.
+ */
+export function stays(find: () => Reason): Stays {
+  let found: Reason | undefined;
+  return {
+    kind: 'stays',
+    get reason() {
+      found ??= find();
+      return found;
+    },
+  };
+}
+
 /** Nothing is done and an error is reported, again and again. */
 export interface Fails {
   readonly kind: 'fails';

@@ -1,5 +1,6 @@
 import { chainBelow, headOf } from '../../fbc/channel.ts';
 import { locate } from '../../fbc/model.ts';
+import { channelText, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -11,12 +12,15 @@ export const rule: Rule = {
     for (const channel of catalog.blobs.channels) {
       const head = headOf(channel);
       if (!head) continue;
-      for (const entry of chainBelow(channel, head).stranded) {
-        const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: ${quoted(entry.name)} has no upgrade path to the head ${quoted(head.name)}`;
-        const hint = `add to the entry of ${head.name}: skips: [${entry.name}]`;
-        const details = { package: channel.package, channel: channel.name, installed: [entry.name], hint };
-        report(message, locate(channel, 'entries', entry.index, 'name'), details);
-      }
+      const { stranded } = chainBelow(channel, head);
+      const [first, ...others] = stranded;
+      if (!first) continue;
+      const names = stranded.map(({ name }) => name);
+      const have = others.length > 0 ? 'have' : 'has';
+      const message = `${channelText(channel.name, channel.package)}: ${listed(names.map(quoted))} ${have} no upgrade path to the head ${quoted(head.name)}`;
+      const hint = `add to the entry of ${head.name}: skips: [${names.join(', ')}]`;
+      const details = { package: channel.package, channel: channel.name, installed: names, hint };
+      report(message, locate(channel, 'entries', first.index, 'name'), details);
     }
   },
 };

@@ -1,10 +1,11 @@
 import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
+import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
-import { type LoweringEdge, loweringEdges } from '../downgrade.ts';
+import { type LoweringField, loweringFields } from '../downgrade.ts';
 import { placeOfEntry } from '../finding-location.ts';
-import { channelText, grouped, listed, versionsOf } from '../message-text.ts';
-import type { Rule } from '../rule.ts';
+import { channelText, listed, MOST_LISTED, versionsOf } from '../message-text.ts';
+import type { Report, Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/downgrade-edge',
@@ -12,33 +13,39 @@ export const rule: Rule = {
   summary: 'No upgrade edge goes from a newer version to an older one',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
-      const edges = loweringEdges(ofPackage).filter(({ bySuffix }) => !bySuffix);
-      for (const group of grouped(edges, ({ channel, entry, field }) =>
-        JSON.stringify([channel.name, entry.index, field]),
-      )) {
-        const [first] = group;
-        if (!first) continue;
-        const { channel, entry, field, to } = first;
-        const taken = group.filter((edge) => isTaken(world, edge));
-        const versions = versionsOf((taken.length > 0 ? taken : group).map(({ from }) => from));
-        const effect =
-          taken.length > 0 ? `${listed(versions)} would be downgraded` : 'no cluster follows that edge today';
-        const message = `${channelText(channel.name, ofPackage.name)}: ${field} of ${shortName(to)} covers newer versions (${listed(versions)}); ${effect}`;
-        report(message, placeOfEntry(channel, entry.index, field), {
-          package: ofPackage.name,
-          channel: channel.name,
-          subject: `${field} of ${to.name}`,
-          installed: taken.length > 0 ? versions : [],
-          severity: taken.length > 0 ? 'error' : 'warning',
-          hint:
-            field === 'skipRange'
-              ? `end the range below the entry's own version: skipRange: '${belowOwn(entry.skipRange, versionText(to))}'`
-              : `remove ${first.from.name} from ${field}`,
-        });
+      for (const channel of ofPackage.channels.values()) {
+        const fields = loweringFields(ofPackage, channel, MOST_LISTED);
+        const takers = fields.length > 0 ? takersIn(world, ofPackage, channel) : NOBODY;
+        for (const field of fields) reportField(field, takers, report);
       }
     }
   },
 };
+
+/** Bundles of a channel by the name of what clusters upgrade them to by themselves. */
+type Takers = ReadonlyMap<string, readonly Bundle[]>;
+
+const NOBODY: Takers = new Map();
+
+function reportField(lowering: LoweringField, takers: Takers, report: Report): void {
+  const { channel, entry, field, to, count, lowest } = lowering;
+  const taken = versionsOf((takers.get(to.name) ?? []).filter(lowering.includes));
+  const isTaken = taken.length > 0;
+  const newer = isTaken ? listed(taken) : listed(versionsOf(lowest), count);
+  const effect = isTaken ? `${newer} would be downgraded` : 'no cluster follows that edge today';
+  const message = `${channelText(channel.name, channel.package)}: ${field} of ${shortName(to)} covers newer versions (${newer}); ${effect}`;
+  report(message, placeOfEntry(channel, entry.index, field), {
+    package: channel.package,
+    channel: channel.name,
+    subject: `${field} of ${to.name}`,
+    installed: taken,
+    severity: isTaken ? 'error' : 'warning',
+    hint:
+      field === 'skipRange'
+        ? `end the range below the entry's own version: skipRange: '${belowOwn(entry.skipRange, versionText(to))}'`
+        : `remove ${lowest[0]?.name ?? ''} from ${field}`,
+  });
+}
 
 function belowOwn(range: string, version: string): string {
   return range.includes('||')
@@ -49,13 +56,24 @@ function belowOwn(range: string, version: string): string {
         .trim()} <${version}`.trim();
 }
 
-/** Whether clusters go along an edge by themselves. */
-function isTaken({ foresight, olm }: World, { channel, from, to }: LoweringEdge): boolean {
-  const installed = installedOf(from);
-  const v0 = foresight.v0({ package: from.package, channel: channel.name }, installed);
-  const v1 = foresight.v1({ package: from.package, channels: [] }, installed);
-  return (
-    (olm.has('v0') && upgradeOf(v0.next)?.to.name === to.name) ||
-    (olm.has('v1') && upgradeOf(v1.next)?.to.name === to.name)
-  );
+function takersIn({ foresight, olm }: World, ofPackage: Package, channel: Channel): Takers {
+  const takers = new Map<string, Bundle[]>();
+  for (const { name } of channel.entries) {
+    const from = ofPackage.bundles.get(name);
+    if (!from) continue;
+    const installed = installedOf(from);
+    const v0 = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
+    const v1 = foresight.v1({ package: ofPackage.name, channels: [] }, installed);
+    const next = new Set([
+      ...(olm.has('v0') ? [upgradeOf(v0.next)?.to.name] : []),
+      ...(olm.has('v1') ? [upgradeOf(v1.next)?.to.name] : []),
+    ]);
+    for (const to of next) {
+      if (to === undefined) continue;
+      const known = takers.get(to);
+      if (known) known.push(from);
+      else takers.set(to, [from]);
+    }
+  }
+  return takers;
 }

@@ -26,8 +26,9 @@ export const rule: Rule = {
 };
 
 function differencesOf(old: Entry, entry: Entry): string[] {
-  const lost = old.skips.filter((name) => !entry.skips.includes(name));
-  const won = entry.skips.filter((name) => !old.skips.includes(name));
+  const [was, is] = [new Set(old.skips), new Set(entry.skips)];
+  const lost = old.skips.filter((name) => !is.has(name));
+  const won = entry.skips.filter((name) => !was.has(name));
   return [
     ...(old.replaces === entry.replaces
       ? []

@@ -2,7 +2,7 @@ import { installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { versionReleaseOf } from '../../olm/resolve/release.ts';
-import { loweringEdges } from '../downgrade.ts';
+import { suffixEdges } from '../downgrade.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { grouped } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -16,7 +16,7 @@ export const rule: Rule = {
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {
-      const traps = loweringEdges(ofPackage).filter(({ bySuffix }) => bySuffix);
+      const traps = suffixEdges(ofPackage);
       for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
         if (!trap) continue;
         const { channel, entry, field, from, to } = trap;
