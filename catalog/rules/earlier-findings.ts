@@ -12,7 +12,9 @@ export function knownFrom(before: readonly Finding[]): (finding: Finding) => boo
   const earlier = new Map<string, Finding[]>();
   for (const finding of before) {
     const key = identityOf(finding);
-    earlier.set(key, [...(earlier.get(key) ?? []), finding]);
+    const known = earlier.get(key);
+    if (known) known.push(finding);
+    else earlier.set(key, [finding]);
   }
   return (finding) => {
     const same = (earlier.get(identityOf(finding)) ?? []).filter((one) => !isWorse(finding, one));

@@ -237,6 +237,8 @@ function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
     const old = channel.entries[i];
     const place = { channel: channel.name, entry: entry.name };
     if (!old) return [{ ...place, member: WHOLE }];
+    // Most entries are as they were.
+    if (entry === old) return [];
     return (['replaces', 'skips', 'skipRange'] as const)
       .filter((member) => old[member].toString() !== entry[member].toString())
       .map((member) => ({ ...place, member }));

@@ -154,23 +154,52 @@ function resolved(
   return node ? upgrade(node, { installed, source }) : stays(() => stayReason(lane, installed));
 }
 
-function stayReason(lane: Lane, installed: Installed): Reason {
+/** What saying why many installations stay takes, found out once. */
+interface Survey {
+  /** The nodes that OLM v0 offers. */
+  readonly nodes: readonly Offered[];
+  readonly followNodes: ReturnType<typeof allFollowersOf>;
+  readonly followAll: ReturnType<typeof allFollowersOf>;
+  /** The first node that skips a name. */
+  readonly skippers: ReadonlyMap<string, Node>;
+}
+
+const surveys = new WeakMap<Lane, Survey>();
+
+function surveyOf(lane: Lane): Survey {
+  const known = surveys.get(lane);
+  if (known) return known;
   const nodes = inOrder(lane);
+  const skippers = new Map<string, Node>();
+  for (const node of lane.nodes)
+    for (const name of node.skips) if (!skippers.has(name)) skippers.set(name, node);
+  const followNodes = allFollowersOf(nodes.map(({ entry }) => entry));
+  const followAll = allFollowersOf(lane.nodes.map(({ entry }) => entry));
+  const found = { nodes, followNodes, followAll, skippers };
+  surveys.set(lane, found);
+  return found;
+}
+
+function stayReason(lane: Lane, installed: Installed): Reason {
+  const { nodes, followNodes, followAll } = surveyOf(lane);
+  const other = ({ name }: Node): boolean => name !== installed.name;
   const absent = lane.withoutBundle.find((entry) => edgeField(entry, installed));
-  if (absent && !nodes.some(({ entry }) => edgeField(entry, installed))) return withoutBundle(absent);
+  if (absent && followNodes(installed).length === 0) return withoutBundle(absent);
   if (nodes[0]?.name === installed.name) {
     return { code: 'newest', text: `it is the head of channel ${lane.channel}` };
   }
-  const blocked = nodes.find((node) => node.name !== installed.name && edgeField(node.entry, installed));
+  const blocked = followNodes(installed)
+    .flatMap((at) => nodes[at] ?? [])
+    .find(other);
   if (blocked) {
     return {
       code: 'successor-blocked',
       text: `OLM v0 cannot install the next bundle, ${blocked.name}: ${whyBlocked(blocked)}`,
     };
   }
-  const skipped = lane.nodes.find(
-    ({ name, entry }) => name !== installed.name && entry && edgeField(entry, installed),
-  );
+  const skipped = followAll(installed)
+    .flatMap((at) => lane.nodes[at] ?? [])
+    .find(other);
   if (skipped) return { code: 'successor-skipped', text: skippedText(lane, skipped) };
   return { code: 'no-edge', text: `no entry of channel ${lane.channel} replaces or skips it` };
 }
@@ -185,7 +214,7 @@ function whyBlocked(node: Node): string {
 
 /** The cause in the words of the entries: who skips what should be the next step. */
 function skippedText(lane: Lane, skipped: Node): string {
-  const skipper = lane.nodes.find(({ skips }) => skips.includes(skipped.name));
+  const skipper = surveyOf(lane).skippers.get(skipped.name);
   const both = skipper?.replaces === skipped.name ? 'both replaces and skips' : 'skips';
   return `${skipper?.name ?? 'another entry'} ${both} the next bundle, ${skipped.name}, so OLM v0 never offers it`;
 }

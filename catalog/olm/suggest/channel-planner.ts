@@ -98,7 +98,7 @@ export class ChannelPlanner {
       !this.#package.deprecatedBundles.has(name) &&
       !properties.some(({ type }) => type === 'olm.deprecated') &&
       // An entry that skips what it replaces is a mistake; what others skip is withdrawn.
-      !channel?.entries.some(({ skips, replaces }) => skips.includes(name) && replaces !== name)
+      !(channel && withdrawnIn(channel).has(name))
     );
   }
 
@@ -184,4 +184,17 @@ function atStops(places: readonly Place[], stops: readonly Version[]): string[] 
   return places
     .filter(({ version }) => version && stops.some((stop) => compareVersions(stop, version) === 0))
     .map(({ name }) => name);
+}
+
+const withdrawn = new WeakMap<Channel, ReadonlySet<string>>();
+
+/** Names that entries skip without replacing them. */
+function withdrawnIn(channel: Channel): ReadonlySet<string> {
+  const known = withdrawn.get(channel);
+  if (known) return known;
+  const found = new Set<string>();
+  for (const { skips, replaces } of channel.entries)
+    for (const name of skips) if (name !== replaces) found.add(name);
+  withdrawn.set(channel, found);
+  return found;
 }
