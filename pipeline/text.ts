@@ -79,6 +79,17 @@ export function plain(text: string): string {
   });
 }
 
+/**
+ * What is written to a terminal, whatever command writes it: characters that move the cursor or turn text around are escaped
+ * as JSON escapes them. Line breaks, tabs and colors stay.
+ */
+export function screenText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text.replaceAll(/[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Milliseconds of minutes, hours or days, such as `90m`, `72h` or `7d`; undefined for every other text. */

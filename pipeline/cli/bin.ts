@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { fileError } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
-import { plain } from '../text.ts';
+import { plain, screenText } from '../text.ts';
 import { main } from './main.ts';
 
 declare const PORTOLAN_VERSION: string;
@@ -18,17 +18,22 @@ const environment = process.env;
 
 let isRead = true;
 
+const decoder = new TextDecoder();
+const textOf = (chunk: string | Uint8Array): string =>
+  typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+
 const terminal: Terminal = {
   out: (chunk) =>
     new Promise((resolve) => {
       if (!isRead) return resolve();
       // Unlike a wait for room, this ends for a write that fails, too.
-      const hasRoom = process.stdout.write(chunk, () => resolve());
+      const shown = process.stdout.isTTY ? screenText(textOf(chunk)) : chunk;
+      const hasRoom = process.stdout.write(shown, () => resolve());
       // Bytes are good no longer than until they are said to have been taken.
       if (hasRoom && typeof chunk === 'string') resolve();
     }),
   err: (chunk) => {
-    process.stderr.write(chunk);
+    process.stderr.write(process.stderr.isTTY ? screenText(chunk) : chunk);
   },
   interactive:
     process.stderr.isTTY === true && environment['CI'] === undefined && environment['TERM'] !== 'dumb',

@@ -184,4 +184,29 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: 'undefined',
     test: GRPC_TEST,
   },
+  {
+    attack: 53,
+    without: 'asking where a link leads',
+    file: 'pipeline/cli/repository/setup.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
+    text: 'if (real === top || real?.startsWith(`${top}${sep}`)) return;',
+    instead: 'if (real) return;',
+    test: 'test/pipeline/cli/repository/setup.test.ts',
+  },
+  {
+    attack: 54,
+    without: 'escaping what a terminal obeys',
+    file: 'pipeline/text.ts',
+    text: '\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]',
+    instead: ']',
+    test: 'test/pipeline/text.test.ts',
+  },
+  {
+    attack: 55,
+    without: 'leaving install scripts out',
+    file: '.github/workflows/release.yml',
+    text: '- run: npm ci --ignore-scripts\n      - run: npm run verify-action',
+    instead: '- run: npm ci\n      - run: npm run verify-action',
+    test: 'test/threat-model.test.ts',
+  },
 ];

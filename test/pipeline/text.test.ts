@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readinessLines } from '../../catalog/mirror/report.ts';
-import { findingText, linesText } from '../../pipeline/text.ts';
+import { findingText, linesText, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
 const COMMAND = /^\s*::|##\[/m;
@@ -46,4 +46,11 @@ test('lines are escaped by linesText alone, and before they are joined', () => {
   );
   // The program's own stack trace, when it fails.
   expect(joined).toEqual(['cli/bin.ts']);
+});
+
+test('attack 54: a terminal gets no character that controls it or turns text around', () => {
+  const json = JSON.stringify({ name: 'a\u009b31m\u202eb\u2066\u0085' }, null, 2);
+  expect(screenText(json)).toBe('{\n  "name": "a\\u009b31m\\u202eb\\u2066\\u0085"\n}');
+  expect(JSON.parse(screenText(json))).toEqual(JSON.parse(json));
+  expect(screenText('\u001b[1mbold\u001b[0m\tä\n')).toBe('\u001b[1mbold\u001b[0m\tä\n');
 });

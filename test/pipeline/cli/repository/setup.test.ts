@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { folder } from '../../../fakes/folder.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
@@ -66,16 +67,29 @@ test('writes a policy that holds, and workflows that name one action by its comm
   expect(same.out).not.toContain('not in .github');
 });
 
+test('attack 53: it does not write through a link that leaves the clone', async () => {
+  const repository = sampleRepository({ '.github/portolan.yaml': null });
+  onTestFinished(repository.remove);
+  const commit = repository.git('rev-parse', 'HEAD');
+  const outside = folder();
+  rmSync(join(repository.directory, '.github'), { recursive: true, force: true });
+  symlinkSync(outside, join(repository.directory, '.github'));
+  const words = ['setup', '--commit', commit, '--admin', 'alice', '--last', '0'];
+  const { exit, err } = await portolan(repository.directory, ...words);
+  expect([exit, err]).toEqual([2, expect.stringContaining('.github is a symbolic link')]);
+  expect(readdirSync(outside)).toEqual([]);
+});
+
 test('in a folder of the work tree, it writes at the top of the work tree', async () => {
   const repository = sampleRepository({ '.github/portolan.yaml': null });
   onTestFinished(repository.remove);
   const commit = repository.git('rev-parse', 'HEAD');
-  const folder = join(repository.directory, 'catalogs/v4.20');
-  mkdirSync(folder, { recursive: true });
-  const { exit } = await portolan(folder, 'setup', '--commit', commit, '--last', '0');
+  const inner = join(repository.directory, 'catalogs/v4.20');
+  mkdirSync(inner, { recursive: true });
+  const { exit } = await portolan(inner, 'setup', '--commit', commit, '--last', '0');
   expect(exit).toBe(0);
   expect(existsSync(join(repository.directory, '.github/workflows/portolan.yml'))).toBe(true);
-  expect(existsSync(join(folder, '.github'))).toBe(false);
+  expect(existsSync(join(inner, '.github'))).toBe(false);
 });
 
 /** A repository of which the last merges changed docs, changed the gate together with docs, and stranded clusters. */
