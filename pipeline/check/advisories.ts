@@ -23,6 +23,7 @@ import type { Repository } from '../git/repository.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
 import type { Policy } from '../policy/policy.ts';
+import { shortList } from '../text.ts';
 import { packagesOf } from './context.ts';
 import { type HistoryOf, pastOf } from './publication-history.ts';
 import type { CatalogPath } from './published.ts';
@@ -94,7 +95,7 @@ function withTarget(catalogs: readonly Planned[], { to, allowDowngrade }: Stored
   const refused = isFound
     ? `no edit moves clusters to ${what}${limit}`
     : `no catalog has the ${what} to redirect to`;
-  const impossible = { kind: 'impossible', edit: NO_EDIT, without: [], newGraphs: [] } as const;
+  const impossible = { kind: 'impossible', edit: NO_EDIT, without: [], lowered: [], newGraphs: [] } as const;
   const none = { files: new Map<string, undefined>(), unaccepted: [], refused };
   return catalogs.map((one) =>
     one.plan.kind === 'not affected' ? one : { ...one, ...none, plan: { ...one.plan, ...impossible } },
@@ -233,6 +234,7 @@ async function planCatalog(scene: Scene): Promise<Planned> {
   if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
   if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
   if (plan.kind !== 'edit' || !ofPackage) return planned;
+  if (plan.lowered.length > 0) return { ...planned, refused: loweredText(plan.lowered) };
   const old = [...texts].map(([path, text]): FileText => fileText(path, new TextEncoder().encode(text)));
   const changed = applyEdit(old, ofPackage, plan.edit);
   const files = new Map(changed.map((file) => [file.path, joined(file)]));
@@ -242,6 +244,11 @@ async function planCatalog(scene: Scene): Promise<Planned> {
     ...planned,
     files: new Map([...files].map(([path, text]) => [path, text === '' ? undefined : text])),
   };
+}
+
+/** What the advisory must say before clusters go down; `withoutUpgradePath` accepts that they stay, not that. */
+function loweredText(names: readonly string[]): string {
+  return `clusters would move from ${shortList(names, 'bundles')} to a lower version; if that is wanted, set allowDowngrade: true`;
 }
 
 /** Paths of the files with blobs of a package. */

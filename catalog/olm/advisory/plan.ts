@@ -29,6 +29,8 @@ export interface AdvisoryPlan {
   readonly proof: Proof | undefined;
   /** Names of bundles whose installations have no upgrade path after the edit, the lowest version first. */
   readonly without: readonly string[];
+  /** Names of bundles whose installations clusters would move to a lower version, though the advisory does not allow it. */
+  readonly lowered: readonly string[];
   /** Names of the channels whose edges are those of suggest-graph, because no change of single entries does as much. */
   readonly newGraphs: readonly string[];
 }
@@ -41,6 +43,7 @@ export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
     edit: NO_EDIT,
     proof: undefined,
     without: [],
+    lowered: [],
     newGraphs: [],
   } as const;
   if (!ofPackage) return nothing;
@@ -55,7 +58,9 @@ export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
   const { edit, proof, newGraphs: regraphed = [] } = best;
   const stuck = [...proof.lost, ...proof.without].map(({ installed }) => installed).sort(compareInstalled);
   const without = [...new Set(stuck.map(({ name }) => name))];
-  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without, newGraphs: regraphed };
+  const down = proof.lowered.map(({ installed }) => installed).sort(compareInstalled);
+  const lowered = [...new Set(down.map(({ name }) => name))];
+  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without, lowered, newGraphs: regraphed };
 }
 
 interface Scene {
@@ -155,6 +160,7 @@ function bestTried(scene: Scene, all: readonly Tried[]): Tried | undefined {
 
 function compareTried({ ofPackage }: Scene, a: Tried, b: Tried): number {
   return (
+    a.proof.lowered.length - b.proof.lowered.length ||
     a.proof.lost.length - b.proof.lost.length ||
     a.proof.without.length - b.proof.without.length ||
     sizeOf(ofPackage, a.edit) - sizeOf(ofPackage, b.edit)

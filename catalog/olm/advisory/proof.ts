@@ -5,11 +5,12 @@
 import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
-import { compareVersions, tryParseVersion } from '../../version/version.ts';
+import { tryParseVersion } from '../../version/version.ts';
 import { foresightWith } from '../foresight/fix-trial.ts';
 import type { UpgradePath } from '../foresight/foresight.ts';
 import { installationsOf, withoutChannels } from '../foresight/installation.ts';
 import { type Following, upgradePathOf, type World } from '../foresight/world.ts';
+import { compareVersionReleases, withRelease } from '../resolve/release.ts';
 import { type Advisory, affectedBundles, hasVersion, isAffected } from './advisory.ts';
 import { hasNoEdges } from './package-edit.ts';
 
@@ -31,6 +32,8 @@ export interface Proof {
   readonly lost: readonly Proved[];
   /** Installations of the versions of the advisory that get no upgrade path away from them. */
   readonly without: readonly Proved[];
+  /** Installations that clusters move to a lower version, which they did not before; none where the advisory allows it. */
+  readonly lowered: readonly Proved[];
 }
 
 /** Installations that are followed alike. */
@@ -84,6 +87,7 @@ export function prove(
     all,
     lost: stuck.filter((one) => !one.isAffected),
     without: stuck.filter((one) => one.isAffected),
+    lowered: all.filter((one) => isLowered(one) && !(one.isAffected && advisory.allowDowngrade)),
   };
 }
 
@@ -203,9 +207,20 @@ function missingOfOthers({ before, after, installed }: State, advisory: Advisory
   return wasBetter || (next.kind === 'fails' && before.next.kind !== 'fails') ? whyEnds(after) : undefined;
 }
 
+/** Whether an edit brings a move to a lower version, at once or in a later step. */
+function isLowered({ before, after, installed }: State): boolean {
+  return lowersTo(after, installed) && !lowersTo(before, installed);
+}
+
+function lowersTo({ next, end }: UpgradePath, installed: Installed): boolean {
+  return next.kind === 'upgrade' && (isLower(next.to, installed) || isLower(end, installed));
+}
+
 function isLower(to: Pick<Installed, 'version'>, from: Pick<Installed, 'version'>): boolean {
   return (
-    to.version !== undefined && from.version !== undefined && compareVersions(to.version, from.version) < 0
+    to.version !== undefined &&
+    from.version !== undefined &&
+    compareVersionReleases(withRelease(to.version), withRelease(from.version)) < 0
   );
 }
 

@@ -2,8 +2,6 @@ import { resolve } from 'node:path';
 import { addBundle } from '../../../catalog/edit/package.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
-import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { isDirectory } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -12,6 +10,7 @@ import { findingText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
   words: 'add',
@@ -28,7 +27,8 @@ export const command: Command = {
     ...REGISTRY_OPTIONS,
   },
   details:
-    'BUNDLE is an image or a bundle directory. A change that would make the catalog violate a new rule is rejected.',
+    'BUNDLE is an image or a bundle directory. A change that would make the catalog violate a new rule is rejected. Portolan\n' +
+    'prints the effect on clusters. The exit code is 1 if it includes an error.',
   examples: [
     'portolan add quay.io/example/foo-bundle:v1.2.0 catalogs/v4.20 --channel stable --replaces foo.v1.1.0',
   ],
@@ -45,8 +45,7 @@ export const command: Command = {
       ...(skipRange === undefined ? {} : { skipRange }),
     };
     const root = resolve(terminal.directory, operands[1] ?? '.');
-    const edited = await editCatalog(root, (files) => addBundle(files, bundle, { channel, place }));
-    return editedText(edited, terminal);
+    return editWithEffect(root, (files) => addBundle(files, bundle, { channel, place }), { terminal });
   },
 };
 

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { deprecate } from '../../../catalog/edit/package.ts';
-import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
   words: 'deprecate',
@@ -24,8 +23,7 @@ export const command: Command = {
     const pkg = needed('package');
     const entry = { ...referenceOf(invocation), message: needed('message') };
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    const edited = await editCatalog(root, (files) => deprecate(files, pkg, entry));
-    return editedText(edited, terminal);
+    return editWithEffect(root, (files) => deprecate(files, pkg, entry), { terminal });
   },
 };
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { FileText } from '../../../catalog/edit/file.ts';
 import { packageOf, withoutBlobs } from '../../../catalog/edit/package.ts';
-import { type Edit, editCatalog, textsOf } from '../../catalogs/edit/catalog.ts';
-import { editedText } from '../../catalogs/edit/edited-text.ts';
+import { type Edit, textsOf } from '../../catalogs/edit/catalog.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
+import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
   words: 'promote',
@@ -25,6 +25,9 @@ export const command: Command = {
     group: { description: 'open one pull request for all packages (default: one for each group of owners)' },
   },
   details: [
+    'With PACKAGE, the package of the other catalog takes the place of the one in --to, with all its versions. Portolan prints what',
+    'goes and comes, and the effect on clusters. The exit code is 1 if the effect includes an error.',
+    '',
     'Without PACKAGE, promotes all packages of a catalog that the next one does not have, as the ci.yaml of each says',
     '(fbc.version_promotion_strategy): always, review-needed (the default) or never. Portolan copies the files of the last',
     'commit, adds the catalog to the mapping in ci.yaml, and reports the effect on clusters. The exit code is 1 if the effect',
@@ -52,7 +55,7 @@ export const command: Command = {
     if (wanted.length === 0) {
       throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
     }
-    return editedText(await editCatalog(to, replacing(pkg, wanted)), terminal);
+    return editWithEffect(to, replacing(pkg, wanted), { terminal });
   },
 };
 

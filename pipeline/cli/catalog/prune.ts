@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { keepPackages } from '../../../catalog/edit/package.ts';
-import { editCatalog } from '../../catalogs/edit/catalog.ts';
-import { editedText } from '../../catalogs/edit/edited-text.ts';
 import { type Command, usageError } from '../command.ts';
+import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
   words: 'prune',
@@ -11,12 +10,12 @@ export const command: Command = {
     keep: { value: 'PACKAGE', description: 'package to keep', multiple: true },
   },
   details:
-    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged.',
+    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged. Portolan prints what clusters lose.',
   examples: ['portolan prune catalogs/v4.20 --keep foo --keep bar'],
   run: async ({ operands, list }, terminal) => {
     const keep = new Set(list('keep'));
     if (keep.size === 0) throw usageError(command, '--keep is required');
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    return editedText(await editCatalog(root, (files) => keepPackages(files, keep)), terminal);
+    return editWithEffect(root, (files) => keepPackages(files, keep), { terminal, removes: true });
   },
 };

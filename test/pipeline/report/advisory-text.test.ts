@@ -18,7 +18,14 @@ const ADVISORY: StoredAdvisory = {
 };
 
 function planned(newGraphs: readonly string[]): CatalogPlan {
-  const plan = { kind: 'edit', edit: NO_EDIT, proof: undefined, without: [], newGraphs } as const;
+  const plan = {
+    kind: 'edit',
+    edit: NO_EDIT,
+    proof: undefined,
+    without: [],
+    lowered: [],
+    newGraphs,
+  } as const;
   return { catalog: 'v4.20', plan, unaccepted: [], holders: new Set(), files: new Map(), refused: undefined };
 }
 

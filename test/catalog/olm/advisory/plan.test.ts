@@ -397,3 +397,20 @@ describe('whatever the package', () => {
     );
   });
 });
+
+test('nobody is moved to a lower version unless the advisory allows it, whatever else it accepts', async () => {
+  const cat = await world({
+    versions: ['1.0.0', '1.1.0', '1.2.0'],
+    channels: {
+      a: [
+        { name: bundleName('1.2.0'), replaces: bundleName('1.1.0') },
+        { name: bundleName('1.1.0'), replaces: bundleName('1.0.0'), skipRange: '>=1.0.0 <1.3.0' },
+        { name: bundleName('1.0.0') },
+      ],
+    },
+  });
+  const accepted = { withoutUpgradePath: [bundleName('1.2.0')] };
+  expect(planOf(cat, advisory('yank', '=1.2.0', accepted)).lowered).toEqual([bundleName('1.2.0')]);
+  expect(planOf(cat, advisory('yank', '=1.2.0', { ...accepted, allowDowngrade: true })).lowered).toEqual([]);
+  expect(planOf(cat, advisory('yank', '=1.1.0')).lowered).toEqual([]);
+});

@@ -157,6 +157,31 @@ describe('prune and promote', () => {
     expect(existsSync(at('c/note.yaml'))).toBe(true);
   });
 
+  test('a promotion that takes versions away says what clusters lose, and fails', async () => {
+    const version = (name: string, more = ''): string => `- name: p.v${name}\n${more}`;
+    const bundle = (name: string): string =>
+      `---\n{schema: olm.bundle, name: p.v${name}, package: p, image: "x.io/p:${name}", properties: [{type: olm.package, value: {packageName: p, version: ${name}}}]}\n`;
+    const catalog = (...names: string[]): string =>
+      `schema: olm.package\nname: p\ndefaultChannel: a\n---\nschema: olm.channel\npackage: p\nname: a\nentries:\n${names.map((name, i) => version(name, i > 0 ? `  replaces: p.v${names[i - 1]}\n` : '')).join('')}${names.map(bundle).join('')}`;
+    write('v4.21/p.yaml', catalog('1.2.0'));
+    write('v4.20/p.yaml', catalog('1.0.0', '1.1.0'));
+    const { code, out, err } = await run('promote', 'p', '--from', 'v4.21', '--to', 'v4.20');
+    expect(out).toBe('p.yaml\n');
+    expect(err).toContain('graph/strands-installed-v0');
+    expect(err).toContain('p (changed) in v4.20');
+    expect(err).toContain('p.v1.0.0');
+    expect(code).toBe(1);
+    write('v4.20/p.yaml', catalog('1.0.0', '1.1.0'));
+    write('v4.21/p.yaml', catalog('1.0.0', '1.1.0', '1.2.0'));
+    const fine = await run('promote', 'p', '--from', 'v4.21', '--to', 'v4.20');
+    expect(fine).toMatchObject({ code: 0, err: expect.stringContaining('p (changed) in v4.20') });
+    expect(fine.err).not.toContain('graph/');
+    // To take packages away is what prune is for: it says what clusters lose, and is no failure.
+    write('v4.20/q.yaml', catalog('1.0.0').replaceAll(/\bp\b/g, 'q'));
+    const pruned = await run('prune', 'v4.20', '--keep', 'q');
+    expect(pruned).toMatchObject({ code: 0, err: expect.stringContaining('graph/package-removed') });
+  });
+
   test('a package is copied with its comments, and takes the place of the old one', async () => {
     write('new/foo.yaml', FOO.replace('first one', 'only one'));
     write('old/foo.yaml', `${BAR}---\n${FOO}`);
