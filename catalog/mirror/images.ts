@@ -23,6 +23,8 @@ export interface BundleImages {
    * only deployments and their `RELATED_IMAGE_…` variables name, as far as the catalog holds the manifests.
    */
   readonly references: readonly string[];
+  /** Whether the catalog holds the deployments: `olm.csv.metadata` leaves them out, and with them what variables name. */
+  readonly hasDeployments: boolean;
   /** Where the bundle begins. */
   readonly location: Location;
 }
@@ -115,6 +117,7 @@ class Collector {
       name: this.#own(bundle.name),
       image: this.#own(bundle.image),
       references: [...references],
+      hasDeployments: csv !== undefined,
       location: { file: bundle.document.file, line: bundle.document.line, column: 1 },
     });
   }

@@ -52,6 +52,8 @@ export interface BundleReadiness {
   readonly package: string;
   readonly name: string;
   readonly missing: readonly MissingReference[];
+  /** Whether everything that the bundle runs is known; else images that only its deployments name are not. */
+  readonly hasDeployments: boolean;
   readonly location: Location;
 }
 
@@ -90,12 +92,15 @@ export function readiness(
     }
     return seen.get(reference);
   };
-  const result = bundles.map(({ package: name, name: bundle, references, location, unread }) => ({
-    package: name,
-    name: bundle,
-    missing: [...unread, ...references.map(missingOf).filter((one) => one !== undefined)],
-    location,
-  }));
+  const result = bundles.map(
+    ({ package: name, name: bundle, references, hasDeployments, location, unread }) => ({
+      package: name,
+      name: bundle,
+      hasDeployments,
+      missing: [...unread, ...references.map(missingOf).filter((one) => one !== undefined)],
+      location,
+    }),
+  );
   const isReady = (bundle: BundleReadiness): boolean => bundle.missing.length === 0;
   return {
     bundles: result,

@@ -17,11 +17,15 @@ export function disconnectedOf(touched: readonly TouchedCatalog[]): Disconnected
       (before ? readinessOf(before) : undefined)?.bundles.filter(isLacking).map(nameOf),
     );
     const worse = now.bundles.filter((bundle) => isLacking(bundle) && !lacking.has(nameOf(bundle)));
+    const complete = now.bundles.filter((bundle) => !isLacking(bundle));
+    // Images that only deployments name are unknown then: such a bundle may be ready, and nobody can say so.
+    const unchecked = complete.filter(({ hasDeployments }) => !hasDeployments).length;
     return [
       {
         catalogs: names,
         bundles: now.bundles.length,
-        ready: now.ready,
+        ready: complete.filter(({ hasDeployments }) => hasDeployments).length,
+        ...(unchecked > 0 ? { unchecked } : {}),
         worse: worse.slice(0, MOST).map((bundle) => ({
           bundle: nameOf(bundle),
           missing: bundle.missing.map(({ reference, why }) => `${reference}: ${why}`),

@@ -147,6 +147,8 @@ export interface DisconnectedReport {
   /** Bundles of the touched packages, and how many of them a disconnected node can pull in full. */
   readonly bundles: number;
   readonly ready: number;
+  /** Bundles of which nothing is known to be missing, but whose deployments the catalog does not hold; absent for none. */
+  readonly unchecked?: number;
   /** What the pull request makes worse, as `package/bundle`, and each reference that is missing with its reason. */
   readonly worse: readonly { readonly bundle: string; readonly missing: readonly string[] }[];
 }

@@ -65,10 +65,18 @@ export function releasedLines({ package: name, version, image, by, files }: Rele
 }
 
 /** `ready for disconnected clusters: 12 of 13 bundles`, and what is worse than before, a line each. */
-export function disconnectedLines({ catalogs, bundles, ready, worse }: DisconnectedReport): string[] {
+export function disconnectedLines({
+  catalogs,
+  bundles,
+  ready,
+  unchecked = 0,
+  worse,
+}: DisconnectedReport): string[] {
   const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
+  const unknown =
+    unchecked > 0 ? `; ${unchecked} not checked: the catalog does not contain their deployments` : '';
   return [
-    `ready for disconnected clusters: ${ready} of ${amount(bundles, 'bundle')}${where}`,
+    `ready for disconnected clusters: ${ready} of ${amount(bundles, 'bundle')}${where}${unknown}`,
     ...worse.map(
       ({ bundle, missing }) => `  no longer ready after this change: ${bundle} (${missing.join('; ')})`,
     ),

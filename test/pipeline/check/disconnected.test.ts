@@ -4,9 +4,20 @@ import type { TouchedCatalog } from '../../../pipeline/check/catalogs.ts';
 import { disconnectedOf } from '../../../pipeline/check/disconnected.ts';
 import { disconnectedLines } from '../../../pipeline/report/text-report.ts';
 
-async function state(...images: readonly string[]) {
+const CSV = Buffer.from('{"kind": "ClusterServiceVersion"}').toString('base64');
+const MANIFESTS = `properties: [{type: olm.bundle.object, value: {data: ${CSV}}}]\n`;
+const METADATA = 'properties: [{type: olm.csv.metadata, value: {displayName: Foo}}]\n';
+
+function state(...images: readonly string[]) {
+  return stateWith(MANIFESTS, ...images);
+}
+
+async function stateWith(properties: string, ...images: readonly string[]) {
   const text = images
-    .map((image, i) => `---\nschema: olm.bundle\nname: foo.v${i}\npackage: foo\nimage: '${image}'\n`)
+    .map(
+      (image, i) =>
+        `---\nschema: olm.bundle\nname: foo.v${i}\npackage: foo\nimage: '${image}'\n${properties}`,
+    )
     .join('');
   const read = async () => new TextEncoder().encode(text);
   const { blobs } = await load({ files: async () => [{ path: 'catalog.yaml', read }] });
@@ -28,6 +39,14 @@ test('what a pull request makes worse is named, with what is missing', async () 
     'ready for disconnected clusters: 1 of 3 bundles in v4.20',
     expect.stringContaining(`no longer ready after this change: foo/foo.v0 (${bad}: `),
   ]);
+});
+
+test('a bundle whose deployments nobody knows is not checked, and never ready', async () => {
+  const [report] = disconnectedOf(touched(undefined, await stateWith(METADATA, good, bad)));
+  expect(report).toMatchObject({ bundles: 2, ready: 0, unchecked: 1 });
+  expect(report && disconnectedLines(report)[0]).toBe(
+    'ready for disconnected clusters: 0 of 2 bundles in v4.20; 1 not checked: the catalog does not contain their deployments',
+  );
 });
 
 test('a catalog that is new, and one that is gone', async () => {
