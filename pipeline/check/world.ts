@@ -103,6 +103,7 @@ async function optionsOf(
     ...(companions ? { companions } : {}),
     catalog: joinedCatalog([states[when], context[when]]),
     packages,
+    rebuildsHeads: world.policy.graph.rebuilds === 'heads',
     ...(world.digests ? { digests: world.digests } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),

@@ -52,6 +52,7 @@ export interface PolicyFile {
     readonly otherCatalogs?: readonly string[];
     readonly published?: 'git' | { readonly ledger: string };
     readonly released?: Readonly<Record<string, Released['by']>>;
+    readonly rebuilds?: 'none' | 'heads';
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
     readonly lock?: string;

@@ -187,6 +187,8 @@ export interface GraphPolicy {
   readonly published: 'git' | { readonly ledger: string };
   /** What counts as published; the first whose pattern matches a catalog's name counts. */
   readonly released: readonly Released[];
+  /** Which merged bundles may be rebuilt, because another pipeline releases them later. */
+  readonly rebuilds: 'none' | 'heads';
 }
 
 /** What counts as published of the catalogs that a pattern matches. */

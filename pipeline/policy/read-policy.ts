@@ -285,6 +285,7 @@ function graphOf({
   otherCatalogs,
   published,
   released = {},
+  rebuilds = 'none',
 }: Part<'graph'>): GraphPolicy {
   return {
     olm: olm ?? ['v0', 'v1'],
@@ -293,6 +294,7 @@ function graphOf({
     otherCatalogs: otherCatalogs ?? [],
     published: published ?? 'git',
     released: Object.entries(released).map(([pattern, by]) => ({ pattern, by })),
+    rebuilds,
   };
 }
 

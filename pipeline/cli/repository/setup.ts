@@ -267,7 +267,7 @@ function ownersLines(made: Setup): string[] {
     ...(rebuilt.merges === 0
       ? []
       : [
-          `bundles: ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it: the policy only warns of that (graph/bundle-mutated). If merges are published, remove the line; better, name what is: graph.released`,
+          `bundles: ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it: the policy allows that for one head of a channel in each package and merge (graph.rebuilds). If merges are published, remove the line; better, name what is: graph.released`,
         ]),
     ...(found.patterns.length === 0 && templates.length > 0
       ? [

@@ -95,8 +95,8 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
-    ...ruleLines([...otherLines(others), ...rebuiltLines(rebuilt), ...registryLines(registries)]),
-    ...orderLines(catalogs, order),
+    ...ruleLines([...otherLines(others), ...registryLines(registries)]),
+    ...graphLines([...rebuiltLines(rebuilt), ...orderLines(catalogs, order)]),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
           '# Where bundles are released by another pipeline: what this image does not have yet may still change.',
@@ -142,7 +142,7 @@ function rebuiltLines(rebuilt: RebuiltBundles | undefined): string[] {
   return [
     `# ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a bundle, which another pipeline releases later.`,
     '# Remove the line if merges are published, or if graph.released (below) names what is.',
-    'graph/bundle-mutated: warning',
+    'rebuilds: heads',
   ];
 }
 
@@ -160,15 +160,18 @@ function orderLines(catalogs: readonly string[], order: readonly string[]): stri
   if (unorderedOf(catalogs).length === 0) return [];
   const names = (order.length > 0 ? order : catalogs).map(quoted).join(', ');
   return [
-    'graph:',
     ...(order.length > 0
-      ? [`  catalogOrder: [${names}]`]
+      ? [`catalogOrder: [${names}]`]
       : [
-          '  # The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
-          `  # catalogOrder: [${names}]`,
+          '# The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
+          `# catalogOrder: [${names}]`,
         ]),
-    '  olm: [v0, v1]',
+    'olm: [v0, v1]',
   ];
+}
+
+function graphLines(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['graph:', ...lines.map((line) => `  ${line}`)];
 }
 
 /** Catalogs whose names tell no order; none where there is one catalog, or versions of the platform. */

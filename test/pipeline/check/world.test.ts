@@ -269,3 +269,27 @@ describe('one name, one content', () => {
     expect(other).toEqual([]);
   });
 });
+
+describe('where another pipeline releases the heads of channels', () => {
+  const policy = (rebuilds: string): Files => ({
+    '.github/portolan.yaml': `apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [alice]}\ngraph: {rebuilds: ${rebuilds}}\n`,
+  });
+  const images = (first: string, second: string): string =>
+    etcd([
+      { version: '1.0.0', image: first },
+      { version: '1.1.0', replaces: '1.0.0', image: second },
+    ]);
+
+  test.each([
+    ['a head may be rebuilt', 'heads', images('1', '3'), []],
+    ['nothing may be rebuilt unless the policy says so', 'none', images('1', '3'), ['1.1.0']],
+    ['an older version may not', 'heads', images('3', '2'), ['1.0.0']],
+    ['two versions may not', 'heads', images('3', '4'), ['1.0.0', '1.1.0']],
+    ['a head may not get the image of another version', 'heads', images('1', '1'), ['1.1.0']],
+  ])('%s', async (_, rebuilds, after, changed) => {
+    const base = { ...policy(rebuilds), ...at('v4.20', images('1', '2')) };
+    const errors = await errorsOf(base, { ...base, ...at('v4.20', after) });
+    const mutated = errors.filter(({ rule }) => rule === 'graph/bundle-mutated');
+    expect(mutated.map(({ message }) => /etcd\.v([\d.]+)/.exec(message)?.[1])).toEqual(changed);
+  });
+});
