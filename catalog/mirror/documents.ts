@@ -1,6 +1,7 @@
 /**
  * The documents of a plan: everything that a cluster needs to use the mirror.
  */
+import { CACHE, CONFIGS } from '../fbc/cache/layout.ts';
 import type { Minor } from '../fbc/openshift.ts';
 import { accepts, tryParsePlatform } from '../fbc/platform.ts';
 import { isObject } from '../go/shape.ts';
@@ -141,11 +142,18 @@ function labels({ style }: MirrorPlan, name: string): { labels?: Readonly<Record
   };
 }
 
+/** Where index images that were built without a server have their catalog and its cache. */
+export const EXTRACTED: { readonly cacheDir: string; readonly catalogDir: string } = {
+  cacheDir: `/${CACHE}`,
+  catalogDir: `/${CONFIGS}`,
+};
+
 function catalogSourceOf(
   plan: MirrorPlan,
   catalog: PlannedCatalog,
-  { catalogSource: given = {}, templates }: DocumentOptions,
+  { catalogSource: asked = {}, templates }: DocumentOptions,
 ): KubernetesObject {
+  const given = catalog.serverless ? { extractContent: EXTRACTED, ...asked } : asked;
   const image = imageOf(plan, catalog, given.pollInterval);
   const metadata = { name: catalog.names.catalogSource, namespace: MARKETPLACE };
   const template = templates?.get(catalog.reference);

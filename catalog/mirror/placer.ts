@@ -58,7 +58,7 @@ export class Placer {
 
   /** @throws InvalidOption when the index has no place: nothing can do without it */
   index(catalog: CatalogRequest, style: Style): PlannedCatalog {
-    const { reference, digest, name, selected = false, platforms } = catalog;
+    const { reference, digest, name, selected = false, platforms, serverless } = catalog;
     const written = indexText(reference);
     const wanted = indexReference(written, style);
     const found = this.#naming.place({ role: 'index', written, wanted, digest });
@@ -72,6 +72,7 @@ export class Placer {
       destination,
       names: catalogNames(style, written, destination, name),
       selected,
+      serverless,
       platforms,
     };
   }

@@ -40,6 +40,8 @@ export interface CatalogRequest {
   readonly selected?: boolean | undefined;
   /** Where the image was put that was built of a selection: it is copied from there. */
   readonly from?: string | undefined;
+  /** The image holds a catalog and no program that serves it. */
+  readonly serverless?: boolean | undefined;
   /** Platforms of the index image and of the catalog's images; absent: all. */
   readonly platforms?: Platforms;
 }
@@ -58,5 +60,7 @@ export interface PlannedCatalog {
   readonly destination: Destination;
   readonly names: CatalogNames;
   readonly selected: boolean;
+  /** Its image holds a catalog and no program that serves it. */
+  readonly serverless?: boolean | undefined;
   readonly platforms: Platforms;
 }

@@ -73,6 +73,8 @@ export interface SelectedCatalog {
   readonly digest: string | undefined;
   /** Where the image of the selection was put. */
   readonly from?: string | undefined;
+  /** The image holds a catalog and no program that serves it. */
+  readonly serverless?: boolean | undefined;
 }
 
 export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
@@ -104,6 +106,7 @@ export async function prepareImageSet(request: ImageSetPlanRequest): Promise<Mir
     images: one.images,
     digest: request.catalogs[i]?.digest,
     from: request.catalogs[i]?.from,
+    serverless: request.catalogs[i]?.serverless,
   }));
   const asked = imageSetRequest(imageSet, images, charts.groups);
   return outcomeOf({ ...request, ...asked }, documents, read, charts);

@@ -1,6 +1,5 @@
 /** The mirror's documents for an index image that is being published. */
-import { CACHE, CONFIGS } from '../../catalog/fbc/cache/layout.ts';
-import type { DocumentOptions } from '../../catalog/mirror/documents.ts';
+import { type DocumentOptions, EXTRACTED } from '../../catalog/mirror/documents.ts';
 import type { PlanFilesRequest } from '../../catalog/mirror/files.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { prepareMirror } from '../mirror/prepare.ts';
@@ -18,8 +17,7 @@ export async function mirrorFiles(
 ): Promise<PlanFilesRequest | undefined> {
   if (mirrorTo === undefined || reference === undefined) return undefined;
   // Without a base the image has no server: the cluster's own opm reads the catalog out of it.
-  const extractContent =
-    base === undefined ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` } : undefined;
+  const extractContent = base === undefined ? EXTRACTED : undefined;
   const documents: DocumentOptions = { catalogSource: extractContent ? { extractContent } : {} };
   const outcome = await prepareMirror({
     catalogs: [{ source, reference, digest }],

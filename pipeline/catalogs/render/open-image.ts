@@ -27,6 +27,8 @@ export interface OpenImage {
   readonly size: number;
   /** Of what the reference names: the manifest list where there is one. */
   readonly digest: string;
+  /** Whether its configuration names a program to run. */
+  readonly hasServer: boolean;
   /**
    * Calls `use` with the image's files, of which the content of the wanted ones can be read.
    *
@@ -91,6 +93,7 @@ export async function openImage(
   return {
     labels: labelsIn(config),
     digest: root.digest,
+    hasServer: startsProgram(config),
     size: manifest.layers.reduce((sum, layer) => sum + layer.size, 0),
     unpack: (wanted, use, { within = '', limits = TREE_LIMITS } = {}) =>
       unpacked(readAhead(layersIn(within)), { wanted, limits }, use),
@@ -152,6 +155,12 @@ function labelsIn(config: Readonly<Record<string, unknown>>): Map<string, string
   return new Map(
     Object.entries(labels).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
   );
+}
+
+/** Whether a container of an image has something to start. */
+function startsProgram(config: Readonly<Record<string, unknown>>): boolean {
+  const inner = isObject(config['config']) ? config['config'] : {};
+  return [inner['Entrypoint'], inner['Cmd']].some((words) => Array.isArray(words) && words.length > 0);
 }
 
 function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {

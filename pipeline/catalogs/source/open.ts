@@ -21,8 +21,8 @@ export interface OpenCatalog {
   readonly source: CatalogSource;
   /** What it is called, for messages. */
   readonly name: string;
-  /** For catalogs out of images: the reference within its registry, and the digest that it named. */
-  readonly image?: { readonly reference: Reference; readonly digest: string };
+  /** For catalogs out of images: the reference within its registry, the digest that it named, and whether it can serve. */
+  readonly image?: { readonly reference: Reference; readonly digest: string; readonly hasServer: boolean };
   /** Must be called when nothing more is read. */
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function openPlace(
     return {
       source: files.source,
       name,
-      image: { reference: opened.reference, digest: image.digest },
+      image: { reference: opened.reference, digest: image.digest, hasServer: image.hasServer },
       close: async () => {
         files.close();
         await opened.close();

@@ -1,7 +1,6 @@
 /** The options of `mirror plan` that are about documents. */
 import { resolve } from 'node:path';
-import { CACHE, CONFIGS } from '../../../catalog/fbc/cache/layout.ts';
-import type { DocumentOptions } from '../../../catalog/mirror/documents.ts';
+import { type DocumentOptions, EXTRACTED } from '../../../catalog/mirror/documents.ts';
 import type { Signer } from '../../../catalog/mirror/signing.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -54,7 +53,7 @@ export function documentOptions(
   const priority = numberOption(command, invocation, 'priority');
   // An image that is built on nothing has no server either.
   const hasServer = !flag('extract-content') && (!builds || text('base-image') !== undefined);
-  const extractContent = !hasServer ? { cacheDir: `/${CACHE}`, catalogDir: `/${CONFIGS}` } : undefined;
+  const extractContent = !hasServer ? EXTRACTED : undefined;
   return {
     platform: text('platform'),
     sourcePolicy: flag('never-contact-source') ? 'NeverContactSource' : undefined,

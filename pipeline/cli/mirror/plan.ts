@@ -103,7 +103,7 @@ export const command: Command = {
       const outcome = await prepareMirror(request);
       const built = await buildOf(outcome, invocation, terminal);
       if (!built) return await write(outcome, invocation, terminal);
-      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built }));
+      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built, serverless: false }));
       return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
     } finally {
       await opened.close();
@@ -124,7 +124,11 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
   try {
     const request = {
       imageSet,
-      catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      catalogs: catalogs.map(({ source, image }) => ({
+        source,
+        digest: image?.digest,
+        serverless: image?.hasServer === false,
+      })),
       charts: groups,
       ...namingOptions(command, invocation),
       documents: {
@@ -139,7 +143,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
     const chosen = request.catalogs.map((catalog, i) =>
-      outcome.selections[i] ? { ...catalog, ...built } : catalog,
+      outcome.selections[i] ? { ...catalog, ...built, serverless: false } : catalog,
     );
     return await write(await prepareImageSet({ ...request, catalogs: chosen }), invocation, terminal);
   } finally {
@@ -254,6 +258,7 @@ function requestOf(invocation: Invocation, { opened, reference, terminal }: Plan
         source,
         reference,
         digest: text('digest') ?? image?.digest,
+        serverless: image?.hasServer === false,
         name: text('name'),
         choices: list('only').map(parseChoice),
         platforms: platformsOption(list('image-platform')),

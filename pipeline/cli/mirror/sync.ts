@@ -138,7 +138,11 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     };
     const request = {
       imageSet,
-      catalogs: catalogs.map(({ source, image }) => ({ source, digest: image?.digest })),
+      catalogs: catalogs.map(({ source, image }) => ({
+        source,
+        digest: image?.digest,
+        serverless: image?.hasServer === false,
+      })),
       charts: groups,
       ...namingOptions(command, invocation),
       documents: options,
@@ -152,12 +156,12 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
       const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
-      const { source, digest } = request.catalogs[i] ?? {};
+      const { source, digest, serverless } = request.catalogs[i] ?? {};
       if (!source) continue;
       built.push({
         source,
         digest,
-        ...(blobs && (await buildSelection(blobs, place, { invocation, terminal }))),
+        ...(blobs ? await buildSelection(blobs, place, { invocation, terminal }) : { serverless }),
       });
     }
     return { outcome: await prepareImageSet({ ...request, catalogs: built }), errors, options, part };

@@ -7,10 +7,12 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { prepareMirror } from '../../../pipeline/mirror/prepare.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
-import { pushImage } from '../../../pipeline/oci/registry/push.ts';
+import { bytesBlob, digestOf } from '../../../pipeline/oci/image/content.ts';
+import { OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
+import { type ImageContent, pushImage, readImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
-import { sampleImage } from '../../fakes/image.ts';
+import { bytesOf, sampleImage } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
@@ -50,6 +52,28 @@ async function scene({ takesSparse = false, lacks = '' } = {}) {
   return { directory, source, mirror, client, config, sync, file };
 }
 
+/** The image for one platform, whose configuration names a program to start. */
+async function startingOpm({ root, manifests, blobs }: ImageContent): Promise<ImageContent> {
+  const { config, ...manifest } = JSON.parse(Buffer.from((manifests[0] ?? root).bytes).toString());
+  const found = blobs.find(({ digest }) => digest === config.digest);
+  if (!found) throw new Error('the image has no configuration');
+  const before = JSON.parse((await bytesOf(found.open(0))).toString());
+  const changed = { ...before, config: { ...before.config, Entrypoint: ['/bin/opm'], Cmd: ['serve'] } };
+  const bytes = Buffer.from(JSON.stringify(changed));
+  const digest = digestOf(bytes);
+  const text = Buffer.from(
+    JSON.stringify({ ...manifest, config: { ...config, digest, size: bytes.length } }),
+  );
+  const layers = blobs.filter((blob) =>
+    manifest.layers.some((one: { digest: string }) => one.digest === blob.digest),
+  );
+  return {
+    root: { mediaType: manifest.mediaType ?? OCI_MANIFEST, digest: digestOf(text), bytes: text },
+    manifests: [],
+    blobs: [...layers, bytesBlob(bytes)],
+  };
+}
+
 const BOTH = '    packages: [{name: a}, {name: b}]\n';
 
 test('a selection: its index image is built and copied, everything is there, and the manifests name it', async () => {
@@ -74,6 +98,24 @@ test('a selection: its index image is built and copied, everything is there, and
     pruned: { superseded: [] },
   });
   expect(mirror.seen.slice(before).filter(({ method }) => method === 'PUT' || method === 'POST')).toEqual([]);
+});
+
+test.each([
+  [undefined, true],
+  ['opm', false],
+])('a whole catalog whose image starts %s: the cluster extracts it: %s', async (server, extracts) => {
+  const { config, sync, file, directory, source, client } = await scene();
+  const index = parseReference(`${source.host}/org/index:v1`);
+  if (server) await pushImage(client, index, { image: await startingOpm(await readImage(client, index)) });
+  config('    full: true\n');
+  expect(await sync()).toMatchObject({ exit: 0 });
+  const extracted = 'extractContent:\n      cacheDir: /tmp/cache\n      catalogDir: /configs\n';
+  expect(file('catalogSource.yaml').includes(extracted)).toBe(extracts);
+  const words = ['mirror', 'plan', `${source.host}/org/index:v1`, '--to', 'mirror.example.com/m'];
+  const ran = await portolan(directory, ...words, '--out', 'plan', '--insecure', source.host);
+  expect(ran).toMatchObject({ exit: 0 });
+  const planned = readFileSync(join(directory, 'plan', 'catalogSource.yaml'), 'utf8');
+  expect(planned.includes(extracted)).toBe(extracts);
 });
 
 test('what a smaller selection does not need is named, and deleted only with --prune', async () => {
