@@ -40,6 +40,8 @@ export interface ErrorOptions {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   readonly cause?: unknown;
+  /** The HTTP status, where a host answered with one. */
+  readonly status?: number | undefined;
   /** What the reader can do about it. */
   readonly hint?: string;
   /** The same where it is a setting of how registries are reached, which every program names in its own way. */
@@ -49,6 +51,7 @@ export interface ErrorOptions {
 export class PipelineError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
+  readonly status: number | undefined;
   readonly hint: string | undefined;
   readonly remedy: Remedy | undefined;
 
@@ -57,6 +60,7 @@ export class PipelineError extends Error {
     this.name = 'PipelineError';
     this.code = code;
     this.retryable = options.retryable ?? false;
+    this.status = options.status;
     this.hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
     this.remedy = options.remedy;
   }

@@ -84,6 +84,6 @@ export function companionError({ reference }: Companion, image: string, cause: u
   return new PipelineError(
     cause instanceof PipelineError ? cause.code : 'bad-answer',
     `${repositoryName(reference)} ${name}, which belongs to ${image}: ${why}`,
-    { cause, retryable: cause instanceof PipelineError && cause.retryable },
+    cause instanceof PipelineError ? { cause, retryable: cause.retryable, status: cause.status } : { cause },
   );
 }

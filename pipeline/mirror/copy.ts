@@ -106,16 +106,31 @@ async function tryAgain(
   clock: CopyPorts['clock'],
   copyAll: (jobs: readonly CopyJob[]) => Promise<void>,
 ): Promise<void> {
+  const before = new Map<CopyJob, PipelineError>();
   for (let idle = 0; ; ) {
-    const again = [...failed].flatMap(([job, error]) => (mayPass(error) ? [job] : []));
+    const again = [...failed].flatMap(([job, error]) =>
+      mayPass(error) && !isPermanent(error, before.get(job)) ? [job] : [],
+    );
     const pause = PAUSES[idle];
     if (again.length === 0 || pause === undefined) return;
     await clock.sleep(pause);
-    const before = failed.size;
-    for (const job of again) failed.delete(job);
+    const count = failed.size;
+    for (const job of again) {
+      const error = failed.get(job);
+      if (error) before.set(job, error);
+      failed.delete(job);
+    }
     await copyAll(again);
-    idle = failed.size < before ? 0 : idle + 1;
+    idle = failed.size < count ? 0 : idle + 1;
   }
+}
+
+/**
+ * Whether a registry answered 500 in the same words in two passes, each of several tries: that is how distribution
+ * refuses what it does not accept, such as layers whose URL it does not allow.
+ */
+function isPermanent(error: PipelineError, before: PipelineError | undefined): boolean {
+  return error.status === 500 && before?.status === 500 && error.message === before.message;
 }
 
 function mayPass(error: PipelineError): boolean {

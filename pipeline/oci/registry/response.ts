@@ -68,7 +68,7 @@ export async function failure(answer: Answer, what: string): Promise<PipelineErr
   return new PipelineError(
     code,
     `${answer.url.host} returned ${answer.status} for ${what}${said === '' ? '' : `: ${said}`}`,
-    { retryable: isRetryable(answer.status) },
+    { retryable: isRetryable(answer.status), status: answer.status },
   );
 }
 

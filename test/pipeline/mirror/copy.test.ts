@@ -183,6 +183,32 @@ test('signatures of which some requests get 503: all arrive in the end', async (
   await expectWhole(client, `${hosts.to}/m/a:${tag}`, single);
 });
 
+test.each([
+  ['for ever', Infinity, 8],
+  ['for a while', 5, 6],
+])(
+  'a registry that answers 500 to one manifest %s is asked a limited number of times',
+  async (_, times, most) => {
+    const { client, ports, ...hosts } = await scene();
+    let puts = 0;
+    const bad = await faultProxy(hosts.to, ({ method, url }) => {
+      const isIt = method === 'PUT' && url.endsWith('/m/b/manifests/single');
+      return isIt && ++puts <= times ? { kind: 'answer', status: 500 } : { kind: 'pass' };
+    });
+    const through = testClient([bad.host, hosts.from]);
+    const report = await copy(mappingOf({ from: hosts.from, to: bad.host }), {
+      ...ports,
+      from: through,
+      to: through,
+    });
+    expect(report.failed.map(({ destination }) => destination)).toEqual(
+      times === Infinity ? [`${bad.host}/m/b:single`] : [],
+    );
+    expect(puts).toBe(most);
+    await expectWhole(client, `${hosts.to}/m/a:list`, list);
+  },
+);
+
 test('other bytes than the digest says: a named failure, and no tag', async () => {
   const other = 'x'.repeat(list.blobs[0]?.size ?? 1);
   const { client, ports, ...hosts } = await scene(({ url }) =>
