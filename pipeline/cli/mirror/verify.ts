@@ -15,7 +15,7 @@ import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
-import type { Command, Invocation } from '../command.ts';
+import { type Command, type Invocation, usageError } from '../command.ts';
 import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -47,8 +47,9 @@ export const command: Command = {
       description: 'mapping.txt with the copied images (default: the one next to the documents)',
     },
     online: {
-      description: 'also check in both registries that each image exists, is complete and has its digest',
+      description: 'also check in the mirror that each image exists, is complete and has its digest',
     },
+    sources: { description: 'with --online: also check that each image exists at its source' },
     ...CHECKING_OPTIONS,
     all: { description: 'list every missing reference, not only the first ones' },
     format: { value: 'text|json', description: 'output format (default: text)' },
@@ -60,6 +61,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const { operands, text, flag } = invocation;
+    if (flag('sources') && !flag('online')) throw usageError(command, '--sources needs --online');
     const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
     const images = await catalogImages(opened.source).finally(opened.close);
     const given = readGiven(invocation, terminal);
@@ -139,7 +141,7 @@ async function askRegistries(
   try {
     const { jobs, findings } = await copyJobs(mappings, client, undefined);
     for (const finding of findings) terminal.err(findingText(finding));
-    return await lookOnline(jobs, client, { parallel: PARALLEL });
+    return await lookOnline(jobs, client, { parallel: PARALLEL, sources: invocation.flag('sources') });
   } finally {
     client.close();
   }

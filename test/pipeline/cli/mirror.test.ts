@@ -78,7 +78,7 @@ test.each(['3.11', '5', 'latest'])('%s is not a version of OpenShift', async (pl
 });
 
 test('plan, copy, verify: what the nodes ask for is there, and what is not is named', async () => {
-  const { mirror, client, hosts, index, run, directory } = await scene();
+  const { source, mirror, client, hosts, index, run, directory } = await scene();
   expect(await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`)).toMatchObject({ exit: 0 });
   const before = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(before.exit).toBe(1);
@@ -92,6 +92,14 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
     exit: 0,
     out: 'Ready for disconnected clusters: 1 of 1 bundle\n',
   });
+  const asked = source.seen.length;
+  expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
+    exit: 0,
+  });
+  expect(source.seen.length).toBe(asked);
+  const both = ['--online', '--sources', ...hosts];
+  expect(await run('verify', 'catalog', '--documents', 'mirror', ...both)).toMatchObject({ exit: 0 });
+  expect(source.seen.length).toBeGreaterThan(asked);
   const destination = readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')
     .split('\n')
     .find((line) => line.includes(list.root.digest))
