@@ -393,7 +393,14 @@ describe('what a repository says already', () => {
     expect(workflow('install-test.yml')).toContain("paths: ['v*.*/catalog/*/catalog.json']");
     const on = (name: string): string[] =>
       Object.keys((load(workflow(name)) as { on: Record<string, unknown> }).on).sort();
-    expect(on('portolan.yml')).toEqual(['issue_comment', 'merge_group', 'workflow_run']);
+    expect(on('portolan.yml')).toEqual([
+      'issue_comment',
+      'merge_group',
+      'push',
+      'repository_dispatch',
+      'schedule',
+      'workflow_run',
+    ]);
     expect(on('portolan-review.yml')).toEqual(['pull_request', 'pull_request_review']);
     const privileged = await written(community);
     expect(privileged.workflow('portolan.yml')).toContain('pull_request_target:');
