@@ -42,7 +42,7 @@ export interface Delivery {
 export interface ReceivePorts {
   /** How the forge signs and writes webhooks. */
   readonly webhooks: Webhooks;
-  /** What the forge signs with. */
+  /** What the forge signs with; several, one a line, while one takes the place of another. */
   readonly secret: () => Promise<string>;
   readonly sources: readonly Source[];
   /** Whether there is an account, as which pull requests are checked. */
@@ -72,7 +72,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   const { webhooks } = ports;
   const text = decoded(body);
   if (text === undefined) return refused(ports, 400, 'the body is not text');
-  if (!(await webhooks.isSigned(text, headers, await ports.secret()))) {
+  if (!(await isSigned(text, headers, ports))) {
     return refused(ports, 401, 'the signature does not match the body');
   }
   const event = webhooks.eventOf(headers, text);
@@ -102,6 +102,17 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
 function isMeant({ id, repository }: Source, event: ForgeEvent): boolean {
   if (event.kind !== 'people') return id === event.id;
   return repository.toLowerCase().startsWith(`${event.owner.toLowerCase()}/`);
+}
+
+/** Whether one of the secrets signed it; each is tried, so that the time taken does not tell which one did. */
+async function isSigned(
+  text: string,
+  headers: Delivery['headers'],
+  { webhooks, secret }: ReceivePorts,
+): Promise<boolean> {
+  const secrets = (await secret()).split('\n').map((line) => line.trim());
+  const answers = secrets.filter((one) => one !== '').map((one) => webhooks.isSigned(text, headers, one));
+  return (await Promise.all(answers)).includes(true);
 }
 
 /** @param sources branches of the event's repositories that are published */

@@ -1,6 +1,6 @@
 /**
  * The program of the host's containers: its argument is its role. `receive` and `work` go on until they are told to
- * stop; `reconcile`, `drift`, `smoke`, `status`, `rings`, `ring` and `redrive` do one thing and end.
+ * stop; `reconcile`, `drift`, `smoke`, `status`, `rings`, `ring`, `send`, `new-epoch` and `redrive` do one thing and end.
  */
 import { settings } from './env.ts';
 import { type Host, openHost } from './host.ts';

@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
-import { messageOf, readRing } from '../../pipeline/publish/delivery/message.ts';
+import { messageOf, readRing, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
 import { isSettled, statusBeside, statusText } from '../../pipeline/publish/delivery/status.ts';
@@ -10,6 +10,7 @@ import { ringsIn } from '../../pipeline/publish/rings/state.ts';
 import { ringsListText } from '../../pipeline/publish/rings/text.ts';
 import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
+import { newEpochs } from '../new-epoch.ts';
 import { type AnswerRoom, ask } from '../publish-request.ts';
 import { receive } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
@@ -69,6 +70,19 @@ export const TASKS: Readonly<Record<string, Task>> = {
     print(ringsListText([state]).trimEnd());
     if (missing > 0) print(`approved: the ring opens after ${amount(missing, 'more approval')}`);
     return missing > 0 ? 1 : 0;
+  },
+  send: async ({ queues }, print) => {
+    const work = readWork(await text(process.stdin));
+    const isQueued = await queues.sendAgain('work', messageOf(work));
+    print(isQueued ? 'queued' : 'the same message is in the queue already');
+    return 0;
+  },
+  'new-epoch': async ({ settings: { sources }, ports, queues }, print, [repository = '']) => {
+    for (const message of await newEpochs(sources, repository, ports)) {
+      await queues.sendAgain('work', messageOf(message));
+      print(`${message.catalog} of ${repository} is queued in epoch ${message.epoch}`);
+    }
+    return 0;
   },
   redrive: async ({ queues }, print) => {
     print(`${await queues.redrive()} messages are back in their queues`);

@@ -250,6 +250,14 @@ test('pull requests and their reviews are judged: each event is one message', as
   expect(await send(stale)).toMatchObject({ status: 409 });
 });
 
+test('while a secret is replaced, the old one and the new one sign; an empty line does not', async () => {
+  const { send } = address({ secret: async () => `${SECRET}\n\nnext\n` });
+  expect((await send(signed(payload()))).status).toBe(202);
+  expect((await send(signed(payload(), 'next'))).status).toBe(202);
+  for (const other of ['guess', `${SECRET}\n\nnext`])
+    expect((await send(signed(payload(), other))).status).toBe(401);
+});
+
 test('an empty secret signs nothing', async () => {
   const { send } = address({ secret: async () => '' });
   expect((await send(signed(payload(), ''))).status).toBe(401);
