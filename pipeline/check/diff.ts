@@ -11,6 +11,7 @@ import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
+import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import { joinedDiffs, placedDiffs } from './catalog-rules.ts';
 import { touchedCatalogs } from './catalogs.ts';
 import type { PlacedDiff } from './report.ts';
@@ -54,7 +55,9 @@ export async function diffRevisions(
 ): Promise<Compared> {
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
-  const { policy } = await policyAt(objects, baseId, RULE_IDS);
+  const { policy: own, defaults } = await policyAt(objects, baseId, RULE_IDS);
+  // Without a policy, the head tells where catalogs are.
+  const { policy } = defaults ? await policyOrLayoutAt(repository, headId) : { policy: own };
   if (!policy)
     throw new PipelineError('usage', `cannot read the policy at ${base}`, {
       hint: `run portolan check --base ${base} for details`,

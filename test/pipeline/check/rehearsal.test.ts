@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { diffRevisions } from '../../../pipeline/check/diff.ts';
 import { accountOf, orphansOf, type Rehearsal, rehearse } from '../../../pipeline/check/rehearsal.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { rehearsalPage } from '../../../pipeline/report/page/rehearsal-page.ts';
@@ -149,4 +150,50 @@ test.each([
   ['x', 'Bob B', 'b@example.com', undefined],
 ])('who wrote %j by %j <%s>', (subject, name, email, expected) => {
   expect(accountOf({ subject, author: { name, email } })).toEqual(expected);
+});
+
+test('checks merges from before catalogs were moved under the layout of their time', async () => {
+  const git = makeRepository();
+  const old = (versions: readonly string[]): Files => ({
+    'fbc/etcd/catalog.yaml': catalogOf('etcd', versions, 'stable'),
+  });
+  let last = git.commit({ 'README.md': 'x', ...old(['1.0.0', '1.1.0']) });
+  const merge = (files: Files, message: string): void => {
+    last = git.commit(files, { parents: [last], author: 'amy', message });
+  };
+  merge(old(['1.0.0', '1.1.0', '1.2.0']), 'harmless');
+  merge(old(['1.2.0']), 'harmful');
+  merge({ 'fbc/etcd/catalog.yaml': null, ...etcd(['1.2.0']) }, 'move');
+  merge(etcd(['1.2.0', '1.3.0']), 'after the move');
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  const given = { path: 'given', bytes: Buffer.from(HEAD) };
+  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  await repository.close();
+  git.remove();
+  expect(merges.map(({ subject, state }) => [subject, state])).toEqual([
+    ['after the move', 'success'],
+    ['harmful', 'failure'],
+    ['harmless', 'success'],
+  ]);
+  expect(merges[1]?.errors.map(({ rule }) => rule)).toContain('graph/strands-installed-v0');
+  expect(unchecked.map(({ what, why }) => [what.slice(11), why.split(':')[0]])).toEqual([
+    ['move', 'the layout at the time is not clear'],
+  ]);
+});
+
+test('a diff of commits without a policy finds catalogs outside the default folders', async () => {
+  const git = makeRepository();
+  const at = (versions: readonly string[]): Files => ({
+    'README.md': 'x',
+    'fbc/v4.20/catalog.yaml': catalogOf('etcd', versions, 'stable'),
+  });
+  const base = git.commit(at(['1.0.0']));
+  const head = git.commit(at(['1.0.0', '1.1.0']), { parents: [base] });
+  const repository = await openRepository(git.directory);
+  const { packages, diffs } = await diffRevisions(repository, { base, head, today: '2026-01-01' });
+  await repository.close();
+  git.remove();
+  expect(packages.length).toBe(1);
+  expect(diffs).toMatchObject([{ package: 'etcd', catalogs: ['v4.20'] }]);
 });
