@@ -24,6 +24,8 @@ export interface NewUpgrade {
   readonly channel: string;
   readonly from: Side;
   readonly to: Side;
+  /** Where the upgrade led before; undefined where it led nowhere. */
+  readonly formerTo: Side | undefined;
   /** The generations of OLM that make it, v0 first. */
   readonly olm: readonly Olm[];
 }
@@ -55,19 +57,24 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);
     if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) return;
+    const former = nextIn(change.before, step);
+    const formerTo = former === undefined ? undefined : sideOf(change, name, former);
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
-    const same = edges.get(key) ?? { package: name, channel, from, to, olm: [] };
-    edges.set(key, { ...same, olm: [...new Set([...same.olm, step.olm])].sort() });
+    const same = edges.get(key) ?? { package: name, channel, from, to, formerTo, olm: [] };
+    // What one of them did not drop before is news.
+    const isAlike = same.formerTo?.bundle === formerTo?.bundle;
+    const olm = [...new Set([...same.olm, step.olm])].sort();
+    edges.set(key, { ...same, formerTo: isAlike ? formerTo : undefined, olm });
   };
   for (const step of stepsFrom(change, ofPackage)) add(step);
   return [...edges.values()];
 }
 
 /** What clusters may have had before a change: with it, on their way since, or in the catalog that they come from. */
-function installedBefore(change: Change, { name }: Package): readonly Installation[] {
+function installedBefore(change: Change, { name }: Package, olm: Olm): readonly Installation[] {
   const { before, after, existed } = change;
-  const brought = broughtTo(before, name);
+  const brought = broughtTo(before, name, olm);
   if (before.catalog.packages.has(name)) return [...publishedInstallations(before, name), ...brought];
   // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
   const made = installationsOf(after, name).filter(({ installed }) => {
@@ -80,14 +87,15 @@ function installedBefore(change: Change, { name }: Package): readonly Installati
 /** Each step that clusters take after a change, from what they had before it; every bundle once. */
 function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
   const { olm } = change.after;
-  const installations = installedBefore(change, ofPackage);
   const starts: Step[] = [
-    ...(olm.has('v0') ? installations : []).map(({ channel, installed }): Step => {
+    ...(olm.has('v0') ? installedBefore(change, ofPackage, 'v0') : []).map(({ channel, installed }): Step => {
       return { ofPackage, channel, installed, olm: 'v0' };
     }),
-    ...(olm.has('v1') ? withoutChannels(installations) : []).map((installed): Step => {
-      return { ofPackage, channel: '', installed, olm: 'v1' };
-    }),
+    ...(olm.has('v1') ? withoutChannels(installedBefore(change, ofPackage, 'v1')) : []).map(
+      (installed): Step => {
+        return { ofPackage, channel: '', installed, olm: 'v1' };
+      },
+    ),
   ];
   const seen = new Set<string>();
   for (const start of starts) {

@@ -4,7 +4,7 @@
  */
 import type { Bundle } from '../fbc/model.ts';
 import { type Installation, installationsOf, publishedInstallations } from '../olm/foresight/installation.ts';
-import { type Change, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 
 /** Finds a bundle of a package by its name. */
@@ -43,13 +43,12 @@ function lookUp({ before, after }: Change, name: string, bundle: string): Bundle
 }
 
 /** What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from. */
-export function broughtTo({ preceding }: World, name: string): Installation[] {
+export function broughtTo({ preceding }: World, name: string, olm: Olm): Installation[] {
   return preceding.flatMap((world) => {
-    const isEnd = ({ channel, installed }: Installation): boolean =>
-      [...world.olm].some((olm) => {
-        const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
-        return upgradeOf(next) === undefined;
-      });
+    const isEnd = ({ channel, installed }: Installation): boolean => {
+      const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
+      return upgradeOf(next) === undefined;
+    };
     return publishedInstallations(world, name).filter(isEnd);
   });
 }
@@ -57,7 +56,8 @@ export function broughtTo({ preceding }: World, name: string): Installation[] {
 /** What clusters that use a catalog may have of a package, and what those that come to it bring. */
 export function originsIn(world: World, name: string, find: BundleOf): Origin[] {
   const origins = new Map<string, Origin>();
-  for (const { channel, installed } of [...installationsOf(world, name), ...broughtTo(world, name)]) {
+  const brought = [...world.olm].flatMap((olm) => broughtTo(world, name, olm));
+  for (const { channel, installed } of [...installationsOf(world, name), ...brought]) {
     const bundle = find(installed.name);
     const key = JSON.stringify([channel, installed.name]);
     if (bundle && !origins.has(key)) origins.set(key, { channel, bundle });

@@ -20,7 +20,7 @@ export const rule: Rule = {
   compare(change, report) {
     for (const name of change.packages) {
       const dropping = newUpgrades(change, name).flatMap((edge) => {
-        const lost = droppedOn(edge);
+        const lost = newlyDropped(edge);
         return lost.length > 0 ? [{ edge, lost }] : [];
       });
       const key = ({ edge, lost }: Dropping): string => JSON.stringify([edge.to.bundle.name, edge.olm, lost]);
@@ -65,7 +65,13 @@ function effectOf(olm: readonly Olm[], count: number): string {
     .join(', ');
 }
 
-function droppedOn({ from, to }: NewUpgrade): readonly string[] {
+/** What an upgrade drops, but for what it dropped before the change as well. */
+function newlyDropped({ from, to, formerTo }: NewUpgrade): readonly string[] {
+  const before = new Set(formerTo ? droppedOn({ from, to: formerTo }) : []);
+  return droppedOn({ from, to }).filter((name) => !before.has(name));
+}
+
+function droppedOn({ from, to }: Pick<NewUpgrade, 'from' | 'to'>): readonly string[] {
   const [before, after] = [from.manifests.csv, to.manifests.csv];
   if (!before || !after) return droppedKinds(from, to);
   const kept = new Set([
