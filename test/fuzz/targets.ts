@@ -84,6 +84,7 @@ import { readCapabilities, readFetch, readRef } from '../../pipeline/git/http/pr
 import { type GitObject, ObjectReader } from '../../pipeline/git/objects.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import { readReceipt } from '../../pipeline/mirror/receipt.ts';
+import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { readTree as readImageTree } from '../../pipeline/oci/image/tree.ts';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
 import { parseChallenges } from '../../pipeline/oci/registry/challenge.ts';
@@ -125,6 +126,15 @@ function orError<T>(read: () => T, ...errors: readonly (new (...all: never[]) =>
     if (errors.some((kind) => error instanceof kind)) return undefined;
     throw error;
   }
+}
+
+/** Reads all of a compressed layer. @param magic its first bytes, which stay as they are */
+async function decompressAll(bytes: Uint8Array, magic: string): Promise<void> {
+  const start = Buffer.from(magic, 'hex');
+  const layer = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.concat([start, bytes.subarray(start.length)]);
+  };
+  for await (const _ of decompressed(layer()));
 }
 
 async function settled(work: () => Promise<unknown>): Promise<void> {
@@ -339,6 +349,8 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     if (lock) mustBe(isDeepStrictEqual(readLock(formatLock(lock)), lock), 'a lock reads back');
   },
   tar: async (bytes) => settled(() => readTarIndex(handleOf(withChecksums(bytes)), 'a.tar')),
+  zstd: async (bytes) => settled(() => decompressAll(bytes, '28b52ffd')),
+  gzip: async (bytes) => settled(() => decompressAll(bytes, '1f8b')),
   layers: async (bytes) =>
     settled(async () => {
       const layer = async function* (): AsyncGenerator<Uint8Array> {
