@@ -19,8 +19,10 @@ export interface Change {
   readonly foreign: readonly ForeignBlob[];
   /** Tags of published bundles that are digests now. */
   readonly pins: readonly PinnedTag[];
-  /** What closes the gate for everybody. */
+  /** What closes the gate for everybody, and lets nothing more be read. */
   readonly unsafe: readonly Finding[];
+  /** Defects of files that name owners: they close the gate, too, but what the change does to clusters can be told. */
+  readonly ownerDefects: readonly Finding[];
 }
 
 /**

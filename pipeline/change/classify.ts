@@ -68,13 +68,8 @@ export async function classifyChange(
     pins: catalogs.pins,
     areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
-    unsafe: [
-      ...unsafe,
-      ...catalogs.unread,
-      ...others.unread,
-      ...nameFindings(packages, policy),
-      ...ownersFindings(packages, paths),
-    ],
+    unsafe: [...unsafe, ...catalogs.unread, ...others.unread, ...nameFindings(packages, policy)],
+    ownerDefects: ownersFindings(packages, paths),
   };
 }
 
@@ -105,7 +100,16 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
 }
 
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
-  return { paths, packages: new Map(), contents: new Map(), pins: [], areas: [], foreign: [], unsafe };
+  return {
+    paths,
+    packages: new Map(),
+    contents: new Map(),
+    pins: [],
+    areas: [],
+    foreign: [],
+    unsafe,
+    ownerDefects: [],
+  };
 }
 
 async function inputOf(

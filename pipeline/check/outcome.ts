@@ -127,6 +127,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const { change, results, references, authority, policy, today, context } = outcome;
   const found = [
     ...change.unsafe,
+    ...change.ownerDefects,
     ...policy.findings,
     ...joined(results.flatMap(({ findings }) => findings)),
     ...references.findings,
@@ -182,7 +183,9 @@ const TEMPLATE_ALONE =
 /** Whether an error fails the check. What makes a change unsafe to read always does. */
 function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'checked' }>): boolean {
   return (
-    change.unsafe.includes(finding) || policy.policy === undefined || isEnforced(policy.policy, finding.rule)
+    [...change.unsafe, ...change.ownerDefects].includes(finding) ||
+    policy.policy === undefined ||
+    isEnforced(policy.policy, finding.rule)
   );
 }
 

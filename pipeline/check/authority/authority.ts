@@ -130,8 +130,8 @@ function refusal(reason: string, warnings: readonly string[] = []): AuthorityDec
 /** Why nobody's approval helps; undefined when it does. */
 function refusedFor(given: AuthorityFacts): string | undefined {
   const { change, policy, author } = given;
-  const [unsafe] = change.unsafe;
-  if (unsafe) return unsafe.message;
+  const [defect] = [...change.unsafe, ...change.ownerDefects];
+  if (defect) return defect.message;
   const foreign = change.foreign.find(({ owners, placeOwners }) => !sameOwners(owners, placeOwners));
   if (foreign) {
     const { file, line } = foreign.location;

@@ -608,6 +608,7 @@ describe('laws of the table', () => {
     contents: new Map(),
     pins: [],
     unsafe: [],
+    ownerDefects: [],
   });
   const required = fc.dictionary(
     classOf,
