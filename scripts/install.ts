@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '3f03b41be85b0c88d00109c2612f4a36c84c83f4',
+  commit: 'bedd798b77c4249b8afeb1893f10b435f7e7d795',
 };
 
 const REPOSITORY = 'portolan/portolan';
