@@ -141,11 +141,16 @@ test('a next catalog that the same pull request changes is compared with what it
   expect(findings.map(({ catalogs, severity }) => [catalogs, severity])).toEqual([[['v4.19'], 'error']]);
 });
 
-test('who had lost a package on the way to the next catalog loses nothing new when it comes with other channels', async () => {
+test('a package that comes to the next catalog with another channel strands who is on the default one', async () => {
   const base = inEach(['v4.19'], etcd());
-  expect(await found(LOST, base, inEach(['v4.20'], etcd({ channel: 'new' })))).toEqual([]);
-  const both = { ...inEach(['v4.19'], `${etcd()}\n`), ...inEach(['v4.20'], etcd({ channel: 'new' })) };
-  expect((await found(LOST, base, both)).filter(({ severity }) => severity === 'error')).toEqual([]);
+  const severities = async (head: Parameters<typeof found>[2]): Promise<unknown[]> =>
+    (await found(LOST, base, head)).map(({ severity, catalogs }) => [severity, catalogs]);
+  const renamed = inEach(['v4.20'], etcd({ channel: 'new' }));
+  expect(await severities(renamed)).toEqual([['error', ['v4.19']]]);
+  expect(await severities({ ...inEach(['v4.19'], `${etcd()}\n`), ...renamed })).toEqual([
+    ['error', ['v4.19']],
+  ]);
+  expect(await severities(inEach(['v4.20'], etcd()))).toEqual([]);
 });
 
 test('catalogs whose names are no versions follow nothing', async () => {

@@ -32,6 +32,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
 /** Files whose hints are about other programs. */
 const OF_OTHERS = new Set([
   'pipeline/git/objects.ts',
+  'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/process.ts',
   'pipeline/policy/setup/setup.ts',
   'pipeline/check/rollback.ts',
