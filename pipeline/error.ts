@@ -44,6 +44,8 @@ export interface ErrorOptions {
   readonly status?: number | undefined;
   /** What the reader can do about it. */
   readonly hint?: string;
+  /** Lines that belong to the hint, such as what to write into a file. */
+  readonly details?: readonly string[];
   /** The same where it is a setting of how registries are reached, which every program names in its own way. */
   readonly remedy?: Remedy;
 }
@@ -53,6 +55,7 @@ export class PipelineError extends Error {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly hint: string | undefined;
+  readonly details: readonly string[];
   readonly remedy: Remedy | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -62,6 +65,7 @@ export class PipelineError extends Error {
     this.retryable = options.retryable ?? false;
     this.status = options.status;
     this.hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
+    this.details = options.details ?? [];
     this.remedy = options.remedy;
   }
 }

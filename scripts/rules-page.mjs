@@ -48,6 +48,7 @@ const MILDER = {
     warning: 'if the bundle does not declare that it runs on Kubernetes 1.25, and for permissions',
   },
   'api/removed-1-26': { warning: 'if the bundle does not declare that it runs on Kubernetes 1.26' },
+  'crd/owned-group': { warning: 'in checks of pull requests: opm renders such a bundle' },
   'crd/field-case': { warning: 'if opm does not need the field' },
   'csv/field-case': { warning: 'if OLM does not require the field' },
   'csv/type-meta': { warning: 'if there is an apiVersion, but another one' },

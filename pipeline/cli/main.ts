@@ -25,7 +25,8 @@ export async function main(
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     const hint = error.hint === undefined ? [] : [`  ${error.hint}`];
-    terminal.err(linesText([`portolan: ${error.message}`, ...hint]));
+    const details = error.details.map((line) => `  ${line}`);
+    terminal.err(linesText([`portolan: ${error.message}`, ...hint, ...details]));
     return 2;
   }
 }

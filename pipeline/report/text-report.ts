@@ -21,7 +21,9 @@ export function textReport(report: CheckReport): string {
     `  policy: ${plain(report.policy.source)}`,
     ...notEnforcedLines(report).map((line) => `  ${plain(line)}`),
     ...report.policy.expired.map((waiver) => `    expired waiver: ${plain(waiver)}`),
-    ...(report.packages.length > 0 ? report.packages.map(packageLine) : ['  packages: no changes']),
+    ...(report.packages.length > 0
+      ? report.packages.map(packageLine)
+      : [`  packages: ${noPackages(report)}`]),
     ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...(report.fleet ? fleetLines(report.fleet) : []).map((line) => `  ${line}`),
@@ -35,6 +37,11 @@ export function textReport(report: CheckReport): string {
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
+}
+
+/** What to say of packages when none is named; nothing is known of a pull request that could not be looked at. */
+function noPackages({ unchecked }: CheckReport): string {
+  return unchecked.some(({ what }) => what === 'the pull request') ? 'not checked' : 'no changes';
 }
 
 /** What was fetched from a remote repository about packages that the pull request does not touch; empty if nothing. */

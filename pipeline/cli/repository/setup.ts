@@ -104,6 +104,7 @@ export const command: Command = {
         ...[...kept, ...there].map((path) => `kept ${path}, which already exists`),
         ...missingLines(made),
         ...leftOutLines(made),
+        ...linkLines(made),
         ...ownersLines(made),
         ...adminLines(policy, admins),
       ];
@@ -226,6 +227,16 @@ function leftOutLines({ leftOut }: Setup): string[] {
     `not catalogs, and not checked: ${amount(leftOut.length, 'file')} with catalog blobs`,
     ...leftOut.slice(0, NAMED).map(({ path, reason }) => `  ${path}: ${reason}`),
     ...more,
+  ];
+}
+
+/** Links that clusters may get as catalogs of their own; the files that they lead to are checked. */
+function linkLines({ links }: Setup): string[] {
+  if (links.length === 0) return [];
+  const named = links.slice(0, NAMED).map(({ path, target }) => `${path} -> ${target}`);
+  const more = links.length > NAMED ? ` and ${links.length - NAMED} more` : '';
+  return [
+    `symbolic links are not followed: ${named.join(', ')}${more}; only the files that they lead to are checked`,
   ];
 }
 

@@ -1,9 +1,13 @@
 /** Which files of a repository are catalogs, templates or bundles, told from what they hold. */
 import { load } from '../../../catalog/fbc/load.ts';
+import { conversionError } from '../../../catalog/opm/model.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
 import { isTemplateText } from '../template-text.ts';
+import { type BuildFacts, readBuildFiles } from './build-files.ts';
+import { isUnshipped } from './unshipped.ts';
 
 /** A file with blobs of a catalog. */
 export interface CatalogFile {
@@ -27,12 +31,15 @@ export interface CatalogFacts extends CatalogFile {
   readonly unnamed: number;
   /** What keeps opm from reading it. */
   readonly defect: string | undefined;
+  /** What opm validate says of it, if it defines all packages that it names. */
+  readonly invalid: string | undefined;
 }
 
 export interface LookedAt {
   readonly catalogs: readonly CatalogFacts[];
-  /** Paths of tests with blobs, where others are catalogs. */
-  readonly tests: readonly string[];
+  /** Paths of files with blobs in folders that no cluster gets. */
+  readonly unshipped: readonly string[];
+  readonly build: BuildFacts;
   /** Paths of all files that were read. */
   readonly read: ReadonlySet<string>;
   /** Paths of templates that catalogs are rendered from. */
@@ -53,8 +60,6 @@ const MOST_ALIKE = 80;
 const FORMAT = /\.(?:ya?ml|json)$/;
 /** Folders whose files are never a catalog of their own. */
 const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
-const TESTS =
-  /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//;
 const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][._-][0-9]/;
 
 /** What files hold, by their git ids. */
@@ -77,13 +82,22 @@ export async function lookAt(
   known: KnownFacts = new Map(),
 ): Promise<LookedAt> {
   const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files), known);
-  const real = catalogs.filter(({ path }) => !TESTS.test(path));
+  const build = await readBuildFiles(objects, files);
+  const isLeftOut = (path: string): boolean => isUnshipped(path) && !isCopied(path, build);
   return {
     ...looked,
-    catalogs: real,
-    tests: catalogs.filter(({ path }) => TESTS.test(path)).map(({ path }) => path),
-    templates: templates.filter((path) => !TESTS.test(path)),
+    build,
+    catalogs: catalogs.filter(({ path }) => !isLeftOut(path)),
+    unshipped: catalogs.map(({ path }) => path).filter(isLeftOut),
+    templates: templates.filter((path) => !isUnshipped(path)),
   };
+}
+
+/** Whether a Dockerfile copies files of a path, and calls the folder by its name that would leave it out. */
+function isCopied(path: string, { mentions }: BuildFacts): boolean {
+  return mentions.some(
+    (one) => one.isCopied && isUnshipped(`${one.path}/`) && `${path}/`.startsWith(`${one.path}/`),
+  );
 }
 
 /** Files of every shape, spread evenly over those that are alike; likely names come first. */
@@ -133,7 +147,7 @@ async function lookAtAll(
   objects: ObjectReader,
   files: readonly ListedFile[],
   known: KnownFacts,
-): Promise<Omit<LookedAt, 'tests'>> {
+): Promise<Omit<LookedAt, 'unshipped' | 'build'>> {
   const catalogs: CatalogFacts[] = [];
   const templates: string[] = [];
   const read = new Set<string>();
@@ -178,6 +192,8 @@ export async function lookInto(objects: ObjectReader, id: string): Promise<FileF
   if (all.length === 0) return isTemplateText(text) ? { inputs: inputsOf(text) } : undefined;
   // A template may be a list of blobs without a schema of its own: what opm renders from it has names.
   if (whole.length === 0 && bundles.length > 0) return { inputs: [] };
+  const defect = findings.find(({ severity }) => severity === 'error')?.message;
+  const isClosed = channels.length > 0 && whole.length > 0 && all.every((pkg) => defines.includes(pkg));
   return {
     packages: all.map(copied),
     defines: defines.map(copied),
@@ -186,7 +202,11 @@ export async function lookInto(objects: ObjectReader, id: string): Promise<FileF
     bundles: whole.map(keyOf),
     channels: channels.map(keyOf),
     unnamed: bundles.length - whole.length,
-    defect: findings.find(({ severity }) => severity === 'error')?.message,
+    defect,
+    invalid:
+      defect === undefined && isClosed
+        ? (conversionError(blobs) ?? opmFindings(blobs).find(({ severity }) => severity === 'error')?.message)
+        : undefined,
   };
 }
 

@@ -18,7 +18,10 @@ import {
 } from './catalog-files.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { catalogNamer, type FoundLayout, type LayoutStyle, layoutOf } from './layout.ts';
+import { type Link, linksOf, linkTargets } from './links.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
+import { rivalsAmong } from './rivals.ts';
+import { unshippedReason } from './unshipped.ts';
 
 /** A layout that was looked for, and what speaks against it. */
 export interface ProvenLayout {
@@ -29,6 +32,10 @@ export interface ProvenLayout {
   readonly defects: readonly string[];
   /** Why no hypothesis holds; empty where one does. */
   readonly contradictions: readonly string[];
+  /** What only people can decide about the layout, which is a guess then. */
+  readonly questions: readonly string[];
+  /** Links to files of catalogs, which the gate does not follow. */
+  readonly links: readonly Link[];
   readonly looked: LookedAt;
 }
 
@@ -57,17 +64,22 @@ export async function readEvidence(
   const folders = new Set(named.map(folderOf).filter((folder) => folder !== ''));
   const isInput = ({ path }: CatalogFacts): boolean => named.includes(path) || folders.has(folderOf(path));
   const inputs = catalogs.filter(isInput).map(({ path }) => ({ path, reason: 'the input of a template' }));
+  const own = catalogs.filter((file) => !isInput(file));
+  const links = await linksOf(objects, files);
+  const stores = linkTargets(own, paths, links);
+  const isStore = new Set(stores.map(({ path }) => path));
   const { parts, fragments } = withoutFragments(
-    catalogs.filter((file) => !isInput(file)),
+    own.filter(({ path }) => !isStore.has(path)),
     unread,
   );
   const reasons = [
     ...inputs,
     ...fragments,
-    ...looked.tests.map((path) => ({ path, reason: 'a test, an example or a template' })),
+    ...looked.unshipped.map((path) => ({ path, reason: unshippedReason(path) ?? '' })),
+    ...stores,
   ];
   const leftOut = new Set(reasons.map(({ path }) => path));
-  return { looked, catalogs: parts, templates, paths, read, unread, reasons, leftOut };
+  return { looked, catalogs: parts, templates, paths, read, unread, reasons, leftOut, links };
 }
 
 export interface ReadEvidence extends Evidence {
@@ -75,6 +87,7 @@ export interface ReadEvidence extends Evidence {
   /** Paths of files that may be catalogs, and were not read. */
   readonly unread: readonly string[];
   readonly reasons: readonly LeftOut[];
+  readonly links: readonly Link[];
 }
 
 /**
@@ -94,8 +107,24 @@ export async function findLayout(
       leftOut: [...reasons, ...copies],
       defects: [...defectsOf(parts), ...emptyCatalogs(found.patterns, parts, unread)],
       contradictions: why,
+      questions: [],
+      links: linksTo(parts, found, evidence.links),
       looked,
     };
+  };
+  const decided = async (found: FoundLayout): Promise<ProvenLayout> => {
+    const { questions, unused } = rivalsAmong(found.patterns, parts, looked.build);
+    if (questions.length > 0 || unused.length === 0) return { ...answer(found), questions };
+    const gone = new Set(unused.map(({ path }) => path));
+    return await findLayout(
+      {
+        ...evidence,
+        catalogs: parts.filter(({ path }) => !gone.has(path)),
+        reasons: [...reasons, ...unused],
+        leftOut: new Set([...leftOut, ...gone]),
+      },
+      past,
+    );
   };
   if (parts.length === 0) return answer(NOTHING);
   const { paths, read } = evidence;
@@ -105,10 +134,17 @@ export async function findLayout(
   if (!first) {
     // Paths that are written out know no catalog to come: they are the last resort.
     const literal = rootsOf(parts, paths, read);
-    if (holds(literal)) return answer(literal);
+    if (holds(literal)) return await decided(literal);
     return answer(NOTHING, all[0] ? against(all[0], evidence) : []);
   }
-  return answer(others.length > 0 && past ? await preferred([first, ...others], past) : first);
+  return await decided(others.length > 0 && past ? await preferred([first, ...others], past) : first);
+}
+
+/** Links to files of catalogs. */
+function linksTo(parts: readonly CatalogFacts[], { patterns }: FoundLayout, links: readonly Link[]): Link[] {
+  const nameOf = catalogNamer(patterns);
+  const own = parts.filter(({ path }) => nameOf(path) !== undefined);
+  return links.filter(({ target }) => own.some(({ path }) => `${path}/`.startsWith(`${target}/`)));
 }
 
 const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };

@@ -123,11 +123,12 @@ export function emptyCatalogs(
 
 /** Defects of the files themselves, which no layout can heal. */
 export function defectsOf(files: readonly CatalogFacts[]): string[] {
-  return files.flatMap(({ path, defect, defines, bundles, channels }) => {
+  return files.flatMap(({ path, defect, invalid, defines, bundles, channels }) => {
     const double = [defines, bundles, channels].find((keys) => new Set(keys).size < keys.length);
     return [
       ...(defect === undefined ? [] : [`${path}: ${defect}`]),
       ...(double ? [`${path} defines ${double.find((key, i) => double.indexOf(key) < i)} twice`] : []),
+      ...(invalid === undefined || double ? [] : [`${path}: ${invalid}`]),
     ];
   });
 }

@@ -6,6 +6,7 @@ import type { Repository } from '../../git/repository.ts';
 import { type ListedFile, listFiles } from '../../git/tree.ts';
 import { amount, shortList } from '../../text.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
+import type { WrittenPattern } from '../policy-file.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
@@ -13,6 +14,7 @@ import { type CatalogFile, likelyOf } from './catalog-files.ts';
 import { findLayout, type ProvenLayout, readEvidence } from './find-layout.ts';
 import type { LeftOut } from './fragments.ts';
 import { catalogNamer, type FoundLayout } from './layout.ts';
+import type { Link } from './links.ts';
 import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
@@ -77,6 +79,8 @@ export interface Setup {
   readonly templates: readonly string[];
   /** Files with blobs that are in no catalog, with the reason. */
   readonly leftOut: readonly LeftOut[];
+  /** Symbolic links to files of catalogs. */
+  readonly links: readonly Link[];
   /** What is wrong with files of catalogs at the commit, whatever the layout. */
   readonly defects: readonly string[];
   /** Files to write, by path; those that the repository has are not among them. */
@@ -104,12 +108,13 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const files = await filesOf(objects, tree);
   const paths = files.map(({ path }) => path);
   const proven = await findLayout(await readEvidence(objects, files), { repository, commit });
-  const { found, leftOut, defects } = proven;
+  const { found, leftOut, defects, links } = proven;
   const { catalogs, templates, missing: unread } = proven.looked;
   const nameOf = catalogNamer(found.patterns);
   const unseen = likelyOf(unread.filter((path) => nameOf(path) === undefined));
   if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
   if (proven.contradictions.length > 0 && !paths.includes(POLICY_PATH)) throw unclearLayout(proven);
+  if (proven.questions.length > 0 && !paths.includes(POLICY_PATH)) throw undecidedLayout(proven);
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
   const places = packagePlaces(catalogs, paths);
@@ -174,6 +179,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     missing,
     templates: found.patterns.length > 0 ? [] : templates,
     leftOut,
+    links,
     defects,
     files: new Map([...wanted].filter(([path]) => !there.has(path))),
     kept: [...wanted.keys()].filter((path) => there.has(path)),
@@ -221,15 +227,43 @@ export function unclearLayout({ contradictions, defects, looked }: ProvenLayout)
     contradictions.length > MOST_REASONS ? `; and ${contradictions.length - MOST_REASONS} more` : '';
   const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
   const folders = [...new Set(looked.catalogs.map(({ path }) => path.replace(/\/?[^/]*$/, '') || '.'))];
-  const hint = [
-    `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`,
-    'apiVersion: portolan/v1alpha1',
-    'kind: Portolan',
-    "layout: {catalog: ['FOLDER/{catalog}/{package}/**']}",
-  ].join('\n');
+  const hint = `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`;
+  const details = policyLines(["'FOLDER/{catalog}/{package}/**'"]);
   return new PipelineError('not-found', `${first}no layout fits all catalog files: ${reasons}${more}`, {
     hint,
+    details,
   });
+}
+
+/** Several catalogs are possible, and only people know which are published. */
+function undecidedLayout({ questions, defects, found, looked }: ProvenLayout): PipelineError {
+  const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
+  const more = questions.length > 1 ? `; and ${questions.length - 1} more such questions` : '';
+  const nameOf = catalogNamer(found.patterns);
+  const files = looked.catalogs.filter(({ path }) => nameOf(path) !== undefined);
+  const shown = files.slice(0, MOST_FOLDERS).map(({ path, defines }) => `  ${path}: ${defines.join(', ')}`);
+  const hint = `write ${POLICY_PATH} with the patterns of the catalogs that you publish, and run setup again; catalog files were found in:`;
+  const details = [
+    ...shown,
+    ...(files.length > shown.length ? [`  and ${files.length - shown.length} more`] : []),
+    `lines of ${POLICY_PATH}, if all of them are published:`,
+    ...policyLines(found.patterns.map(patternText)),
+  ];
+  return new PipelineError('not-found', `${first}the layout is not clear: ${questions[0]}${more}`, {
+    hint,
+    details,
+  });
+}
+
+function policyLines(patterns: readonly string[]): string[] {
+  return ['apiVersion: portolan/v1alpha1', 'kind: Portolan', `layout: {catalog: [${patterns.join(', ')}]}`];
+}
+
+function patternText(one: WrittenPattern): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+  return typeof one === 'string'
+    ? quoted(one)
+    : `{path: ${quoted(one.path)}${one.name === undefined ? '' : `, name: ${quoted(one.name)}`}}`;
 }
 
 function notHere(paths: readonly string[]): PipelineError {

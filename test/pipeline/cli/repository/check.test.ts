@@ -60,6 +60,7 @@ test('a policy file of its own is named where it cannot be read', async () => {
   const { exit, out } = await portolan(repository.directory, ...words);
   expect(exit).toBe(1);
   expect(out).toContain('cannot read the policy draft.yaml\n');
+  expect(out).toContain('packages: not checked\n');
   expect(out).toContain('draft.yaml:4:1');
   expect(out).not.toContain('.github/portolan.yaml');
 });

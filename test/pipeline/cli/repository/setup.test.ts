@@ -245,3 +245,30 @@ describe('what the files do not say', () => {
     expect(out).not.toContain('no owner found');
   });
 });
+
+test('writes nothing where only people know which catalogs are published, and takes the lines that it shows', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const files = {
+    'current/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+    'next/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']),
+  };
+  repository.git('reset', '--hard', '--quiet', repository.commit(files));
+  const refused = await portolan(repository.directory, 'setup', '--admin', 'alice');
+  expect(refused.exit).toBe(2);
+  expect(refused.err).toContain('current and next both define package etcd');
+  expect(refused.err).toContain('\n    current/etcd/catalog.yaml: etcd\n');
+  expect(existsSync(join(repository.directory, '.github'))).toBe(false);
+  const lines = refused.err.split('\n').map((line) => line.trim());
+  const policy = lines.slice(lines.indexOf('apiVersion: portolan/v1alpha1'), -1).join('\n');
+  const { policy: read, findings } = readPolicy(Buffer.from(policy));
+  expect([findings, read === undefined]).toEqual([[], false]);
+  repository.git(
+    'reset',
+    '--hard',
+    '--quiet',
+    repository.commit({ ...files, '.github/portolan.yaml': policy }),
+  );
+  const accepted = await portolan(repository.directory, 'setup', '--admin', 'alice', '--last', '0');
+  expect(accepted.exit).toBe(0);
+});

@@ -1,0 +1,94 @@
+/** What Dockerfiles, Makefiles, scripts and CI say of folders: which are copied into images, validated or built. */
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import type { ListedFile } from '../../git/tree.ts';
+import { isUnshipped } from './unshipped.ts';
+
+/** A path that a build file names; a variable in it is {@link VARIABLE}, and `*` stands for any name. */
+export interface Mention {
+  readonly path: string;
+  /** The build file. */
+  readonly file: string;
+  /** Whether a Dockerfile copies it into an image. */
+  readonly isCopied: boolean;
+}
+
+export interface BuildFacts {
+  readonly mentions: readonly Mention[];
+  /** Words of all build files, of which a variable may be one. */
+  readonly words: ReadonlySet<string>;
+}
+
+/** Stands for what only a build knows. */
+export const VARIABLE = '\0';
+
+const DOCKERFILE = /(?:^|[/.])(?:Dockerfile|Containerfile)(?:[.-][^/]*)?$/i;
+const SCRIPT =
+  /(?:^|\/)(?:GNUmakefile|[Mm]akefile|Jenkinsfile|[Tt]askfile\.ya?ml|justfile|cloudbuild\.ya?ml|\.gitlab-ci\.ya?ml)$|\.(?:mk|sh)$|^\.(?:github\/(?:workflows|actions)|tekton|ci|ci-operator|circleci)\//;
+const MOST_FILES = 300;
+const MOST_BYTES = 256 * 1024;
+
+export async function readBuildFiles(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+): Promise<BuildFacts> {
+  const own = files
+    .filter(({ path, mode }) => whyUnreadable(mode) === undefined && isBuildFile(path) && !isUnshipped(path))
+    .slice(0, MOST_FILES);
+  const mentions: Mention[] = [];
+  const words = new Set<string>();
+  for (const { path, id } of own) {
+    const info = await objects.info(id);
+    if (info === undefined || info.size > MOST_BYTES) continue;
+    const text = joinedLines((await objects.read(id)).bytes.toString('utf8'));
+    const tokens = tokensOf(text);
+    for (const token of tokens) if (!token.includes(VARIABLE)) words.add(token);
+    const named = DOCKERFILE.test(path) ? copiedIn(text) : BUILDS.test(text) ? tokens : [];
+    for (const one of named) mentions.push(...mentionsOf(one, path));
+  }
+  return { mentions, words };
+}
+
+function isBuildFile(path: string): boolean {
+  return DOCKERFILE.test(path) || SCRIPT.test(path);
+}
+
+/** A script without any of them says nothing of catalogs. */
+const BUILDS = /\b(?:opm|docker|podman|buildah|buildx|kaniko|path-context)\b/;
+
+function joinedLines(text: string): string {
+  return text
+    .replaceAll(/\\\r?\n/g, ' ')
+    .replaceAll(/^\s*(?:#|@?-?rm\s).*$/gm, '')
+    .replaceAll(/\$\(wildcard\s+([^)]*)\)/g, ' $1 ');
+}
+
+const VARIABLES = /\$?\{\{.*?\}\}|\$\$?\{[^}]*\}|\$\$?\([^)]*\)|\$\$?[A-Za-z_]\w*|\$[@*<^?%]|%/g;
+
+function tokensOf(text: string): string[] {
+  return text.replaceAll(VARIABLES, VARIABLE).match(/[^\s"'`;,(){}<>|&=[\]]+/g) ?? [];
+}
+
+/** The sources of `COPY` and `ADD`; not those that another stage has. */
+function copiedIn(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [, rest] = /^\s*(?:COPY|ADD)\s+(.*)$/i.exec(line) ?? [];
+    if (rest === undefined || rest.includes('--from')) return [];
+    return tokensOf(rest)
+      .filter((token) => !token.startsWith('--'))
+      .slice(0, -1);
+  });
+}
+
+/** A path as it is seen from the top, and from the folder of the build file. */
+function mentionsOf(token: string, file: string): Mention[] {
+  const isCopied = DOCKERFILE.test(file);
+  const plain = token
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/(?:\/\*\*?|\/\.|\/)+$/, (end) => (end === '/*' ? end : ''));
+  if (/^[/-]|:|\.\./.test(plain)) return [];
+  const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+  const below = plain === '' || plain === '.' ? folder : folder === '' ? plain : `${folder}/${plain}`;
+  const all = new Set([plain === '.' ? '' : plain, below]);
+  return [...all].filter((path) => /[^\0/*]/.test(path)).map((path) => ({ path, file, isCopied }));
+}

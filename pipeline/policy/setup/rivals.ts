@@ -1,0 +1,201 @@
+/** Catalogs of which only the people of a repository know whether each of them is published. */
+import { groupedBy } from '../../../catalog/go/grouped.ts';
+import type { WrittenPattern } from '../policy-file.ts';
+import { type BuildFacts, VARIABLE } from './build-files.ts';
+import type { CatalogFacts } from './catalog-files.ts';
+import type { LeftOut } from './fragments.ts';
+import { catalogNamer } from './layout.ts';
+
+export interface Rivals {
+  /** What only people can decide, in words. */
+  readonly questions: readonly string[];
+  /** Files of catalogs that nothing ships, beside one with the same packages that is shipped. */
+  readonly unused: readonly LeftOut[];
+}
+
+interface Place {
+  /** The folder of a catalog, or its only file. */
+  readonly root: string;
+  readonly files: readonly CatalogFacts[];
+  readonly packages: ReadonlySet<string>;
+}
+
+/** Looks for catalogs of the same platform that may be copies, drafts or stages of each other. */
+export function rivalsAmong(
+  patterns: readonly WrittenPattern[],
+  catalogs: readonly CatalogFacts[],
+  build: BuildFacts,
+): Rivals {
+  const places = placesOf(patterns, catalogs);
+  const roots = places.map(({ root }) => root);
+  const questions: string[] = places.flatMap((place) => partsInImages(place, build));
+  const unused = new Map<Place, string>();
+  for (const [one, other] of pairsOf(places)) {
+    const shared = [...one.packages].find((name) => other.packages.has(name));
+    if (shared === undefined && !isSibling(one, other)) continue;
+    const [first, second] = [one, other].map(({ root }) => standing(root, roots, build));
+    if (first === 'shipped' && second === 'shipped') continue;
+    if (shared !== undefined && first === 'shipped' && second === 'unknown') unused.set(other, one.root);
+    else if (shared !== undefined && first === 'unknown' && second === 'shipped') unused.set(one, other.root);
+    else questions.push(questionOf(one, other, { shared, isOpen: [first, second].includes('open') }));
+  }
+  return {
+    questions,
+    unused: [...unused].flatMap(([{ files }, root]) =>
+      files.map(({ path }) => ({
+        path,
+        reason: `no build file names it, and ${root}, which one does, has the same package`,
+      })),
+    ),
+  };
+}
+
+function questionOf(
+  one: Place,
+  other: Place,
+  { shared, isOpen }: { readonly shared: string | undefined; readonly isOpen: boolean },
+): string {
+  const both = `${one.root} and ${other.root}`;
+  const why = isOpen
+    ? 'a build argument decides which of them is published'
+    : 'no Dockerfile, Makefile or CI file says which of them is published';
+  return shared === undefined
+    ? `${both} may be one catalog or two: ${why}`
+    : `${both} both define package ${shared}, and ${why}`;
+}
+
+/** Where each catalog is. */
+function placesOf(patterns: readonly WrittenPattern[], catalogs: readonly CatalogFacts[]): Place[] {
+  const namers = patterns.map((pattern) => ({
+    nameOf: catalogNamer([pattern]),
+    depth: depthOf(typeof pattern === 'string' ? pattern : pattern.path),
+  }));
+  const rootOf = (path: string): string | undefined => {
+    const found = namers.find(({ nameOf }) => nameOf(path) !== undefined);
+    return found && path.split('/').slice(0, found.depth).join('/');
+  };
+  const own = catalogs.filter(({ path }) => rootOf(path) !== undefined);
+  return [...groupedBy(own, ({ path }) => rootOf(path) ?? '')].map(([root, files]) => ({
+    root,
+    files,
+    packages: new Set(files.flatMap(({ defines }) => defines)),
+  }));
+}
+
+/** How many names of a path lead to its catalog. */
+function depthOf(pattern: string): number {
+  const segments = pattern.split('/').map((one) => one.replace(/\{catalog[^}]*\}/, 'C'));
+  const end = segments.findIndex((one) => /[*{]/.test(one));
+  if (end >= 0) return end;
+  const isFile = pattern.split('/').at(-1)?.includes('{catalog') || segments.length === 1;
+  return isFile ? segments.length : segments.length - 1;
+}
+
+/** Pairs of catalogs that no version, architecture or folder of catalogs tells apart. */
+function* pairsOf(places: readonly Place[]): Generator<[Place, Place]> {
+  for (const group of groupedBy(places, ({ root }) => platformOf(root)).values())
+    for (const [i, one] of group.entries())
+      for (const other of group.slice(i + 1)) if (!isDeclared(one.root, other.root)) yield [one, other];
+}
+
+const PLATFORM =
+  /[0-9]+[._-][0-9]+|(?<![A-Za-z0-9])v?[4-9][0-9]{2}(?![0-9])|amd64|arm64|aarch64|x86_64|ppc64le|s390x/g;
+
+function platformOf(root: string): string {
+  return (root.match(PLATFORM) ?? []).join(' ');
+}
+
+/**
+ * Whether folders are called catalogs: by the folder in which they lie, or by their platform, unless the name of one comes
+ * from the other's as that of a copy does (`catalog/v4.19`, `catalog-old/v4.19`).
+ */
+function isDeclared(one: string, other: string): boolean {
+  if (platformOf(one) !== '' && !isDerived(one, other)) return true;
+  const folder = folderOf(one);
+  return folder === folderOf(other) && /(?:^|[/_-])(?:catalogs|indexes|indices)$/.test(folder);
+}
+
+function isDerived(one: string, other: string): boolean {
+  const [a, b] = [one.split('/'), other.split('/')];
+  while (a.length > 0 && b.length > 0 && a[0] === b[0]) [a, b].map((names) => names.shift());
+  while (a.length > 0 && b.length > 0 && a.at(-1) === b.at(-1)) [a, b].map((names) => names.pop());
+  const [first, second] = [a.join('/'), b.join('/')];
+  return first.includes(second) || second.includes(first);
+}
+
+/** Whether catalogs could as well be packages of one. */
+function isSibling(one: Place, other: Place): boolean {
+  const isPackage = ({ root, packages }: Place): boolean => packages.has(root.split('/').at(-1) ?? '');
+  return folderOf(one.root) === folderOf(other.root) && !isPackage(one) && !isPackage(other);
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+type Standing = 'shipped' | 'open' | 'unknown';
+
+/** What build files say of a catalog: they name it, they name it if an argument says so, or they do not. */
+function standing(root: string, roots: readonly string[], { mentions, words }: BuildFacts): Standing {
+  let isOpen = false;
+  for (const { path } of mentions) {
+    const match = matchOf(path, root);
+    if (match?.every((value) => words.has(value))) return 'shipped';
+    if (match) isOpen = true;
+    const isAbove = root.startsWith(`${path}/`);
+    if (isAbove && !roots.some((one) => one !== root && `${one}/`.startsWith(`${path}/`))) return 'shipped';
+  }
+  return isOpen ? 'open' : 'unknown';
+}
+
+/** What the variables of a mention must be to name a folder or something in it; undefined where it names another one. */
+function matchOf(mention: string, root: string): string[] | undefined {
+  const [names, wanted] = [mention.split('/'), root.split('/')];
+  if (names.length < wanted.length) return undefined;
+  const values: string[] = [];
+  for (const [i, want] of wanted.entries()) {
+    const found = patternOf(names[i] ?? '').exec(want);
+    if (!found) return undefined;
+    values.push(...found.slice(1));
+  }
+  return values;
+}
+
+function patternOf(name: string): RegExp {
+  const text = name
+    .replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&')
+    .replaceAll('*', '[^/]*')
+    .replaceAll(VARIABLE, '(.+)');
+  return new RegExp(`^${text}$`);
+}
+
+/** Folders of one catalog that Dockerfiles copy one by one: each image has a part of it. */
+function partsInImages({ root, files }: Place, { mentions }: BuildFacts): string[] {
+  const copied = mentions.filter(({ isCopied }) => isCopied);
+  if (copied.some(({ path }) => root.startsWith(`${path}/`) || isFolder(path, root))) return [];
+  const folders = [...new Set(files.flatMap(({ path }) => foldersBetween(root, path)))];
+  const parts = copied.flatMap(({ path, file }) =>
+    folders
+      .filter((folder) => isFolder(path, folder))
+      .map((folder) => ({ folder, file, isOpen: path.includes(VARIABLE) })),
+  );
+  const several = (key: 'folder' | 'file'): boolean => new Set(parts.map((one) => one[key])).size > 1;
+  const [first] = parts;
+  return first && several('folder') && (several('file') || parts.some(({ isOpen }) => isOpen))
+    ? [
+        `${root} may be one catalog or several: ${first.file} copies only a part of it, such as ${first.folder}`,
+      ]
+    : [];
+}
+
+/** Whether a mention is of this very folder, for some values of its variables. */
+function isFolder(mention: string, folder: string): boolean {
+  return mention.split('/').length === folder.split('/').length && matchOf(mention, folder) !== undefined;
+}
+
+/** The folders below a root in which a file lies. */
+function foldersBetween(root: string, path: string): string[] {
+  const names = path.split('/').slice(0, -1);
+  const depth = root.split('/').length;
+  return names.slice(depth).map((_, i) => names.slice(0, depth + i + 1).join('/'));
+}

@@ -1,0 +1,23 @@
+/** Folders whose files no cluster gets: tests, examples, documentation, templates, and copies of others' projects. */
+
+const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[] = [
+  {
+    folder:
+      /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|samples?|demos?|tutorials?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//i,
+    reason: 'a test, an example or a template',
+  },
+  { folder: /(?:^|\/)(?:docs?|documentation)\//i, reason: 'part of the documentation' },
+  {
+    folder: /(?:^|\/)(?:third[-_]?party|3rd[-_]?party|vendor(?:ed)?|externals?)\//i,
+    reason: "a copy of another project's files",
+  },
+];
+
+/** Why files of a path are not expected to be published; undefined where they may be. */
+export function unshippedReason(path: string): string | undefined {
+  return UNSHIPPED.find(({ folder }) => folder.test(path))?.reason;
+}
+
+export function isUnshipped(path: string): boolean {
+  return unshippedReason(path) !== undefined;
+}

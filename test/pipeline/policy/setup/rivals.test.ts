@@ -1,0 +1,206 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { listFiles } from '../../../../pipeline/git/tree.ts';
+import {
+  findLayout,
+  type ProvenLayout,
+  readEvidence,
+} from '../../../../pipeline/policy/setup/find-layout.ts';
+import { catalogOf } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const clean of cleanups.splice(0)) clean();
+});
+
+async function layoutAt(files: Files): Promise<ProvenLayout> {
+  const git = makeRepository();
+  cleanups.push(git.remove);
+  git.git('reset', '--hard', '--quiet', git.commit(files));
+  const repository = await openRepository(git.directory);
+  try {
+    const [commit = ''] = await repository.resolve(['HEAD']);
+    const tree = await repository.objects.treeOf(commit);
+    const evidence = await readEvidence(repository.objects, await listFiles(repository.objects, tree));
+    return await findLayout(evidence, { repository, commit });
+  } finally {
+    await repository.close();
+  }
+}
+
+const etcd = catalogOf('etcd', ['1.0.0']);
+const newer = catalogOf('etcd', ['1.0.0', '1.1.0']);
+const quay = catalogOf('quay', ['3.0.0']);
+const copies = { 'current/etcd/catalog.yaml': etcd, 'next/etcd/catalog.yaml': newer };
+
+describe('two folders with the same package', () => {
+  test('are a question where no build file names one of them', async () => {
+    const { questions } = await layoutAt({ ...copies, 'README.md': 'current is published\n' });
+    expect(questions).toEqual([
+      'current and next both define package etcd, and no Dockerfile, Makefile or CI file says which of them is published',
+    ]);
+  });
+
+  test.each<[string, Files]>([
+    ['a Dockerfile', { Dockerfile: 'FROM opm\nCOPY current /configs\n' }],
+    ['a Makefile', { Makefile: 'check:\n\topm validate ./current\n' }],
+    ['a workflow', { '.github/workflows/ci.yaml': 'jobs: {a: {steps: [{run: opm validate current}]}}\n' }],
+  ])('are one catalog where %s names one', async (_, build) => {
+    const { found, questions, leftOut } = await layoutAt({ ...copies, ...build });
+    expect(questions).toEqual([]);
+    expect(found.catalogs).toEqual(['current']);
+    expect(leftOut).toEqual([
+      {
+        path: 'next/etcd/catalog.yaml',
+        reason: 'no build file names it, and current, which one does, has the same package',
+      },
+    ]);
+  });
+
+  test.each<[string, Files]>([
+    ['each of them', { Makefile: 'check:\n\tfor d in current next; do opm validate $$d; done\n' }],
+    [
+      'a Dockerfile beside each',
+      {
+        'current/catalog.Dockerfile': 'FROM opm\nADD etcd /configs/etcd\n',
+        'next/catalog.Dockerfile': 'FROM opm\nADD . /configs\n',
+      },
+    ],
+  ])('are two catalogs where build files name %s', async (_, build) => {
+    const { found, questions } = await layoutAt({ ...copies, ...build });
+    expect(questions).toEqual([]);
+    expect(found.catalogs).toEqual(['current', 'next']);
+  });
+
+  test('are no question where a version, an architecture or a folder of catalogs tells them apart', async () => {
+    const versions = await layoutAt({
+      'a/v4.18/etcd/catalog.yaml': etcd,
+      'a/v4.19/etcd/catalog.yaml': newer,
+    });
+    const machines = await layoutAt({ 'a/amd64/etcd/c.yaml': etcd, 'a/arm64/etcd/c.yaml': newer });
+    const catalogs = await layoutAt({ 'catalogs/a/etcd/c.yaml': etcd, 'catalogs/b/etcd/c.yaml': newer });
+    expect([versions, machines, catalogs].map(({ questions }) => questions)).toEqual([[], [], []]);
+  });
+
+  test('are a question for each version that both have, where one may be a copy of the other', async () => {
+    const { questions } = await layoutAt({
+      'fbc/v4.18/etcd/catalog.yaml': etcd,
+      'fbc-old/v4.18/etcd/catalog.yaml': newer,
+    });
+    expect(questions).toEqual([expect.stringMatching(/fbc(-old)?\/v4\.18 both define package etcd/)]);
+    const stages = await layoutAt({ 'stage/v4.18/etcd/c.yaml': etcd, 'prod/v4.18/etcd/c.yaml': newer });
+    expect(stages.questions).toEqual([]);
+  });
+});
+
+describe('a build argument', () => {
+  const sets = { 'sets/one/etcd/catalog.yaml': etcd, 'sets/two/etcd/catalog.yaml': newer };
+  const dockerfile = { Dockerfile: 'ARG SET\nFROM opm\nCOPY sets/$SET /configs\n' };
+
+  test('leaves open what is published, also with a default', async () => {
+    for (const line of ['ARG SET', 'ARG SET=one']) {
+      const { questions } = await layoutAt({
+        ...sets,
+        Dockerfile: dockerfile.Dockerfile.replace('ARG SET', line),
+      });
+      expect(questions, line).toEqual([expect.stringContaining('a build argument decides')]);
+    }
+  });
+
+  test('does not where a workflow has its values, or they are versions', async () => {
+    const matrix = 'jobs: {a: {strategy: {matrix: {set: [one, two]}}}}\n';
+    const named = await layoutAt({ ...sets, ...dockerfile, '.github/workflows/ci.yaml': matrix });
+    expect([named.questions, named.found.catalogs]).toEqual([[], ['one', 'two']]);
+    const versions = await layoutAt({
+      ...dockerfile,
+      'sets/v4.18/etcd/catalog.yaml': etcd,
+      'sets/v4.19/etcd/catalog.yaml': newer,
+    });
+    expect(versions.questions).toEqual([]);
+  });
+
+  test('leaves open whether folders of packages are one catalog', async () => {
+    const files = { 'sets/etcd/catalog.yaml': etcd, 'sets/quay/catalog.yaml': quay };
+    const open = await layoutAt({ ...files, ...dockerfile });
+    expect(open.questions).toEqual([expect.stringContaining('sets may be one catalog or several')]);
+    const whole = await layoutAt({ ...files, Dockerfile: 'FROM opm\nCOPY sets /configs\n' });
+    expect([whole.questions, whole.found.catalogs]).toEqual([[], ['sets']]);
+  });
+});
+
+test('folders that are called after no package are a question, and after packages one catalog', async () => {
+  const { questions } = await layoutAt({ 'fbc/red/catalog.yaml': etcd, 'fbc/blue/catalog.yaml': quay });
+  expect(questions).toEqual([expect.stringMatching(/fbc\/blue and fbc\/red|fbc\/red and fbc\/blue/)]);
+  const one = await layoutAt({ 'fbc/etcd/catalog.yaml': etcd, 'fbc/quay/catalog.yaml': quay });
+  expect([one.questions, one.found.catalogs]).toEqual([[], ['fbc']]);
+});
+
+describe('folders that no cluster gets', () => {
+  test.each([
+    ['third_party/x/v4.19/quay/catalog.yaml', "a copy of another project's files"],
+    ['docs/catalogs/quay/catalog.yaml', 'part of the documentation'],
+    ['config/samples/catalog.yaml', 'a test, an example or a template'],
+  ])('%s is left out, and is a catalog where a Dockerfile copies it', async (path, reason) => {
+    const catalog = { 'fbc/v4.19/etcd/catalog.yaml': etcd, [path]: quay };
+    const { found, leftOut } = await layoutAt(catalog);
+    expect(found.patterns).toEqual(['fbc/{catalog}/{package}/catalog.yaml']);
+    expect(leftOut).toEqual([{ path, reason }]);
+    const folder = path.split('/').slice(0, 2).join('/');
+    const shipped = await layoutAt({ ...catalog, Dockerfile: `FROM opm\nCOPY ${folder} /configs\n` });
+    expect(shipped.leftOut).toEqual([]);
+    expect(shipped.found.patterns).toHaveLength(2);
+  });
+});
+
+describe('a symbolic link', () => {
+  const link = (text: string) => ({ mode: '120000', text });
+
+  test('in a catalog makes a store of what it leads to, which is no catalog', async () => {
+    const files = {
+      'catalogs/v4.19/quay/catalog.yaml': quay,
+      'shared/etcd/catalog.yaml': etcd,
+    };
+    const { found, leftOut } = await layoutAt({
+      ...files,
+      'catalogs/v4.19/etcd/catalog.yaml': link('../../../shared/etcd/catalog.yaml'),
+    });
+    expect(found.patterns).toEqual(['catalogs/{catalog}/{package}/catalog.yaml']);
+    expect(leftOut).toEqual([
+      {
+        path: 'shared/etcd/catalog.yaml',
+        reason: expect.stringMatching(
+          /^the target of the symbolic link catalogs\/v4\.19\/etcd\/catalog\.yaml/,
+        ),
+      },
+    ]);
+    const folders = await layoutAt({ ...files, 'catalogs/v4.19/etcd': link('../../shared/etcd') });
+    expect(folders.found.patterns).toEqual(found.patterns);
+    const without = await layoutAt(files);
+    expect(without.found.patterns).toHaveLength(2);
+  });
+
+  test('from one version to another, or from elsewhere, leaves the catalog what it is', async () => {
+    for (const [path, target] of [
+      ['catalogs/v4.20', 'v4.19'],
+      ['latest', 'catalogs/v4.19'],
+    ] as const) {
+      const { found, leftOut, links } = await layoutAt({
+        'catalogs/v4.18/etcd/catalog.yaml': etcd,
+        'catalogs/v4.19/etcd/catalog.yaml': newer,
+        [path]: link(target),
+      });
+      expect([found.catalogs, leftOut]).toEqual([['v4.18', 'v4.19'], []]);
+      expect(links).toEqual([{ path, target: 'catalogs/v4.19' }]);
+    }
+  });
+});
+
+test('a default channel that is missing is a defect of the commit, and one that is there is none', async () => {
+  const broken = await layoutAt({
+    'catalogs/v4.19/etcd/catalog.yaml': etcd.replace(/(defaultChannel"?:\s*"?)stable/, '$1gone'),
+  });
+  expect(broken.defects).toEqual([expect.stringMatching(/^catalogs\/v4\.19\/etcd\/catalog\.yaml: .*gone/)]);
+  const valid = await layoutAt({ 'catalogs/v4.19/etcd/catalog.yaml': etcd });
+  expect(valid.defects).toEqual([]);
+});
