@@ -69,6 +69,9 @@ const MILDER = {
   },
   'graph/default-channel-changed': { info: 'if no subscription is led elsewhere' },
   'graph/downgrade-edge': { warning: 'if no cluster follows the edge today' },
+  'graph/downgrade-on-platform-upgrade': {
+    warning: 'if the channel is new, only a suffix is lower, or no change is compared, as in audit',
+  },
   'graph/gvk-takeover': { warning: 'if the catalog already had both packages' },
   'graph/head-regression': { info: 'if the old head was never published' },
   'graph/install-modes-narrowed': { warning: 'if AllNamespaces, or another mode, stays supported' },

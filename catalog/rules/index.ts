@@ -15,6 +15,7 @@ import { rule as apiRemoved122 } from './api/removed-1-22.ts';
 import { rule as apiRemoved125 } from './api/removed-1-25.ts';
 import { rule as apiRemoved126 } from './api/removed-1-26.ts';
 import { rule as bundleBuildMetadata } from './bundle/build-metadata.ts';
+import { rule as bundleCsvName } from './bundle/csv-name.ts';
 import { rule as bundleDangling } from './bundle/dangling.ts';
 import { rule as bundleDuplicate } from './bundle/duplicate.ts';
 import { rule as bundleImage } from './bundle/image.ts';
@@ -153,6 +154,7 @@ import { rule as graphDefaultNotNewest } from './graph/default-not-newest.ts';
 import { rule as graphDefaultUnstable } from './graph/default-unstable.ts';
 import { rule as graphDeprecatedHead } from './graph/deprecated-head.ts';
 import { rule as graphDowngradeEdge } from './graph/downgrade-edge.ts';
+import { rule as graphDowngradeOnPlatformUpgrade } from './graph/downgrade-on-platform-upgrade.ts';
 import { rule as graphEdgeFromAbsent } from './graph/edge-from-absent.ts';
 import { rule as graphEdgeFromOtherChannel } from './graph/edge-from-other-channel.ts';
 import { rule as graphEdgeRemovedOrChanged } from './graph/edge-removed-or-changed.ts';
@@ -163,6 +165,7 @@ import { rule as graphInstallModesNarrowed } from './graph/install-modes-narrowe
 import { rule as graphMaxOpenshiftVersion } from './graph/max-openshift-version.ts';
 import { rule as graphMinKubeVersion } from './graph/min-kube-version.ts';
 import { rule as graphNameTaken } from './graph/name-taken.ts';
+import { rule as graphNewCatalogLacksPackages } from './graph/new-catalog-lacks-packages.ts';
 import { rule as graphNewMajor } from './graph/new-major.ts';
 import { rule as graphNewlyUnsupportedV1 } from './graph/newly-unsupported-v1.ts';
 import { rule as graphOlmv1Unsupported } from './graph/olmv1-unsupported.ts';
@@ -319,6 +322,7 @@ export const RULES: readonly Rule[] = [
   apiRemoved125,
   apiRemoved126,
   bundleBuildMetadata,
+  bundleCsvName,
   bundleDangling,
   bundleDuplicate,
   bundleImage,
@@ -457,6 +461,7 @@ export const RULES: readonly Rule[] = [
   graphDefaultUnstable,
   graphDeprecatedHead,
   graphDowngradeEdge,
+  graphDowngradeOnPlatformUpgrade,
   graphEdgeFromAbsent,
   graphEdgeFromOtherChannel,
   graphEdgeRemovedOrChanged,
@@ -467,6 +472,7 @@ export const RULES: readonly Rule[] = [
   graphMaxOpenshiftVersion,
   graphMinKubeVersion,
   graphNameTaken,
+  graphNewCatalogLacksPackages,
   graphNewMajor,
   graphNewlyUnsupportedV1,
   graphOlmv1Unsupported,

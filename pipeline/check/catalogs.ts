@@ -5,6 +5,7 @@
 import { joinedBlobs, placedBlobs } from '../../catalog/fbc/blobs.ts';
 import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import type { Predecessor } from '../../catalog/olm/foresight/world.ts';
 import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/catalog-files.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
@@ -46,6 +47,8 @@ export interface Member {
   readonly following: readonly FollowingCatalog[];
   /** Names of the catalogs of the platform's previous versions, the nearest first. */
   readonly preceding: readonly string[];
+  /** Where the catalog is new: all packages of the catalog of the platform's previous version, in outline. */
+  readonly predecessor: Predecessor | undefined;
   /** The catalog's own path for a path in the first of the catalogs. */
   readonly ownPath: (path: string) => string;
 }
@@ -121,7 +124,11 @@ export async function touchedCatalogs(
   );
   await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
   const members: MemberDraft[] = [];
-  for (const draft of drafts) members.push(await selectFiles(place, draft));
+  for (const draft of drafts)
+    members.push({
+      ...(await selectFiles(place, draft)),
+      predecessor: await predecessorOf(place, draft.name),
+    });
   const touched = await readAlike(place, members);
   const folders = new Set(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
@@ -129,6 +136,21 @@ export async function touchedCatalogs(
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const wide = { ...place, order, folders, names: [...names].sort(order.compare) };
   return { touched, readOthers: () => readOthers(wide, packages, touched), context };
+}
+
+/** Clusters that upgrade their platform come to a new catalog with all that they had from the one before it. */
+async function predecessorOf(
+  { before, after, order, context }: Ground,
+  name: string,
+): Promise<Predecessor | undefined> {
+  const [previous] = order.before(name, 1);
+  if (previous === undefined || (await before(name)).length > 0) return undefined;
+  const files = await after(previous);
+  await context.readElsewhere(files);
+  return {
+    name: previous,
+    catalog: joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? [])),
+  };
 }
 
 export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
@@ -373,6 +395,7 @@ interface MemberDraft {
   readonly own: Sided<readonly CatalogFile[]>;
   readonly around: Sided<readonly CatalogFile[]>;
   readonly following: readonly FollowingCatalog[];
+  readonly predecessor?: Predecessor | undefined;
 }
 
 async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
@@ -448,6 +471,7 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
     after: after.length === 0 ? undefined : await readState(place, after),
     members: members.map((member) => ({
       name: member.name,
+      predecessor: member.predecessor,
       context: contextOf(place, member),
       following: member.following,
       preceding: place.order.before(member.name, FOLLOWING),

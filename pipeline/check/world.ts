@@ -91,7 +91,7 @@ interface Shared {
 }
 
 async function optionsOf(
-  { name, following, preceding, context }: Member,
+  { name, following, preceding, predecessor, context }: Member,
   when: Side,
   shared: Shared,
 ): Promise<WorldOptions> {
@@ -107,6 +107,7 @@ async function optionsOf(
     ...(world.digests ? { digests: world.digests } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
+    ...(predecessor ? { predecessor } : {}),
     ...(world.everywhere ? { publications: publications[when] } : {}),
     ...(world.released?.has(name) ? releasedIn(name, shared) : { published }),
   };

@@ -52,10 +52,12 @@ export async function judgeState(folder: string, file: string, text?: string): P
 export async function judgeChange(folder: string, base: string, text?: string): Promise<Finding[]> {
   const head = base.replace('.base.', '.head.');
   const options = await optionsIn(folder, head, text ?? readFileSync(join(folder, head), 'utf8'));
-  return runComparison(
-    await changeOf({ ...options, catalog: await catalogIn(join(folder, base)) }, options),
-    RULES,
-  );
+  const was = readFileSync(join(folder, base), 'utf8');
+  // What surrounds a catalog is the same before and after, unless the base says otherwise.
+  const before = /^# world: /m.test(was)
+    ? await optionsIn(folder, base, was)
+    : { ...options, catalog: await catalogIn(join(folder, base)) };
+  return runComparison(await changeOf(before, options), RULES);
 }
 
 /** Judges the files of an archive. */
@@ -111,6 +113,8 @@ interface WrittenWorld {
   readonly elsewhere?: readonly { readonly name: string; readonly file: string }[];
   /** Catalogs of the platform's previous versions. */
   readonly preceding?: readonly { readonly name: string; readonly file: string }[];
+  /** The catalog of the platform's previous version, where this one is new. */
+  readonly predecessor?: { readonly name: string; readonly file: string };
   readonly rebuildsHeads?: boolean;
   /** Whether `published` has everything that clusters may have. */
   readonly publishedIsAll?: boolean;
@@ -125,6 +129,7 @@ interface WrittenWorld {
 async function optionsIn(folder: string, file: string, text: string): Promise<WorldOptions> {
   const [, line = '{}'] = /^# world: (.*)$/m.exec(text) ?? [];
   const written: WrittenWorld = JSON.parse(line);
+  const { predecessor } = written;
   const platform = tryParseMinor(written.platform ?? '');
   const companions = await Promise.all(
     (written.companions ?? []).map(async (name) => [name, await catalogIn(join(folder, name))] as const),
@@ -160,6 +165,9 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
     companions: new Map(companions),
     following: await Promise.all(following),
     preceding: await Promise.all(preceding),
+    ...(predecessor
+      ? { predecessor: { name: predecessor.name, catalog: await catalogIn(join(folder, predecessor.file)) } }
+      : {}),
     ...(elsewhere.length > 0 ? { publications: publicationsIn(elsewhere) } : {}),
     ...(written.rebuildsHeads ? { rebuildsHeads: true } : {}),
     published: new Map(published),

@@ -27,6 +27,8 @@ export interface ManifestApi {
 
 /** Parts of a ClusterServiceVersion. */
 export interface CsvFacts {
+  /** Its `metadata.name`; empty where that is not told. */
+  readonly name: string;
   /** As written; empty for none. */
   readonly minKubeVersion: string;
   /** The install modes that it supports; undefined where it lists none at all. */
@@ -98,7 +100,10 @@ export function manifestPart(value: unknown): ManifestPart {
   if (!isObject(value)) return { api: undefined, csv: undefined };
   const kind = text(value['kind']);
   const api = { apiVersion: text(value['apiVersion']), kind, name: text(fields(value['metadata'])['name']) };
-  return { api, csv: kind === 'ClusterServiceVersion' ? csvFacts(fields(value['spec'])) : undefined };
+  return {
+    api,
+    csv: kind === 'ClusterServiceVersion' ? csvFacts(api.name, fields(value['spec'])) : undefined,
+  };
 }
 
 /** Most characters of manifests that are remembered. */
@@ -144,9 +149,10 @@ function jsonIn(data: string): unknown {
   }
 }
 
-function csvFacts(spec: Fields): CsvFacts {
+function csvFacts(name: string, spec: Fields): CsvFacts {
   const strategy = fields(fields(spec['install'])['spec']);
   return {
+    name,
     minKubeVersion: text(spec['minKubeVersion']),
     installModes: modesIn(spec['installModes']),
     ownedCrds: namesIn(spec['customresourcedefinitions'], 'owned'),
@@ -163,6 +169,7 @@ function csvFacts(spec: Fields): CsvFacts {
 
 function metadataFacts(metadata: Fields): CsvFacts {
   return {
+    name: '',
     minKubeVersion: text(metadata['minKubeVersion']),
     installModes: modesIn(metadata['installModes']),
     ownedCrds: namesIn(metadata['crdDescriptions'], 'owned'),

@@ -53,12 +53,20 @@ export interface World {
   readonly following: readonly World[];
   /** The catalogs of the platform's previous versions, the nearest first: their clusters come here. */
   readonly preceding: readonly World[];
+  /** Where the catalog is new: the whole catalog of the platform's previous version, whose clusters will come here. */
+  readonly predecessor: Predecessor | undefined;
   readonly publications: PublicationsOf;
   readonly crds: CrdsOf;
   /** What tags are known to stand for. */
   readonly digests: TagDigests;
   /** What is known of a bundle's manifests. */
   readonly manifests: (bundle: Bundle) => Manifests;
+}
+
+/** A catalog by its name, with all its packages, in outline. */
+export interface Predecessor {
+  readonly name: string;
+  readonly catalog: Catalog;
 }
 
 /** The CRDs of a bundle; undefined where they are unknown. */
@@ -118,6 +126,7 @@ export interface WorldOptions {
   readonly platform?: Minor;
   readonly following?: readonly World[];
   readonly preceding?: readonly World[];
+  readonly predecessor?: Predecessor;
   /** What the catalogs have and had under a bundle's name; that of this catalog alone without it. */
   readonly publications?: PublicationsOf;
   /** CRDs of bundles whose manifests the catalog does not hold. */
@@ -152,6 +161,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     digests: options.digests ?? new Map(),
     following: options.following ?? [],
     preceding: options.preceding ?? [],
+    predecessor: options.predecessor,
     publications:
       options.publications ??
       publicationsIn([{ name, catalog, published, publishedIsAll: options.publishedIsAll ?? false }]),

@@ -1,11 +1,11 @@
 import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
-import { allows, limitOf, type Minor } from '../../fbc/openshift.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { endText, grouped, listed, versionsOf } from '../message-text.ts';
+import { isHeldBack, stepsOf } from '../platform-upgrade.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -112,21 +112,6 @@ function lossesOf(world: World): Loss[] {
 }
 
 /**
- * The catalogs that clusters go to in one step: the next one, and behind it that of the next even minor version,
- * since clusters may go from one even version to the next at once.
- *
- * @see https://docs.redhat.com/en/documentation/openshift_container_platform/latest/html/updating_clusters (Control Plane Only updates)
- */
-function stepsOf({ platform, following: [next, second] }: World): World[] {
-  const isEven = (of: Minor | undefined): boolean => of !== undefined && of.minor % 2 === 0;
-  const skips =
-    platform !== undefined && isEven(platform) && second?.platform?.minor === platform.minor + 2
-      ? [second]
-      : [];
-  return [...(next ? [next] : []), ...skips];
-}
-
-/**
  * Only the head is asked: older versions of the channel can go there first. Clusters whose
  * head holds the platform back never get to the other catalog with it.
  */
@@ -140,10 +125,6 @@ function lossOf(
   if (!bundle || isHeldBack(bundle, to.platform)) return [];
   const lost = whatIsLost(world, to, { channel, bundle });
   return lost ? [{ channel, installed: installedOf(bundle), to, ...lost }] : [];
-}
-
-function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
-  return platform !== undefined && !allows(limitOf(bundle.properties), platform);
 }
 
 function whatIsLost(

@@ -18,14 +18,17 @@ interface Found {
 async function errorsOf(
   ...states: readonly Files[]
 ): Promise<Pick<Found, 'rule' | 'catalogs' | 'message'>[]> {
+  return (await findingsOf(...states))
+    .filter(({ severity }) => severity === 'error')
+    .map(({ rule, catalogs, message }) => ({ rule, catalogs, message }));
+}
+
+async function findingsOf(...states: readonly Files[]): Promise<Found[]> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
   const [head = '', base = ''] = repository.chain(...states).reverse();
   const words = ['check', '--base', base, '--head', head, '--format', 'json'];
-  const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
-  return findings
-    .filter(({ severity }: Found) => severity === 'error')
-    .map(({ rule, catalogs, message }: Found) => ({ rule, catalogs, message }));
+  return JSON.parse((await portolan(repository.directory, ...words)).out).findings;
 }
 
 interface Written {
@@ -209,6 +212,77 @@ describe('catalogs that a pull request does not touch', () => {
     const other = { 'catalogs/v4.20/other/catalog.yaml': OTHER };
     const errors = await errorsOf({ ...older, ...other }, { ...older, ...other, ...at('v4.20', text) });
     expect(errors.map(({ rule }) => rule)).toEqual(Array(count).fill('graph/strands-on-platform-upgrade'));
+  });
+});
+
+describe('clusters that upgrade their platform', () => {
+  const chain = [{ version: '1.4.0' }, { version: '1.5.0', replaces: '1.4.0' }];
+  const all = { version: '1.4.0', skipRange: '>=1.0.0 <2.0.0' };
+  const some = [{ version: '1.4.0', skipRange: '>=1.0.0 <1.4.0' }, chain[1] ?? all];
+
+  test.each([
+    ['a new version here, above the next catalog', [chain.slice(0, 1), [all]], [chain, [all]], 1],
+    ['a new version here and there', [chain.slice(0, 1), [all]], [chain, some], 0],
+    ['a wider range there', [chain, some], [chain, [all]], 1],
+    ['a narrower range there', [chain, [all]], [chain, some], 0],
+  ])('are downgraded, or not: %s', async (_, before, after, count) => {
+    const state = ([here = [], there = []]: (readonly Written[])[]): Files => {
+      return { ...at('v4.19', etcd(here)), ...at('v4.20', etcd(there)) };
+    };
+    const errors = await errorsOf(state(before), state(after));
+    const down = errors.filter(({ rule }) => rule === 'graph/downgrade-on-platform-upgrade');
+    expect(down.map(({ catalogs }) => catalogs)).toEqual(Array(count).fill(['v4.19']));
+  });
+
+  const etcdOnly = etcd(chain);
+  const lack = async (...states: Files[]): Promise<string[]> =>
+    (await findingsOf(...states)).flatMap(({ rule, severity, message }) =>
+      rule === 'graph/new-catalog-lacks-packages' ? [`${severity}: ${message}`] : [],
+    );
+
+  test('a new catalog lacks packages that nobody touches', async () => {
+    const base = {
+      ...at('v4.19', etcdOnly),
+      'catalogs/v4.19/other/catalog.yaml': OTHER,
+      ...at('v4.20', etcdOnly),
+      'catalogs/v4.20/other/catalog.yaml': OTHER,
+    };
+    const copied = { 'catalogs/v4.21/other/catalog.yaml': OTHER };
+    expect(await lack(base, { ...base, ...at('v4.21', etcdOnly) })).toEqual([
+      expect.stringContaining('warning: the new catalog v4.21 lacks package "other" of v4.20'),
+    ]);
+    expect(await lack(base, { ...base, ...at('v4.21', etcdOnly), ...copied })).toEqual([]);
+    // Whoever adds to a catalog that is there adds packages one by one.
+    expect(await lack({ ...base, ...copied }, { ...base, ...copied, ...at('v4.21', etcdOnly) })).toEqual([]);
+  });
+
+  test('a new catalog of one file lacks packages of a catalog of one file', async () => {
+    const base = { 'catalogs/v4.20/all/catalog.yaml': `${etcdOnly}${OTHER}` };
+    const added = { 'catalogs/v4.21/all/catalog.yaml': etcdOnly };
+    expect((await lack(base, { ...base, ...added })).length).toBe(1);
+    const whole = { 'catalogs/v4.21/all/catalog.yaml': base['catalogs/v4.20/all/catalog.yaml'] };
+    expect(await lack(base, { ...base, ...whole })).toEqual([]);
+  });
+});
+
+describe('a ClusterServiceVersion in the directory of a bundle', () => {
+  test.each([
+    ['with another name', 'etcd.1.1.0', 1],
+    ['with the name of the bundle', 'etcd.v1.1.0', 0],
+  ])('%s', async (_, name, count) => {
+    const csv = documents({
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'ClusterServiceVersion',
+      metadata: { name },
+      spec: { version: '1.1.0' },
+    });
+    const base = at('v4.20', etcd([{ version: '1.0.0' }]));
+    const head = {
+      ...at('v4.20', etcd([{ version: '1.0.0' }, { version: '1.1.0', replaces: '1.0.0' }])),
+      'operators/etcd/1.1.0/manifests/etcd.clusterserviceversion.yaml': csv,
+    };
+    const errors = await errorsOf(base, head);
+    expect(errors.filter(({ rule }) => rule === 'bundle/csv-name')).toHaveLength(count);
   });
 });
 

@@ -1,0 +1,135 @@
+import { type Installed, shortName, versionText } from '../../fbc/edge.ts';
+import { type Installation, publishedInstallations } from '../../olm/foresight/installation.ts';
+import { checkedPackages, type Following, upgradePathOf, type World } from '../../olm/foresight/world.ts';
+import { type Upgrade, upgradeOf } from '../../olm/resolve/outcome.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
+import { channelIn, placeOfHead, placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
+import { isHeldBack, stepsOf } from '../platform-upgrade.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/downgrade-on-platform-upgrade',
+  severity: 'error',
+  summary: 'Installed versions are not downgraded when clusters upgrade to the next platform versions',
+  comparisonTellsNews: true,
+  foresee(world, report) {
+    const all = checkedPackages(world).flatMap(({ name }) => [...downgradesIn(world, name).values()]);
+    tell(all, { world, report, severity: 'warning' });
+  },
+  compare({ before, after, packages }, report) {
+    for (const name of packages) {
+      const now = downgradesIn(after, name);
+      if (now.size === 0) continue;
+      const was = downgradesIn(before, name);
+      const had = new Set(installationsIn(before, name).map(installationKey));
+      const fresh = [...now].filter(([key, { depth }]) => depth > (was.get(key)?.depth ?? 0));
+      // What can be installed only after the merge is on no cluster yet; what leads there is told by itself.
+      const [present, later] = [true, false].map((isThere) =>
+        fresh.flatMap(([, down]) => (had.has(installationKey(down)) === isThere ? [down] : [])),
+      );
+      const isTold = new Set(present?.map(({ end, to }) => JSON.stringify([end.name, to.name])));
+      const others = (later ?? []).filter(
+        ({ end, to, channel }) =>
+          !isTold.has(JSON.stringify([end.name, to.name])) && !hasChannel(before, name, channel),
+      );
+      tell(present ?? [], { world: after, report, severity: 'error' });
+      tell(others, { world: after, report, severity: 'warning' });
+    }
+  },
+};
+
+/** An installation, with the upgrades that it follows. */
+type Place = Following & Pick<Installation, 'installed'>;
+
+/** An installation that is downgraded when its cluster goes to another catalog. */
+interface Downgrade extends Place {
+  readonly to: World;
+  /** What is installed before the platform is upgraded: the end of the upgrade path. */
+  readonly end: Installed;
+  readonly upgrade: Upgrade;
+  /** 2 where the numbers of the version are lower, 1 where only a suffix is. */
+  readonly depth: 1 | 2;
+}
+
+function installationKey({ olm, channel, installed }: Place): string {
+  return JSON.stringify([olm, channel, installed.name]);
+}
+
+function hasChannel({ catalog }: World, name: string, channel: string): boolean {
+  const ofPackage = catalog.packages.get(name);
+  return channel === '' ? ofPackage !== undefined : (ofPackage?.channels.has(channel) ?? false);
+}
+
+/** What clusters may have installed; under OLM v1 each bundle once, because extensions select no channel. */
+function installationsIn(world: World, name: string): Place[] {
+  const installations = publishedInstallations(world, name);
+  return [...world.olm].flatMap((olm) => {
+    const places = installations.map(({ channel, installed }): Place => {
+      return { olm, package: name, channel: olm === 'v0' ? channel : '', installed };
+    });
+    return [...new Map(places.map((place) => [installationKey(place), place])).values()];
+  });
+}
+
+/** The installations that are downgraded at the next platform version, or at one that clusters skip to. */
+function downgradesIn(world: World, name: string): Map<string, Downgrade> {
+  const steps = stepsOf(world).filter((to) => to.catalog.packages.has(name));
+  if (steps.length === 0) return new Map();
+  const bundles = world.catalog.packages.get(name)?.bundles;
+  const found = new Map<string, Downgrade>();
+  for (const place of installationsIn(world, name)) {
+    const { end, last } = upgradePathOf(world.foresight, place, place.installed);
+    const bundle = bundles?.get(end.name);
+    // In a circle, what is installed is never settled: that is another rule's matter.
+    if (last.kind === 'circle') continue;
+    for (const to of steps) {
+      if (bundle && isHeldBack(bundle, to.platform)) continue;
+      const upgrade = upgradeOf(upgradePathOf(to.foresight, place, end).next);
+      const depth = upgrade ? depthOf(end.version, upgrade.to.version) : 0;
+      const key = JSON.stringify([installationKey(place), to.name]);
+      if (upgrade && depth !== 0) found.set(key, { ...place, to, end, upgrade, depth });
+    }
+  }
+  return found;
+}
+
+function depthOf(from: Version | undefined, to: Version | undefined): 0 | 1 | 2 {
+  if (!from || !to || compareVersions(to, from) >= 0) return 0;
+  const numbers = ({ major, minor, patch }: Version): Version => {
+    return { major, minor, patch, prerelease: [], build: [] };
+  };
+  return compareVersions(numbers(to), numbers(from)) < 0 ? 2 : 1;
+}
+
+interface DowngradeReport {
+  readonly world: World;
+  readonly report: Report;
+  readonly severity: 'warning' | 'error';
+}
+
+/** Tells of downgrades: those of a package to one bundle of one catalog are one finding. */
+function tell(downgrades: readonly Downgrade[], { world, report, severity }: DowngradeReport): void {
+  const key = ({ package: name, to, upgrade, depth }: Downgrade): string =>
+    JSON.stringify([name, to.name, upgrade.to.name, upgrade.edge, depth]);
+  for (const group of grouped(downgrades, key)) {
+    const [first] = group;
+    if (!first) continue;
+    const { package: name, to, upgrade, depth } = first;
+    const channel = channelIn(world, name, group.find((one) => one.channel !== '')?.channel ?? '');
+    const location = channel ? placeOfHead(channel) : placeOfPackage(world, name);
+    // Where the package is gone, that is what is reported.
+    if (!location) continue;
+    const versions = versionsOf(group.map(({ end }) => end));
+    const olm = [...new Set(group.map((one) => `OLM ${one.olm}`))].sort();
+    const message = `when clusters upgrade from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(name)} would be downgraded to ${shortName(upgrade.to)} under ${listed(olm)}: its ${upgrade.edge} there covers newer versions`;
+    report(message, location, {
+      package: name,
+      ...(channel ? { channel: channel.name } : {}),
+      subject: `${to.name} ${upgrade.to.name}`,
+      installed: versions,
+      severity: depth === 2 ? severity : 'warning',
+      hint: `publish ${versions.at(-1)} or a higher version than ${versionText(upgrade.to)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters do not upgrade yet`,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { headOf } from '../../fbc/channel.ts';
+import type { Package } from '../../fbc/model.ts';
+import { compareText } from '../../go/text.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { placeOfPackage } from '../finding-location.ts';
+import { listed } from '../message-text.ts';
+import { isHeldBack } from '../platform-upgrade.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/new-catalog-lacks-packages',
+  severity: 'warning',
+  summary: 'A new catalog has all packages of the catalog of the previous platform version',
+  compare({ before, after }, report) {
+    const { predecessor } = after;
+    const location = [...after.catalog.packages.keys()]
+      .map((name) => placeOfPackage(after, name))
+      .find((place) => place !== undefined);
+    if (!predecessor || !location || before.catalog.packages.size > 0) return;
+    const needed = [...predecessor.catalog.packages.values()].filter((one) => isNeeded(one, after));
+    const missing = needed.filter(({ name }) => !isOffered(after, name)).map(({ name }) => name);
+    if (missing.length === 0) return;
+    const names = missing.sort(compareText).map(quoted);
+    const [which, them] =
+      names.length === 1 ? [`package ${names[0]}`, 'it'] : [`the packages ${listed(names)}`, 'them'];
+    const message = `the new catalog ${after.name} lacks ${which} of ${predecessor.name}: when clusters upgrade from ${predecessor.name} to ${after.name}, they get no more updates of ${them}, and OLM v0 cannot resolve anything in namespaces that subscribe to ${them}`;
+    report(message, location, {
+      package: '',
+      subject: missing.join(' '),
+      hint: `add ${them} to ${after.name}, or deprecate ${them} in ${predecessor.name}: reference: {schema: olm.package}`,
+    });
+  },
+};
+
+function isOffered({ catalog }: World, name: string): boolean {
+  return (catalog.packages.get(name)?.channels.size ?? 0) > 0;
+}
+
+/** Whether clusters come with a package: not where it is deprecated, or every head keeps them from the platform. */
+function isNeeded({ deprecation, channels, bundles }: Package, { platform }: World): boolean {
+  if (deprecation !== undefined) return false;
+  return [...channels.values()].some((channel) => {
+    const bundle = bundles.get(headOf(channel)?.name ?? '');
+    return bundle !== undefined && !isHeldBack(bundle, platform);
+  });
+}
