@@ -44,7 +44,7 @@ export async function readBuildFiles(
     const tokens = tokensOf(text);
     for (const token of tokens) if (!token.includes(VARIABLE)) words.add(token);
     const named = DOCKERFILE.test(path) ? copiedIn(text) : BUILDS.test(text) ? tokens : [];
-    for (const one of named) mentions.push(...mentionsOf(one, path));
+    for (const one of new Set(named)) mentions.push(...mentionsOf(one, path));
   }
   return { mentions, words };
 }
@@ -59,14 +59,20 @@ const BUILDS = /\b(?:opm|docker|podman|buildah|buildx|kaniko|path-context)\b/;
 function joinedLines(text: string): string {
   return text
     .replaceAll(/\\\r?\n/g, ' ')
-    .replaceAll(/^\s*(?:#|@?-?rm\s).*$/gm, '')
-    .replaceAll(/\$\(wildcard\s+([^)]*)\)/g, ' $1 ');
+    .replaceAll(/^[ \t]{0,200}(?:#|@?-?rm\s).*$/gm, '')
+    .replaceAll(/\$\(wildcard ([^)]{0,500})\)/g, ' $1 ');
 }
 
-const VARIABLES = /\$?\{\{.*?\}\}|\$\$?\{[^}]*\}|\$\$?\([^)]*\)|\$\$?[A-Za-z_]\w*|\$[@*<^?%]|%/g;
+const VARIABLES =
+  /\$?\{\{.{0,200}?\}\}|\$\$?\{[^}]{0,200}\}|\$\$?\([^)]{0,200}\)|\$\$?[A-Za-z_]\w*|\$[@*<^?%]|%/g;
+
+/** Most characters of a path; what is longer names no folder. */
+const MOST_TOKEN = 250;
 
 function tokensOf(text: string): string[] {
-  return text.replaceAll(VARIABLES, VARIABLE).match(/[^\s"'`;,(){}<>|&=[\]]+/g) ?? [];
+  return (text.replaceAll(VARIABLES, VARIABLE).match(/[^\s"'`;,(){}<>|&=[\]]+/g) ?? []).filter(
+    (token) => token.length <= MOST_TOKEN,
+  );
 }
 
 /** The sources of `COPY` and `ADD`; not those that another stage has. */

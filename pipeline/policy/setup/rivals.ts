@@ -154,14 +154,18 @@ function matchOf(mention: string, root: string): string[] | undefined {
   if (names.length < wanted.length) return undefined;
   const values: string[] = [];
   for (const [i, want] of wanted.entries()) {
-    const found = patternOf(names[i] ?? '').exec(want);
+    const found = patternOf(names[i] ?? '')?.exec(want);
     if (!found) return undefined;
     values.push(...found.slice(1));
   }
   return values;
 }
 
-function patternOf(name: string): RegExp {
+/** Most wildcards in a name: a pattern with many takes long to match. */
+const MOST_WILDCARDS = 4;
+
+function patternOf(name: string): RegExp | undefined {
+  if (name.split(/[*\0]+/).length > MOST_WILDCARDS + 1 || name.includes('**')) return undefined;
   const text = name
     .replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&')
     .replaceAll('*', '[^/]*')

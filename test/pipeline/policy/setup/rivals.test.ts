@@ -153,6 +153,15 @@ describe('folders that no cluster gets', () => {
   });
 });
 
+test('a name of many wildcards, which would take for ever to match, names no folder', async () => {
+  const long = 'a'.repeat(60);
+  const files = { [`${long}/etcd/catalog.yaml`]: etcd, 'next/etcd/catalog.yaml': newer };
+  const { questions } = await layoutAt({ ...files, Dockerfile: `COPY ${'*a'.repeat(40)}b /configs\n` });
+  expect(questions).toEqual([expect.stringContaining('no Dockerfile')]);
+  const plain = await layoutAt({ ...files, Dockerfile: 'COPY a*a /configs\n' });
+  expect([plain.questions, plain.found.catalogs]).toEqual([[], [long]]);
+});
+
 describe('a symbolic link', () => {
   const link = (text: string) => ({ mode: '120000', text });
 
