@@ -17,14 +17,12 @@ import {
 import { formatReference, type Reference, type TagReference } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { bytesBlob, digestOf } from '../oci/image/content.ts';
-import { OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
-import { type ImageContent, pushImage } from '../oci/registry/push.ts';
-import { allOf } from '../oci/registry/stream.ts';
+import { digestOf } from '../oci/image/content.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import { verifyStatement } from '../oci/signatures/verify.ts';
 import type { Registry } from '../ports.ts';
 import { writeFiles } from '../write.ts';
+import { putSmallArtifact, readSmallArtifact } from './small-artifact.ts';
 
 /** The signed statement as a Sigstore bundle, beside the mapping and in an archive. */
 export const FRESHNESS = 'freshness.json';
@@ -56,9 +54,6 @@ export function statementTag(index: Reference): TagReference {
   return { kind: 'tag', registry, repository, tag: short + SUFFIX };
 }
 
-/** Bytes of a statement at most: one about 100,000 images has half of it. */
-const LARGEST = 32 * 1024 * 1024;
-
 /** The statement in the mirror; undefined when there is none. @throws PipelineError what the registry answers */
 export async function statementBeside(
   index: Reference,
@@ -66,36 +61,16 @@ export async function statementBeside(
 ): Promise<FoundStatement | undefined> {
   const tag = statementTag(index);
   const where = formatReference(tag);
-  const manifest = await registry.getManifest(tag);
-  const parsed = manifest && parseManifest(manifest);
-  const [layer] = parsed?.kind === 'image' ? parsed.layers : [];
-  if (!manifest || !layer) return manifest && { where, bytes: Buffer.alloc(0) };
-  if (layer.size > LARGEST) throw new PipelineError('too-large', `${where} has ${layer.size} bytes`);
-  return { where, bytes: Buffer.from(await allOf(registry.getBlob(tag, layer))) };
+  const bytes = await readSmallArtifact(tag, registry);
+  return bytes && { where, bytes };
 }
 
 /** Puts a statement beside an index image. @throws PipelineError what the registry answers */
 export async function putStatement(index: Reference, bytes: Uint8Array, registry: Registry): Promise<void> {
-  await pushImage(registry, statementTag(index), { image: artifactOf(bytes) });
+  await putSmallArtifact(statementTag(index), { bytes, type: BUNDLE }, registry);
 }
 
 const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
-
-function artifactOf(bytes: Uint8Array): ImageContent {
-  const config = bytesBlob(new TextEncoder().encode('{}'));
-  const layer = bytesBlob(bytes);
-  const manifest = new TextEncoder().encode(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: OCI_MANIFEST,
-      artifactType: BUNDLE,
-      config: { mediaType: 'application/vnd.oci.empty.v1+json', digest: config.digest, size: config.size },
-      layers: [{ mediaType: BUNDLE, digest: layer.digest, size: layer.size }],
-    }),
-  );
-  const root = { mediaType: OCI_MANIFEST, digest: digestOf(manifest), bytes: manifest };
-  return { root, manifests: [], blobs: [config, layer] };
-}
 
 /** @throws InvalidFreshness for one that no trusted key has signed, or that is not about a mirror */
 export async function trustedStatement({ bytes }: FoundStatement, trust: Trust): Promise<SignedStatement> {

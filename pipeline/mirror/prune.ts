@@ -1,11 +1,13 @@
 /**
- * Deleting images from a mirror. Where a registry removes no tag by itself, the manifest goes
+ * Deleting images from a mirror, with what belongs to them. Where a registry removes no tag by itself, the manifest goes
  * with all its tags: then only when every one of them is to go.
  */
 import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
+import { type Belongings, belongingsOf, deleteBelongings } from './delete-companions.ts';
+import { createTagLists } from './tag-lists.ts';
 
 export interface PruneReport {
   readonly deleted: readonly string[];
@@ -14,12 +16,21 @@ export interface PruneReport {
   readonly failed: readonly { readonly image: string; readonly why: string }[];
 }
 
-/** Deletes images; what fails stops nothing else. */
-export async function pruneImages(registry: Registry, images: readonly Reference[]): Promise<PruneReport> {
+/**
+ * Deletes images, their signatures, attestations and referrers; what fails stops nothing else.
+ *
+ * @param keep what is not deleted even where it belongs to one of the images
+ */
+export async function pruneImages(
+  registry: Registry,
+  images: readonly Reference[],
+  keep: ReadonlySet<string> = new Set(),
+): Promise<PruneReport> {
   const deleted: string[] = [];
   const absent: string[] = [];
   const failed: { image: string; why: string }[] = [];
   const going = new Set(images.map(formatReference));
+  const tags = createTagLists(registry);
   const repositories = new Map<string, Reference[]>();
   for (const image of images) {
     const name = repositoryName(image);
@@ -27,16 +38,29 @@ export async function pruneImages(registry: Registry, images: readonly Reference
   }
   // One after the other in a repository: two tags may be one manifest.
   await eachOf([...repositories.values()], 16, async (group) => {
+    const belongings: Belongings[] = [];
+    const tried = async (image: string, run: () => Promise<void>): Promise<void> =>
+      run().catch((error: unknown) => {
+        if (!(error instanceof PipelineError)) throw error;
+        failed.push({ image, why: error.message });
+      });
     for (const image of group) {
       const name = formatReference(image);
-      try {
+      await tried(name, async () => {
+        const standing = await registry.resolve(image);
+        const belonging = standing && (await belongingsOf(image, standing.digest, { registry, tags }));
         const isGone = await deleteImage(registry, image, going);
         (isGone ? deleted : absent).push(name);
-      } catch (error) {
-        if (!(error instanceof PipelineError)) throw error;
-        failed.push({ image: name, why: error.message });
-      }
+        if (belonging && isGone) belongings.push(belonging);
+      });
     }
+    const [first] = group;
+    if (!first) return;
+    await tried(`what belongs to images of ${repositoryName(first)}`, async () => {
+      const remove = (reference: Reference, along: ReadonlySet<string>) =>
+        deleteImage(registry, reference, along);
+      await deleteBelongings(first, belongings, { registry, keep, remove });
+    });
   });
   return { deleted: deleted.sort(), absent: absent.sort(), failed };
 }

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { INPUT_MUTATIONS } from './inputs.ts';
+import { MIRROR_MUTATIONS } from './mirrors.ts';
 import type { Edit, Mutation } from './mutation.ts';
 import { OUTPUT_MUTATIONS } from './outputs.ts';
 import { PEOPLE_MUTATIONS } from './people.ts';
@@ -20,6 +21,7 @@ const MUTATIONS: readonly Mutation[] = [
   ...TREE_MUTATIONS,
   ...OUTPUT_MUTATIONS,
   ...INPUT_MUTATIONS,
+  ...MIRROR_MUTATIONS,
 ];
 
 /** Attacks of the design's list, and behind them those that were found since. */
@@ -37,6 +39,7 @@ const ATTACKS = [
   53,
   54,
   55,
+  56,
 ];
 
 const SOURCES = [

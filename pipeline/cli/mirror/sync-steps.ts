@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { diffMirrors } from '../../../catalog/mirror/diff.ts';
 import { type Mapping, mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
+import { formatDestination } from '../../../catalog/mirror/placement.ts';
 import { mappingsOf } from '../../../catalog/mirror/plan.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
+import { needsOf, whoNeeds } from '../../../catalog/mirror/sync-record.ts';
 import { tryParseReference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -13,10 +15,14 @@ import type { CopyJob } from '../../mirror/copy-jobs.ts';
 import type { MirrorOutcome } from '../../mirror/prepare.ts';
 import { lookOnline } from '../../mirror/presence.ts';
 import { type PruneReport, pruneImages } from '../../mirror/prune.ts';
+import { beginSync, recordsAt, type SyncRecords } from '../../mirror/sync-records.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { eachOf } from '../../parallel.ts';
 import type { Registry } from '../../ports.ts';
+import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
+import type { Invocation } from '../command.ts';
+import { identityIn, rememberIdentity } from './sync-identity.ts';
 
 /** Which images are whole in the mirror. */
 export interface Arrived {
@@ -95,6 +101,33 @@ function writeHistory(folder: string, mappings: readonly Mapping[]): void {
   writeFiles(folder, new Map([[HISTORY, mappingText([...last.values()])]]));
 }
 
+/**
+ * Writes into the mirror what the configuration is about to need.
+ *
+ * @returns undefined where the mirror is not a registry
+ * @throws PipelineError as `beginSync`
+ */
+export async function recordPlan(
+  folder: string,
+  { plan }: MirrorOutcome,
+  {
+    registry,
+    invocation,
+    terminal,
+  }: { readonly registry: Registry; readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<SyncRecords | undefined> {
+  if (plan.home.transport !== 'registry') return undefined;
+  const catalogs = plan.catalogs.map(({ destination }) => formatDestination(destination));
+  const needs = needsOf(catalogs, mappingsOf(plan));
+  const identity = identityIn(folder, invocation, terminal);
+  // Before the registry has it: a sync that is killed then is the same configuration when it is run again.
+  rememberIdentity(folder, identity, { invocation, terminal });
+  const ports = { registry, now: terminal.now };
+  const records = await beginSync(recordsAt(plan.home), { ...identity, needs }, ports);
+  rememberIdentity(folder, records.identity, { invocation, terminal });
+  return records;
+}
+
 export interface Pruned {
   /** Destinations that nothing needs any more. */
   readonly superseded: readonly string[];
@@ -103,38 +136,50 @@ export interface Pruned {
   readonly failed: PruneReport['failed'];
   /** Destinations that name another image than the one that was brought there: somebody else's, and left alone. */
   readonly foreign: readonly string[];
+  /** Destinations that another configuration needs, and which. */
+  readonly needed: readonly { readonly image: string; readonly by: string }[];
 }
 
 export interface PruneOptions {
   readonly client: Registry;
   readonly folder: string;
-  readonly deletes: boolean;
+  /** Who else needs what; undefined when nothing is to be deleted. */
+  readonly records: Pick<SyncRecords, 'others' | 'nameOf'> | undefined;
 }
 
 /**
- * Deletes what the history has and the new plan does not need; it leaves the history then. A name that leads to another
- * image by now is not ours any more.
+ * Deletes what the history has and neither the new plan nor another configuration needs; it leaves the history then. A
+ * name that leads to another image by now is not ours any more.
+ *
+ * @throws PipelineError when it is not known what the others need; nothing is deleted then
  */
 export async function pruneSuperseded(
   history: readonly Mapping[],
   now: readonly Mapping[],
-  { client, folder, deletes }: PruneOptions,
+  { client, folder, records }: PruneOptions,
 ): Promise<Pruned> {
   const old = diffMirrors(history, now).prune;
   const superseded = old.map(({ destination }) => destination);
-  if (!deletes) return { superseded, failed: [], foreign: [] };
+  if (!records) return { superseded, failed: [], foreign: [], needed: [] };
+  const others = await records.others();
+  const needed = old.flatMap((one) => {
+    const other = whoNeeds(others, one);
+    return other ? [{ image: one.destination, by: records.nameOf(other) }] : [];
+  });
+  const kept = new Set(needed.map(({ image }) => image));
   const foreign: string[] = [];
   await eachOf(old, PARALLEL, async (one) => {
-    if (await isForeign(client, one)) foreign.push(one.destination);
+    if (!kept.has(one.destination) && (await isForeign(client, one))) foreign.push(one.destination);
   });
   const images = superseded.flatMap((destination) =>
-    foreign.includes(destination) ? [] : (tryParseReference(destination) ?? []),
+    foreign.includes(destination) || kept.has(destination) ? [] : (tryParseReference(destination) ?? []),
   );
-  const { deleted, absent, failed } = await pruneImages(client, images);
-  const left = new Set(failed.map(({ image }) => image));
+  const stays = [...now, ...others.flatMap(({ needs }) => needs)].map(({ destination }) => destination);
+  const { deleted, absent, failed } = await pruneImages(client, images, new Set(stays));
+  const left = new Set([...kept, ...failed.map(({ image }) => image)]);
   const gone = new Set(superseded.filter((destination) => !left.has(destination)));
   writeHistory(folder, [...history.filter(({ destination }) => !gone.has(destination)), ...now]);
-  return { superseded, deleted: [...deleted, ...absent], failed, foreign };
+  return { superseded, deleted: [...deleted, ...absent], failed, foreign, needed };
 }
 
 async function isForeign(client: Registry, { source, destination }: Mapping): Promise<boolean> {

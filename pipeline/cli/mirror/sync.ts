@@ -45,7 +45,14 @@ import {
 import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
-import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, rememberPlan } from './sync-steps.ts';
+import {
+  type Arrived,
+  arrivedIn,
+  type Pruned,
+  pruneSuperseded,
+  recordPlan,
+  rememberPlan,
+} from './sync-steps.ts';
 
 export const command: Command = {
   words: 'mirror sync',
@@ -54,7 +61,12 @@ export const command: Command = {
     ...NAMING_OPTIONS,
     out: { short: 'o', value: 'DIR', description: 'directory for the files and the state (default: mirror)' },
     prune: {
-      description: 'delete images that earlier syncs with the same --out copied and CONFIG no longer needs',
+      description:
+        'delete images that earlier syncs with the same --out copied and no configuration of this mirror needs',
+    },
+    name: {
+      value: 'NAME',
+      description: 'name of the configuration in its record in the mirror (default: CONFIG)',
     },
     ...ARCHIVE_OPTIONS,
     'archive-size': {
@@ -77,7 +89,8 @@ export const command: Command = {
     'CONFIG is an ImageSetConfiguration of oc-mirror. Portolan plans the mirror, builds the index image of each selection,',
     'copies all images, checks in the mirror that they are complete, writes the manifests for the clusters, and with',
     '--prune deletes what is no longer needed. Run the same command again to resume after an interruption, and for each',
-    'update. The exit code is 0 if clusters can install every bundle from the mirror, with the index image itself.',
+    'update. A record in the mirror, in PATH/portolan-records, protects what CONFIG needs from the --prune of others, and',
+    'refuses a catalog of another configuration. The exit code is 0 if clusters can install every bundle from the mirror, with the index image itself.',
   ].join('\n'),
   examples: [
     'portolan mirror sync imageset-config.yaml --to mirror.example.com/olm && oc apply -k mirror',
@@ -200,7 +213,6 @@ async function carryOut(
   const files = planFiles({ ...outcome, options });
   const text = files.get('mapping.txt') ?? '';
   const path = resolve(folder, 'mapping.txt');
-  const history = rememberPlan(folder, outcome, text);
   const { mappings } = readMapping(text, path);
   const concurrency = countOption(command, invocation, 'concurrency');
   const client = registryClientFor(invocation, terminal, {
@@ -209,6 +221,11 @@ async function carryOut(
     farthest: concurrency ?? FARTHEST,
   });
   try {
+    const isArchive = invocation.text('to-archive') !== undefined;
+    const records = isArchive
+      ? undefined
+      : await recordPlan(folder, outcome, { registry: client, invocation, terminal });
+    const history = rememberPlan(folder, outcome, text);
     const way = await openWay(invocation, terminal, { client, mapping: { path, text }, part });
     const { jobs, findings } = await copyJobs(mappings, client, undefined);
     for (const finding of findings) terminal.err(findingText(finding));
@@ -226,7 +243,6 @@ async function carryOut(
     });
     for (const line of failureLines(copy)) terminal.err(`${line}\n`);
     const archive = await way.finish();
-    const isArchive = invocation.text('to-archive') !== undefined;
     const verified = isArchive
       ? undefined
       : await arrivedIn(jobs, client, {
@@ -256,10 +272,11 @@ async function carryOut(
         : undefined;
     // A chart that cannot be read may need images that an earlier sync copied.
     const isWhole = errors.length + copy.failed.length + (verified?.missing.length ?? 0) === 0;
+    if (isWhole) await records?.settle();
     const pruned = await pruneSuperseded(history, mappingsOf(outcome.plan), {
       client,
       folder,
-      deletes: invocation.flag('prune') && isWhole && !isArchive,
+      records: invocation.flag('prune') && isWhole ? records : undefined,
     });
     return {
       catalogs: outcome.report.catalogs,
@@ -305,7 +322,7 @@ function reportLines(report: SyncReport): string[] {
 
 function prunedLines(pruned: Pruned | undefined): string[] {
   if (!pruned) return [];
-  const { superseded, deleted, failed, foreign } = pruned;
+  const { superseded, deleted, failed, foreign, needed } = pruned;
   if (deleted === undefined)
     return superseded.length === 0
       ? []
@@ -314,5 +331,6 @@ function prunedLines(pruned: Pruned | undefined): string[] {
     `${amount(deleted.length, 'image')} deleted from the mirror`,
     ...failed.map(({ image, why }) => `  ${plain(image)} is not deleted: ${plain(why)}`),
     ...foreign.map((image) => `  ${plain(image)} is kept: it is another image now, from somebody else`),
+    ...needed.map(({ image, by }) => `  ${plain(image)} is kept: the configuration ${plain(by)} needs it`),
   ];
 }

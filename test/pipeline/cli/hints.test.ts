@@ -14,6 +14,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/unrendered.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/signatures.ts': ['mirror plan', 'mirror sync'],
+  'pipeline/mirror/sync-records.ts': ['mirror sync'],
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],
@@ -31,6 +32,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
 
 /** Files whose hints are about other programs. */
 const OF_OTHERS = new Set([
+  'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/objects.ts',
   'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/process.ts',

@@ -1,9 +1,9 @@
 /** One command for a mirror: plan, build, copy, verify, documents, prune; run again and again. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { reachedReadiness } from '../../../catalog/mirror/report.ts';
-import { parseReference } from '../../../catalog/reference.ts';
+import { parseReference, type Reference } from '../../../catalog/reference.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { prepareMirror } from '../../../pipeline/mirror/prepare.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
@@ -139,6 +139,87 @@ test('what a smaller selection does not need is named, and deleted only with --p
   expect(await client.resolve(parseReference(kept?.split('=')[1] ?? ''))).toBeDefined();
   expect(mirror.seen.filter(({ method }) => method === 'DELETE').length).toBeGreaterThan(0);
   expect(await sync('--prune')).toMatchObject({ out: expect.stringContaining('0 images deleted') });
+});
+
+/** Destinations in the mapping of a directory whose line has the text. */
+function destinations(directory: string, folderName: string, text: string): Reference[] {
+  const lines = readFileSync(join(directory, folderName, 'mapping.txt'), 'utf8').split('\n');
+  return lines.filter((line) => line.includes(text)).map((line) => parseReference(line.split('=')[1] ?? ''));
+}
+
+/** A second configuration for the same path of the mirror, which needs the images of some packages and no catalog. */
+async function sharedScene() {
+  const all = await scene();
+  const { directory, config, sync, source } = all;
+  const team = (...packages: string[]): void => {
+    const names = packages.flatMap((name) => [`${name}-bundle:v1`, `${name}@${operator.root.digest}`]);
+    const images = names.map((name) => `  - name: ${source.host}/org/${name}\n`).join('');
+    const head = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\n';
+    writeFileSync(join(directory, 'team.yaml'), `${head}mirror:\n  additionalImages:\n${images}`);
+  };
+  config(BOTH);
+  expect(await sync()).toMatchObject({ exit: 0 });
+  const hosts = [all.source.host, all.mirror.host].flatMap((host) => ['--insecure', host]);
+  const other = (...words: string[]) =>
+    portolan(directory, 'mirror', 'sync', 'team.yaml', '--to', `${all.mirror.host}/m`, ...hosts, ...words);
+  return { ...all, team, other };
+}
+
+test('attack 56: --prune keeps what another configuration needs, names it, and deletes it once nobody does', async () => {
+  const { directory, client, config, sync, team, other, mirror } = await sharedScene();
+  team('a', 'b');
+  expect(await other('--out', 'team')).toMatchObject({ exit: 0 });
+  const shared = destinations(directory, 'mirror', 'org/b');
+  expect(shared).toHaveLength(2);
+  config('    packages: [{name: a}]\n');
+  const kept = await sync('--prune');
+  expect(kept).toMatchObject({ exit: 0, out: expect.stringContaining('0 images deleted from the mirror') });
+  expect(kept.out).toMatch(/org\/b-bundle:\S+ is kept: the configuration "team.yaml" \(record .+\) needs it/);
+  for (const image of shared) expect(await client.resolve(image)).toBeDefined();
+  // It needs them no more: whoever prunes next deletes them.
+  team('a');
+  expect(await other('--out', 'team')).toMatchObject({ exit: 0 });
+  expect(await sync('--prune')).toMatchObject({ out: expect.stringContaining('2 images deleted') });
+  for (const image of shared) expect(await client.resolve(image)).toBeUndefined();
+  expect(mirror.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(2);
+});
+
+test('two configurations in one directory do not delete what the other needs', async () => {
+  const { directory, client, team, other } = await sharedScene();
+  team('a');
+  const images = destinations(directory, 'mirror', 'org/b');
+  expect(await other('--prune')).toMatchObject({ out: expect.stringContaining('"isc.yaml"') });
+  for (const image of images) expect(await client.resolve(image)).toBeDefined();
+});
+
+test('attack 56: a catalog tag of another configuration is refused before anything is copied; a chosen name is the same one', async () => {
+  const { directory, mirror, config, sync } = await scene();
+  config(BOTH);
+  expect(await sync()).toMatchObject({ exit: 0 });
+  const before = mirror.seen.length;
+  const rival = await sync('--out', 'elsewhere');
+  expect(rival).toMatchObject({ exit: 2, out: '' });
+  expect(rival.err).toMatch(/:v1 is the catalog of another configuration, "isc.yaml" \(record /);
+  expect(mirror.seen.slice(before).filter(({ method }) => method !== 'GET' && method !== 'HEAD')).toEqual([]);
+  expect(existsSync(join(directory, 'elsewhere', 'history.txt'))).toBe(false);
+  expect(await sync('--name', 'sea')).toMatchObject({ exit: 2 });
+  const named = await scene();
+  named.config(BOTH);
+  expect(await named.sync('--name', 'sea')).toMatchObject({ exit: 0 });
+  expect(await named.sync('--name', 'sea', '--out', 'fresh')).toMatchObject({ exit: 0 });
+});
+
+test('attack 56: a record that cannot be read: nothing is copied or deleted', async () => {
+  const { client, mirror, config, sync } = await scene();
+  config(BOTH);
+  expect(await sync()).toMatchObject({ exit: 0 });
+  const bad = parseReference(`${mirror.host}/m/portolan-records:bad`);
+  await pushImage(client, bad, { image: sampleImage({ layers: ['no record'] }) });
+  config('    packages: [{name: a}]\n');
+  const ran = await sync('--prune');
+  expect(ran).toMatchObject({ exit: 2, out: '' });
+  expect(ran.err).toMatch(/nothing is deleted: \S+portolan-records:bad is not the record of a configuration/);
+  expect(mirror.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
 
 test('an image that is nowhere: its bundle is not ready, the others are, and nothing is deleted', async () => {
