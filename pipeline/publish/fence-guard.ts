@@ -1,6 +1,9 @@
 /** The fence around one publish: asked before anything is built, and moved before the tag is. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
+import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { followingRecord, keepDocuments, type PublishedFrom } from './documents.ts';
@@ -45,6 +48,11 @@ export interface Guard {
   winner(): StandingClaim | undefined;
 }
 
+/** Whether a place is a directory that holds nothing yet: opening it to write would make it. */
+function isAbsent(place: ImageLocation): boolean {
+  return place.kind === 'oci' && !existsSync(join(place.path, 'index.json'));
+}
+
 /** @returns undefined where nothing is fenced */
 export function guardOf(
   { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
@@ -61,7 +69,7 @@ export function guardOf(
   };
   const beside = records ? [followingRecord(records, { name, catalog, place, from })] : [];
   const learn = async (): Promise<void> => {
-    if (!ownFence) return;
+    if (!ownFence || isAbsent(to)) return;
     const { registry: at, reference: tag } = await openDestination(to, registry);
     const { isAncestor } = fencing;
     await learnFromImage(fence, name, { registry: at, tag, place, isAncestor, ...ownFence });

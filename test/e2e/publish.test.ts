@@ -74,11 +74,15 @@ describe('publish', () => {
     const again = await publish('--commit', 'main', ...to);
     expect(digestIn(again)).toBe(digestIn(text));
     expect(again).toContain('uploaded 0 bytes');
-    // A greeting, whether the image is there, whether the mirror's plan is, and what the tag names now.
+    // A greeting, what the tag names, whether the image, its commit and the mirror's plan are there, and the tag twice again:
+    // before it is claimed, and before it would move.
     expect(seen.slice(before).map(({ method, received }) => [method, received])).toEqual([
       ['GET', 0],
+      ['HEAD', 0],
       ['GET', 0],
       ['GET', 0],
+      ['GET', 0],
+      ['HEAD', 0],
       ['HEAD', 0],
     ]);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
+import { COSIGN_PREDICATE } from '../../pipeline/oci/signatures/verify.ts';
 import { attach } from '../../pipeline/publish/attest/artifact.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import { folder } from '../fakes/folder.ts';
@@ -70,13 +71,18 @@ test('what a job signed without a key is verified by identity, with a trusted ro
   onTestFinished(close);
   const [algorithm = '', hex = ''] = image.root.digest.split(':');
   const subject = [{ digest: { [algorithm]: hex } }];
-  const statement = { _type: 'https://in-toto.io/Statement/v1', subject, predicateType: 'x', predicate: {} };
-  const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), 'x', signer);
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject,
+    predicateType: COSIGN_PREDICATE,
+    predicate: {},
+  };
+  const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), COSIGN_PREDICATE, signer);
   await attach(client, { reference, manifest: image.root }, signed);
   const file = join(folder(), 'root.json');
   writeFileSync(file, JSON.stringify(root));
   const words = ['verify', `${host}/acme/catalog:v1`, '--insecure', host, '--trusted-root', file];
   const by = (name: string): Promise<string> => portolan(...words, '--issuer', issuer, '--identity', name);
-  expect(await by(identity)).toContain(`signed by ${identity}: x`);
+  expect(await by(identity)).toContain(`signed by ${identity}`);
   await expect(by('https://github.com/other/*')).rejects.toThrow('no valid signature');
 });

@@ -22,6 +22,8 @@ interface Waiting {
  */
 export function passwordAttempts(): (address: string, check: Check) => Promise<boolean> {
   const failures = new Map<string, number[]>();
+  /** Checks of an address that wait or run. */
+  const open = new Map<string, number>();
   const waiting = new Map<string, Waiting[]>();
   let isRunning = false;
   const run = async (): Promise<void> => {
@@ -38,16 +40,24 @@ export function passwordAttempts(): (address: string, check: Check) => Promise<b
     const since = Date.now() - MINUTE;
     const recent = (failures.get(address) ?? []).filter((time) => time > since);
     const own = waiting.get(address) ?? [];
-    const isTooMany = recent.length + own.length >= MOST_WRONG;
+    const unsettled = open.get(address) ?? 0;
+    const isTooMany = recent.length + unsettled >= MOST_WRONG;
     if (isTooMany || (own.length === 0 && waiting.size >= MOST_WAITING))
       throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');
     const result = new Promise<boolean>((done) => own.push({ check, done }));
     waiting.set(address, own);
+    open.set(address, unsettled + 1);
     void run();
-    if (await result) return true;
-    forgetOld(failures, since);
-    failures.set(address, [...(failures.get(address) ?? []), Date.now()]);
-    return false;
+    let isRight = false;
+    try {
+      isRight = await result;
+    } finally {
+      // At once: a check that has failed counts without a gap.
+      settle(open, address);
+      forgetOld(failures, since);
+      if (!isRight) failures.set(address, [...(failures.get(address) ?? []), Date.now()]);
+    }
+    return isRight;
   };
 }
 
@@ -60,6 +70,12 @@ function nextOf(waiting: Map<string, Waiting[]>): Waiting | undefined {
   const next = own.shift();
   if (own.length > 0) waiting.set(address, own);
   return next;
+}
+
+function settle(open: Map<string, number>, address: string): void {
+  const left = (open.get(address) ?? 1) - 1;
+  if (left === 0) open.delete(address);
+  else open.set(address, left);
 }
 
 function forgetOld(failures: Map<string, number[]>, since: number): void {
