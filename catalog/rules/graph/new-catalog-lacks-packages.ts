@@ -27,7 +27,7 @@ export const rule: Rule = {
     report(message, location, {
       package: '',
       subject: missing.join(' '),
-      hint: `add ${them} to ${after.name}, or deprecate ${them} in ${predecessor.name}: reference: {schema: olm.package}`,
+      hint: `add to ${after.name}, or deprecate in ${predecessor.name} (reference: {schema: olm.package}): ${missing.join(', ')}`,
     });
   },
 };

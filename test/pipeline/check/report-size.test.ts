@@ -71,7 +71,7 @@ test('lists of installations are cut where they are more than 20000 together', (
 });
 
 test('the diagrams of a report show at most 2000 versions, and 1000 changed bundles', () => {
-  const stops = (count: number): never[] => Array(count).fill({});
+  const stops = (count: number): object[] => Array.from({ length: count }, () => ({}));
   const diff = (lanes: number[], bundles: number): (typeof GREEN.diffs)[number] =>
     ({
       package: 'p',
