@@ -43,7 +43,7 @@ function etcd(last?: string, end = ''): Files {
       'schema: olm.bundle',
       'package: etcd',
       `name: etcd.v${version}`,
-      `image: quay.io/org/etcd@sha256:${'0'.repeat(63)}1`,
+      `image: quay.io/org/etcd@sha256:${version.replaceAll('.', '').padStart(64, '0')}`,
       'properties:',
       '- type: olm.package',
       '  value:',

@@ -1,6 +1,7 @@
 /** A dry run of the Action, in each mode: everything is told, and nothing is asked to change. */
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -62,9 +63,16 @@ async function dryRun(event: string, payload: unknown, more: Record<string, stri
 }
 
 test('of a pull request', async () => {
-  const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']) });
+  const image = sampleImage();
+  await pushImage(testClient([host]), parseReference(`${host}/org/etcd:v1.1.0`), { image });
+  written.length = 0;
+  const added = catalogOf('etcd', ['1.0.0', '1.1.0']).replace(
+    /quay\.io\/org\/etcd@sha256:(?!0{63}1)[0-9a-f]{64}/,
+    `${host}/org/etcd@${image.root.digest}`,
+  );
+  const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': added });
   const { summary, outputs } = await dryRun('pull_request_target', pullPayload(hub.forge, pull));
-  expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', judged: 'true' });
+  expect(outputs, summary).toMatchObject({ verdict: 'pass', authority: 'allow', judged: 'true' });
   expect(summary).toContain('etcd');
 });
 

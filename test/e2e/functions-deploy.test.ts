@@ -54,6 +54,7 @@ describe.skipIf(!isComplete)('on a stand-in for AWS', () => {
     expect(checks, text).toEqual([
       'ok    the fence is written',
       'ok    records are written and read',
+      'ok    all records can be read',
       'ok    sea/catalogs main is fetched, and its policy can be used',
       `ok    a blob is pushed to ${registry.host}/sea/catalog`,
       'ok    the queue takes a push of sea/catalogs main',

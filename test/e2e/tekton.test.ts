@@ -99,8 +99,8 @@ describe('portolan-check', () => {
 
   test('passes an addition of an owner', () => {
     const sample = sampleRepository();
-    const { exit, results } = checked(sample, sample.addition);
-    expect({ exit, verdict: results['VERDICT'] }).toEqual({ exit: 0, verdict: 'pass' });
+    const { exit, results, log } = checked(sample, sample.addition);
+    expect({ exit, verdict: results['VERDICT'] }, log).toEqual({ exit: 0, verdict: 'pass' });
     const output = JSON.parse(results['TEST_OUTPUT'] ?? '');
     expect(output).toMatchObject({ namespace: 'default', successes: 1, failures: 0 });
     expect(output.result).toMatch(/^(?:SUCCESS|WARNING)$/);

@@ -288,6 +288,8 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
       }
       return reply(response, 201, '{"id": 1}', json);
     }
+    // No pull request is open: a push concerns none.
+    if (/^\/repos\/sea\/catalogs\/pulls(?:\?|$)/.test(request.url)) return reply(response, 200, '[]', json);
     if (commit === undefined) return reply(response, 404, '{}', json);
     const { context, state, target_url: link } = JSON.parse(request.body.toString());
     statuses.push({ commit, context, state, link, at: performance.now() });

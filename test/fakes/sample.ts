@@ -1,4 +1,5 @@
 /** The sample repository with its pull requests, as a real git repository. */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Files, makeRepository, type TestRepository } from './repository.ts';
@@ -71,7 +72,13 @@ function added(change: {
   const bundle = documents.find((document) => document.includes(`\nname: ${name}.v${like}\n`)) ?? '';
   const entry = [`- name: ${name}.v${version}`, ...edges.map((edge) => `  ${edge}`), ''].join('\n');
   documents[channel] += entry;
-  return { [path]: [...documents, bundle.replaceAll(like, version)].join('---\n') };
+  return { [path]: [...documents, withOwnImage(bundle.replaceAll(like, version), version)].join('---\n') };
+}
+
+/** Each version has an image of its own. */
+function withOwnImage(bundle: string, version: string): string {
+  const digest = createHash('sha256').update(version).digest('hex');
+  return bundle.replaceAll(/(-bundle@sha256:)[0-9a-f]{64}/g, `$1${digest}`);
 }
 
 /** The sample with one package, which is published soon. */
