@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'bedd798b77c4249b8afeb1893f10b435f7e7d795',
+  commit: '256bfa4ba67511778e326ce52502fc8f4c7c7885',
 };
 
 const REPOSITORY = 'portolan/portolan';
