@@ -127,8 +127,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 49,
     without: 'a limit of wrong passwords',
     file: 'pipeline/oci/registry/embedded/attempts.ts',
-    text: 'const isTooMany = recent.length + own.length >= MOST_WRONG;',
-    instead: 'const isTooMany = recent.length + own.length >= MOST_WRONG * 1000;',
+    text: 'const isTooMany = recent.length + unsettled >= MOST_WRONG;',
+    instead: 'const isTooMany = recent.length + unsettled >= MOST_WRONG * 1000;',
     test: EXPOSED,
   },
   {

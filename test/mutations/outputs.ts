@@ -116,9 +116,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'escaping what no one sees',
     file: 'pipeline/text.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    text: "return `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;",
-    instead: 'return c;',
+    text: '(/[\\x00-\\x1f\\x7f-\\x9f\\u2028',
+    instead: '(/(?!)[\\x00-\\x1f\\x7f-\\x9f\\u2028',
     test: OUTPUTS,
   },
   {
