@@ -65,7 +65,10 @@ export function installationsOf(objects: readonly Json[]): ClusterInstallation[]
   const versions = new Map(
     objects
       .filter(({ kind }) => kind === 'ClusterServiceVersion')
-      .map((csv) => [JSON.stringify([at(csv, 'metadata', 'namespace'), at(csv, 'metadata', 'name')]), csv]),
+      .map((csv) => [
+        JSON.stringify([textAt(csv, 'metadata', 'namespace'), textAt(csv, 'metadata', 'name')]),
+        csv,
+      ]),
   );
   return objects.flatMap((object) => {
     if (object['kind'] === 'Subscription' && isOlms(object)) return [subscription(object, versions)];
@@ -107,25 +110,25 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
 }
 
 /** Text deep in an object; empty where it is not there. */
-function at(value: unknown, ...path: readonly string[]): string {
+export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = member(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 
 function subscription(object: Json, versions: ReadonlyMap<string, Json>): ClusterInstallation {
-  const namespace = at(object, 'metadata', 'namespace');
-  const name = at(object, 'status', 'installedCSV');
+  const namespace = textAt(object, 'metadata', 'namespace');
+  const name = textAt(object, 'status', 'installedCSV');
   const csv = versions.get(JSON.stringify([namespace, name]));
-  const channel = at(object, 'spec', 'channel');
+  const channel = textAt(object, 'spec', 'channel');
   return {
     olm: 'v0',
     namespace,
-    name: at(object, 'metadata', 'name'),
-    package: at(object, 'spec', 'name'),
+    name: textAt(object, 'metadata', 'name'),
+    package: textAt(object, 'spec', 'name'),
     channels: channel === '' ? [] : [channel],
-    catalog: at(object, 'spec', 'source'),
+    catalog: textAt(object, 'spec', 'source'),
     range: '',
-    installed: name === '' ? undefined : { name, version: tryParseVersion(at(csv, 'spec', 'version')) },
+    installed: name === '' ? undefined : { name, version: tryParseVersion(textAt(csv, 'spec', 'version')) },
     subscription: settingsOf(object, csv),
   };
 }
@@ -150,16 +153,16 @@ function extension(object: Json): ClusterInstallation {
   const spec = isObject(object['spec']) && isObject(object['spec']['source']) ? object['spec']['source'] : {};
   const wanted = isObject(spec['catalog']) ? spec['catalog'] : {};
   const channels = Array.isArray(wanted['channels']) ? wanted['channels'] : [];
-  const name = at(object, 'status', 'install', 'bundle', 'name');
-  const version = tryParseVersion(at(object, 'status', 'install', 'bundle', 'version'));
+  const name = textAt(object, 'status', 'install', 'bundle', 'name');
+  const version = tryParseVersion(textAt(object, 'status', 'install', 'bundle', 'version'));
   return {
     olm: 'v1',
     namespace: '',
-    name: at(object, 'metadata', 'name'),
-    package: at(wanted, 'packageName'),
+    name: textAt(object, 'metadata', 'name'),
+    package: textAt(wanted, 'packageName'),
     channels: channels.filter((channel) => typeof channel === 'string'),
     catalog: '',
-    range: at(wanted, 'version'),
+    range: textAt(wanted, 'version'),
     installed: name === '' ? undefined : { name, version },
   };
 }

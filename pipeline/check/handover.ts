@@ -6,7 +6,7 @@
  */
 import { isObject } from '../../catalog/go/shape.ts';
 import { compareText } from '../../catalog/go/text.ts';
-import { type ClusterObject, member } from './cluster.ts';
+import { type ClusterObject, member, textAt } from './cluster.ts';
 
 /** What the objects say of one Subscription. */
 export interface Handover {
@@ -64,11 +64,6 @@ function named(
       textAt(object, 'metadata', 'namespace') === namespace &&
       (name === undefined || textAt(object, 'metadata', 'name') === name),
   );
-}
-
-function textAt(value: unknown, ...path: readonly string[]): string {
-  const found = member(value, ...path);
-  return typeof found === 'string' ? found : '';
 }
 
 function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {

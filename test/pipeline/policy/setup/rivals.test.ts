@@ -1,33 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { openRepository } from '../../../../pipeline/git/repository.ts';
-import { listFiles } from '../../../../pipeline/git/tree.ts';
-import {
-  findLayout,
-  type ProvenLayout,
-  readEvidence,
-} from '../../../../pipeline/policy/setup/find-layout.ts';
+import { describe, expect, test } from 'vitest';
+import { layoutAt } from '../../../fakes/found-layout.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
-import { type Files, makeRepository } from '../../../fakes/repository.ts';
-
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const clean of cleanups.splice(0)) clean();
-});
-
-async function layoutAt(files: Files): Promise<ProvenLayout> {
-  const git = makeRepository();
-  cleanups.push(git.remove);
-  git.git('reset', '--hard', '--quiet', git.commit(files));
-  const repository = await openRepository(git.directory);
-  try {
-    const [commit = ''] = await repository.resolve(['HEAD']);
-    const tree = await repository.objects.treeOf(commit);
-    const evidence = await readEvidence(repository.objects, await listFiles(repository.objects, tree));
-    return await findLayout(evidence, { repository, commit });
-  } finally {
-    await repository.close();
-  }
-}
+import type { Files } from '../../../fakes/repository.ts';
 
 const etcd = catalogOf('etcd', ['1.0.0']);
 const newer = catalogOf('etcd', ['1.0.0', '1.1.0']);
