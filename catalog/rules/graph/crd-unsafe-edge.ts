@@ -119,10 +119,14 @@ function newsIn(change: Change, name: string): Counts {
     for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   return (edge, crd, { text }) => {
-    const same = edges.filter(({ from, to }) => from.name === edge.from.name && to.name === edge.to.name);
-    const isNew = edge.olm.filter(
-      (olm) => !same.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge)),
-    );
+    const earlierOnes = edges.filter(({ from }) => from.name === edge.from.name);
+    const same = earlierOnes.filter(({ to }) => to.name === edge.to.name);
+    const hasIn = (some: readonly UsedEdge[], olm: Olm): boolean =>
+      some.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge));
+    // Who had an upgrade with the same unsafe change is no worse off with another target.
+    const alike = earlierOnes.filter((old) => texts.has(keyOf(old, crd, text)));
+    const isNew = edge.olm.filter((olm) => !hasIn(same, olm) && !hasIn(alike, olm));
+    if (same.length === 0) return isNew;
     const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, crd, text)));
     return isNew.length > 0 || isAlike ? isNew : edge.olm;
   };

@@ -59,7 +59,7 @@ const MOST_ALIKE = 80;
 
 const FORMAT = /\.(?:ya?ml|json)$/;
 /** Folders whose files are never a catalog of their own. */
-const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|vendor|node_modules|catalog-templates)\//;
+const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|node_modules)\//;
 const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][._-][0-9]/;
 
 /** What files hold, by their git ids. */
@@ -90,6 +90,7 @@ export async function lookAt(
     catalogs: catalogs.filter(({ path }) => !isLeftOut(path)),
     unshipped: catalogs.map(({ path }) => path).filter(isLeftOut),
     templates: templates.filter((path) => !isUnshipped(path)),
+    missing: looked.missing.filter((path) => !isLeftOut(path)),
   };
 }
 
@@ -111,7 +112,11 @@ function sample(files: readonly ListedFile[]): ListedFile[] {
     if (group) group.push(file);
     else alike.set(shape, [file]);
   }
-  const rank = ([first]: readonly ListedFile[]): number => (LIKELY.test(first?.path ?? '') ? 0 : 1);
+  const rank = ([first]: readonly ListedFile[]): number => {
+    const { path = '' } = first ?? {};
+    // What nobody publishes is read only to be listed, after all else.
+    return (LIKELY.test(path) ? 0 : 1) + (isUnshipped(path) ? 2 : 0);
+  };
   return [...alike.values()]
     .sort((a, b) => rank(a) - rank(b))
     .flatMap((group) => spread(group, MOST_ALIKE))

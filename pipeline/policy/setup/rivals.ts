@@ -138,7 +138,10 @@ type Standing = 'shipped' | 'open' | 'unknown';
 /** What build files say of a catalog: they name it, they name it if an argument says so, or they do not. */
 function standing(root: string, roots: readonly string[], { mentions, words }: BuildFacts): Standing {
   let isOpen = false;
+  const inner = roots.filter((one) => one.startsWith(`${root}/`));
   for (const { path } of mentions) {
+    // What is named inside of a catalog in this folder is that catalog's.
+    if (inner.some((one) => matchOf(path, one))) continue;
     const match = matchOf(path, root);
     if (match?.every((value) => words.has(value))) return 'shipped';
     if (match) isOpen = true;

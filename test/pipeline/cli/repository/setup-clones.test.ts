@@ -76,6 +76,12 @@ test('without any catalog, setup writes nothing and names the command that bring
   expect(clone.policy()).toContain(PATTERN);
 });
 
+test('a file of tests that is not in the clone keeps nobody from setup', async () => {
+  const files = { 'tests/data/etcd/catalog.json': catalogOf('etcd', ['1.0.0']), 'main.go': 'package a\n' };
+  const { exit, out } = await cloneOf(files, '--filter=blob:none', '--no-checkout').setup();
+  expect([exit, out]).toEqual([0, expect.not.stringContaining('not in this clone: ')]);
+});
+
 test('catalogs of another pattern, and files of owners, are named with the command that brings them', async () => {
   const files = {
     ...CATALOGS,

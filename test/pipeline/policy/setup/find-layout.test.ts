@@ -31,6 +31,23 @@ describe('the layout of a commit', () => {
     ]);
   });
 
+  test('lists catalogs in folders that nobody publishes as left out, with the reason', async () => {
+    const { found, leftOut } = await layoutAt({
+      'fbc/etcd/catalog.yaml': etcd,
+      'vendor/example.com/index/configs/etcd/catalog.yaml': etcd,
+      'catalog-templates/etcd.yaml': etcd,
+      'README.md': 'x',
+    });
+    expect(found.patterns).toEqual(['fbc/{package}/catalog.yaml']);
+    expect(leftOut).toEqual([
+      { path: 'catalog-templates/etcd.yaml', reason: 'a test, an example or a template' },
+      {
+        path: 'vendor/example.com/index/configs/etcd/catalog.yaml',
+        reason: "a copy of another project's files",
+      },
+    ]);
+  });
+
   test('takes bundles without names for a template, and a catalog with the same name for one', async () => {
     const template = await layoutAt({ 'components/v4.13.yaml': bundleTemplate });
     expect([template.found.patterns, template.looked.templates]).toEqual([[], ['components/v4.13.yaml']]);

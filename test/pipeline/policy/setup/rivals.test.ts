@@ -47,6 +47,18 @@ describe('two folders with the same package', () => {
     expect(found.catalogs).toEqual(['current', 'next']);
   });
 
+  test('are one catalog where what a build file names is in one of them, and the other lies above it', async () => {
+    const { found, questions, leftOut } = await layoutAt({
+      'catalog/generated/alpha.yaml': etcd,
+      'catalog/index.yaml': etcd,
+      'catalog.Dockerfile':
+        'FROM opm\nARG STREAM=alpha\nCOPY catalog/generated/${STREAM}.yaml /configs/index.yaml\n',
+    });
+    expect(questions).toEqual([]);
+    expect(found.patterns).toEqual([{ path: 'catalog/generated/alpha.yaml', name: 'generated' }]);
+    expect(leftOut.map(({ path }) => path)).toEqual(['catalog/index.yaml']);
+  });
+
   test('are no question where a version, an architecture or a folder of catalogs tells them apart', async () => {
     const versions = await layoutAt({
       'a/v4.18/etcd/catalog.yaml': etcd,
