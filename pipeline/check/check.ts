@@ -4,11 +4,11 @@
  */
 import { keptFiles } from '../change/content.ts';
 import { mergedTree } from '../git/merge.ts';
-import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
-import { POLICY_PATH, policyAt, readPolicy } from '../policy/read-policy.ts';
+import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
+import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { changesBetween, classifyPull, type ForeseenPull, foreseeMerge, type Revisions } from './changes.ts';
 import { disconnectedOf } from './disconnected.ts';
@@ -26,7 +26,7 @@ import { suggestionsFor } from './suggestions.ts';
  */
 export async function check(repository: Repository, request: CheckRequest): Promise<CheckReport> {
   const revisions = await resolveRevisions(repository, request);
-  const start = await startOf(repository.objects, revisions, request);
+  const start = await startOf(repository, revisions, request);
   const { policy } = start.policy;
   if (!policy) return reportOf({ ...start, kind: 'no policy' });
   const merged = await mergedTree(repository, revisions);
@@ -49,13 +49,15 @@ async function resolveRevisions(repository: Repository, request: CheckRequest): 
 
 /** The policy that holds: the base branch's, or the one that stands in for it. */
 async function startOf(
-  objects: ObjectReader,
+  repository: Repository,
   { base, head }: Revisions,
-  { policy: given, today }: CheckRequest,
+  { policy: given, today, findsLayout }: CheckRequest,
 ): Promise<Start> {
+  const ofBase = (): Promise<PolicyRead> =>
+    findsLayout ? policyOrLayoutAt(repository, base, RULE_IDS) : policyAt(repository.objects, base, RULE_IDS);
   const policy = given
     ? { ...readPolicy(given.bytes, RULE_IDS, given.path), path: given.path }
-    : { ...(await policyAt(objects, base, RULE_IDS)), path: POLICY_PATH };
+    : { ...(await ofBase()), path: POLICY_PATH };
   return { base, head, policy, today };
 }
 

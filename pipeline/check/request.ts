@@ -19,6 +19,8 @@ export interface CheckRequest {
   readonly ancestor?: string;
   /** Bytes of a policy that stands in for the base branch's. */
   readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
+  /** Whether the layout is looked for as `portolan setup` does, where the base branch has no policy. */
+  readonly findsLayout?: boolean;
   /** Says which versions files had, where the clone has no history. */
   readonly historyOf?: HistoryOf;
   /** Who is asking; without it, authority is not checked. */

@@ -11,8 +11,8 @@ import { isAncestor } from '../git/merge.ts';
 import { makeBranch, replacePaths } from '../git/replace.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
-import { policyAt } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
+import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import { check } from './check.ts';
 import type { HistoryOf } from './publication-history.ts';
 
@@ -87,7 +87,7 @@ export async function restore(repository: Repository, request: RestoreRequest): 
       hint: 'use a commit of the branch: git log --first-parent',
     });
   }
-  const { policy } = await policyAt(repository.objects, base, RULE_IDS);
+  const { policy } = await policyOrLayoutAt(repository, base, RULE_IDS);
   if (!policy) throw new PipelineError('usage', `cannot read the policy at ${base}`);
   const paths = await placesOf(repository, [base, to], { policy, catalog });
   const message = `${rollbackTitle(catalog, to)}\n\nRestores the catalog to commit ${to}.`;
@@ -96,7 +96,14 @@ export async function restore(repository: Repository, request: RestoreRequest): 
   if (commit === base) return { kind: 'same', commit: base };
   const today = now.toISOString().slice(0, 10);
   const past = historyOf ? { historyOf } : {};
-  const report = await check(repository, { base, head: commit, ancestor: base, today, ...past });
+  const report = await check(repository, {
+    base,
+    head: commit,
+    ancestor: base,
+    today,
+    findsLayout: true,
+    ...past,
+  });
   const errors = report.findings.filter(({ severity }) => severity === 'error');
   const others = errors.filter(({ rule }) => !COMPARING.has(rule));
   if (others.length > 0 || (errors.length > 0 && !request.acceptStranding)) {

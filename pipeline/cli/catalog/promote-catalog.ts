@@ -8,7 +8,7 @@ import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/promotion-proposals.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import type { Invocation } from '../command.ts';
@@ -31,7 +31,7 @@ async function here(invocation: Invocation, terminal: Terminal, place: string): 
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve(['HEAD']);
-    const { policy } = await policyAt(repository.objects, commit);
+    const { policy } = await policyOrLayoutAt(repository, commit);
     if (!policy)
       throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
     const promotions = await promotionsOf(repository.objects, {

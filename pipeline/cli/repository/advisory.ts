@@ -6,8 +6,8 @@ import { openRepository, type Repository, workTreeOf } from '../../git/repositor
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, isAdvisoryId, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import type { Option } from '../command.ts';
@@ -35,7 +35,7 @@ export async function inClone<T>(
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve([base ?? 'HEAD']);
-    const { policy } = await policyAt(repository.objects, commit, RULE_IDS);
+    const { policy } = await policyOrLayoutAt(repository, commit, RULE_IDS);
     if (!policy) {
       throw new PipelineError('usage', 'cannot read the policy', {
         hint: 'run portolan check --base HEAD for details',

@@ -116,6 +116,7 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
     base: invocation.needed('base'),
     head: invocation.text('head') ?? 'HEAD',
     today: terminal.now().toISOString().slice(0, 10),
+    findsLayout: true,
     ...(people ? { people } : {}),
     ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
     ...(policy === undefined

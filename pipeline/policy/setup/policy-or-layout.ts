@@ -17,5 +17,8 @@ export async function policyOrLayoutAt(
   const files = await listFiles(objects, await objects.treeOf(commit));
   const { found } = await findLayout(await readEvidence(objects, files), { repository, commit });
   if (found.patterns.length === 0) return own;
-  return { ...readPolicy(Buffer.from(firstPolicy(found, [])), ruleIds), defaults: true };
+  const read = readPolicy(Buffer.from(firstPolicy(found, [])), ruleIds);
+  // Nobody has asked to see findings only, as setup does for a start.
+  const policy = read.policy && own.policy && { ...read.policy, enforce: own.policy.enforce };
+  return { ...read, policy, defaults: true };
 }

@@ -65,6 +65,23 @@ test('a policy file of its own is named where it cannot be read', async () => {
   expect(out).not.toContain('.github/portolan.yaml');
 });
 
+test.each([
+  ['another bundle', 'quay.io/o/etcd:2', 1, 'graph/bundle-mutated'],
+  ['the same bundle', 'quay.io/o/etcd:1', 0, 'no findings'],
+])(
+  'without a policy, the layout of the base branch is found, and %s is checked',
+  async (_, image, code, part) => {
+    const repository = makeRepository();
+    onTestFinished(repository.remove);
+    const file = 'products/fbc-4.20/etcd/index.yaml';
+    const base = repository.commit({ [file]: catalog('quay.io/o/etcd:1'), 'README.md': 'x' });
+    const head = repository.commit({ [file]: `${catalog(image)}\n` }, { parents: [base] });
+    const { exit, out } = await portolan(repository.directory, 'check', '--base', base, '--head', head);
+    expect([exit, out]).toEqual([code, expect.stringContaining(part)]);
+    expect(out).not.toContain('layout/unmatched');
+  },
+);
+
 test('a waiver that has expired is named with its place in the policy', async () => {
   const repository = makeRepository();
   onTestFinished(repository.remove);
