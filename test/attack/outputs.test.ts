@@ -143,11 +143,35 @@ describe('a pull request', () => {
     expect(hub.forge.comments.size).toBe(0);
   });
 
+  test('33: a push while a result is written leaves the comment to its own run', async () => {
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    hub.forge.faults = [
+      ({ operation }) => {
+        if (
+          operation.startsWith('POST') &&
+          operation.endsWith('/check-runs') &&
+          hub.forge.faults.length > 0
+        ) {
+          hub.forge.faults = [];
+          hub.push(pull, etcd('6.6.6'));
+        }
+        return undefined;
+      },
+    ];
+    const { status, log } = await stepOn(pull);
+    expect([status, log]).toEqual([0, expect.stringContaining('the next run updates the comment')]);
+    expect(hub.forge.comments.size).toBe(0);
+    // Without a push it is written.
+    await stepOn(pull);
+    expect(hub.forge.comments.get(pull.number)).toHaveLength(1);
+  });
+
   test('5: a report that is none, or of another repository, is not said', async () => {
     const pull = hub.open(etcd('1.2.0'));
     const { outputs } = await stepOn(pull, { mode: 'check' });
     const empty = brotliCompressSync('{"headline":"allowed","head":"x"}').toString('base64');
-    for (const result of ['', 'e30=', empty, `${outputs['result']?.slice(0, 200)}`]) {
+    const cut = `${outputs['result']?.slice(0, 200)}`;
+    for (const result of ['', 'e30=', empty, '1:e30=', `1:${empty}`, cut]) {
       const { status, log } = await stepOn(pull, { mode: 'report', result });
       expect([status, log]).toEqual([1, expect.stringContaining('::error::the input result')]);
     }
@@ -243,6 +267,24 @@ describe('a pull request', () => {
     expect(outputs['merged']).toBeUndefined();
     expect(hub.forge.merges).toEqual([]);
     expect(said().map(({ state }) => state)).toEqual(['success', 'pending']);
+  });
+
+  test('8: a base that moves after the last look at it has it judged again', async () => {
+    hub.moveBase({ [POLICY_PATH]: `${POLICY}merge: {mode: auto}\n` });
+    const pull = hub.open(etcd('1.2.0'));
+    hub.forge.faults = [
+      ({ operation }) => {
+        // The branch's rules are read right before the merge.
+        if (operation.includes('/rules/branches/') && hub.forge.faults.length > 0) {
+          hub.forge.faults = [];
+          hub.moveBase({ 'README.md': 'nothing that a check reads\n' });
+        }
+        return undefined;
+      },
+    ];
+    const { outputs } = await stepOn(pull);
+    expect(outputs['merged']).toBe('merged');
+    expect(said().map(({ state }) => state)).toEqual(['success', 'success']);
   });
 
   test('a job that may not write check runs says its findings in the log', async () => {

@@ -1,4 +1,4 @@
-/** A green status can be trusted at any time, whatever else happened to its commit: on every forge. */
+/** Attack 33: a green status can be trusted at any time, whatever else happened to its commit: on every forge. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { type GateAsked, type GateRequest, handleGate, handleGates } from '../../functions/gate.ts';
 import { PipelineError } from '../../pipeline/error.ts';
@@ -114,7 +114,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
   };
   const last = ({ statuses }: Scene, pull: FakePull): Said | undefined => statuses(pull).at(-1);
 
-  test('1: of two pull requests with one head, the worst result counts, and the other is named', async () => {
+  test('33: of two pull requests with one head, the worst result counts, and the other is named', async () => {
     const scene = await open();
     const { hub, request } = scene;
     branchOff(hub, 'dev', { [POLICY_PATH]: `${POLICY}enforce: off\n` });
@@ -132,7 +132,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(last(scene, free)).toMatchObject({ state: 'success' });
   });
 
-  test('2: a result is not said that something has changed under since', async () => {
+  test('33: a result is not said that something has changed under since', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
@@ -157,7 +157,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(scene.statuses(pull)).toHaveLength(statuses);
   });
 
-  test('2: what changes while it is said has it checked again', async () => {
+  test('33: what changes while it is said has it checked again', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
@@ -177,7 +177,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(reports.map(({ holds }) => holds)).toEqual([[expect.stringContaining('hold')]]);
   });
 
-  test('3: a check that ends early leaves no older success, and says why', async () => {
+  test('33: a check that ends early leaves no older success, and says why', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const pull = hub.open(etcd('1.2.0'));
@@ -195,7 +195,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(last(scene, pull)?.state).toBe('success');
   });
 
-  test('4: a push of an owner, a policy or a catalog has what was green checked again', async () => {
+  test('33: a push of an owner, a policy or a catalog has what was green checked again', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const [pull, other] = [hub.open(etcd('1.2.0')), hub.open({ 'docs/a.md': 'x' }, { author: 'alice' })];
@@ -222,7 +222,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(scene.statuses(other).length, 'the same file').toBeGreaterThan(count);
   });
 
-  test('4: where one check fails, the others are not left out', async () => {
+  test('33: where one check fails, the others are not left out', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const [first, second] = [hub.open(etcd('1.2.0')), hub.open(etcd('1.3.0'))];
@@ -261,7 +261,7 @@ describe('GitHub', () => {
   };
   const states = ({ statuses }: Scene, pull: FakePull): string[] => statuses(pull).map(({ state }) => state);
 
-  test('5: an approval of a pull request from a fork is found by its commit', async () => {
+  test('33: an approval of a pull request from a fork is found by its commit', async () => {
     const scene = await open();
     const pull = scene.hub.open(etcd('1.2.0'), { author: 'mallory' });
     pull.reviews.push({ by: 'bob', state: 'APPROVED', commit: pull.head });
@@ -269,7 +269,7 @@ describe('GitHub', () => {
     expect(states(scene, pull)).toEqual(['pending', 'success']);
   });
 
-  test('6: a group of the queue is checked; where the queue cannot be read, it fails and does not wait', async () => {
+  test('33: a group of the queue is checked; where the queue cannot be read, it fails and does not wait', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const pull = hub.open(etcd('1.2.0'));
@@ -284,7 +284,7 @@ describe('GitHub', () => {
     expect(scene.statuses(group).at(-1)?.description).toContain('GitHub App');
   });
 
-  test('9: what was created although the answer was lost is not created again', async () => {
+  test('33: what was created although the answer was lost is not created again', async () => {
     const scene = await open();
     const { hub, request } = scene;
     const pull = hub.open(etcd('1.2.0'));
@@ -308,7 +308,7 @@ describe('GitHub', () => {
     expect(hub.forge.comments.get(pull.number)?.map(({ id }) => id)).toEqual([own.id, 78]);
   });
 
-  test('10: GraphQL of GitHub Enterprise Server is beside its REST API', async () => {
+  test('33: GraphQL of GitHub Enterprise Server is beside its REST API', async () => {
     const scene = await open();
     const { graphql } = await import('../../pipeline/github/client.ts');
     const github = unpaced({ url: `${scene.hub.forge.url}/api/v3` });
