@@ -123,7 +123,7 @@ function newsIn(change: Change, name: string): Counts {
     const same = earlierOnes.filter(({ to }) => to.name === edge.to.name);
     const hasIn = (some: readonly UsedEdge[], olm: Olm): boolean =>
       some.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge));
-    // Who had an upgrade with the same unsafe change is no worse off with another target.
+    // The same unsafe change on the way to another target harms nobody anew.
     const alike = earlierOnes.filter((old) => texts.has(keyOf(old, crd, text)));
     const isNew = edge.olm.filter((olm) => !hasIn(same, olm) && !hasIn(alike, olm));
     if (same.length === 0) return isNew;
