@@ -17,10 +17,11 @@ import {
   mayBeCatalog,
 } from './catalog-files.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
-import { catalogNamer, type FoundLayout, type LayoutStyle, layoutOf } from './layout.ts';
+import { catalogNamer, catalogsIn, type FoundLayout, type LayoutStyle, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong } from './rivals.ts';
+import { withImageNames } from './separate-images.ts';
 import { unshippedReason } from './unshipped.ts';
 
 /** A layout that was looked for, and what speaks against it. */
@@ -112,7 +113,8 @@ export async function findLayout(
       looked,
     };
   };
-  const decided = async (found: FoundLayout): Promise<ProvenLayout> => {
+  const decided = async (joined: FoundLayout): Promise<ProvenLayout> => {
+    const found = inOwnImages(joined, evidence);
     const { questions, unused } = rivalsAmong(found.patterns, parts, looked.build);
     if (questions.length > 0 || unused.length === 0) return { ...answer(found), questions };
     const gone = new Set(unused.map(({ path }) => path));
@@ -138,6 +140,12 @@ export async function findLayout(
     return answer(NOTHING, all[0] ? against(all[0], evidence) : []);
   }
   return await decided(others.length > 0 && past ? await preferred([first, ...others], past) : first);
+}
+
+/** A layout whose catalogs have names of their own where Dockerfiles put them into images of their own. */
+function inOwnImages(found: FoundLayout, { catalogs, looked, paths }: ReadEvidence): FoundLayout {
+  const patterns = withImageNames(found.patterns, catalogs, looked.build);
+  return patterns === found.patterns ? found : { ...found, patterns, catalogs: catalogsIn(patterns, paths) };
 }
 
 /** Links to files of catalogs. */

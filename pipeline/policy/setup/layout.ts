@@ -493,7 +493,8 @@ function rootName(pattern: string): string {
   return segments.slice(0, variable < 0 ? segments.length : variable).at(-1) ?? '';
 }
 
-function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly string[]): string[] {
+/** Names of the catalogs in which files are, platform versions in their order. */
+export function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly string[]): string[] {
   if (patterns.length === 0) return [];
   const nameOf = catalogNamer(patterns);
   return [...new Set(paths.flatMap((path) => nameOf(path) ?? []))].sort(byVersion);

@@ -52,7 +52,7 @@ describe('two folders with the same package', () => {
       'catalog/generated/alpha.yaml': etcd,
       'catalog/index.yaml': etcd,
       'catalog.Dockerfile':
-        'FROM opm\nARG STREAM=alpha\nCOPY catalog/generated/${STREAM}.yaml /configs/index.yaml\n',
+        'FROM opm\nARG STREAM=alpha\nCOPY catalog/generated/$STREAM.yaml /configs/index.yaml\n',
     });
     expect(questions).toEqual([]);
     expect(found.patterns).toEqual([{ path: 'catalog/generated/alpha.yaml', name: 'generated' }]);
@@ -77,6 +77,56 @@ describe('two folders with the same package', () => {
     expect(questions).toEqual([expect.stringMatching(/fbc(-old)?\/v4\.18 both define package etcd/)]);
     const stages = await layoutAt({ 'stage/v4.18/etcd/c.yaml': etcd, 'prod/v4.18/etcd/c.yaml': newer });
     expect(stages.questions).toEqual([]);
+  });
+});
+
+describe('two operators below the folder of each version', () => {
+  const operators = {
+    'v4.18/etcd-operator/catalog/etcd/catalog.json': etcd,
+    'v4.18/quay-operator/catalog/quay/catalog.json': quay,
+    'v4.19/etcd-operator/catalog/etcd/catalog.json': newer,
+    'v4.19/quay-operator/catalog/quay/catalog.json': quay,
+    'README.md': 'x',
+  };
+  const folders = [
+    'v4.18/etcd-operator',
+    'v4.18/quay-operator',
+    'v4.19/etcd-operator',
+    'v4.19/quay-operator',
+  ];
+
+  test('are catalogs of their own where each has a Dockerfile', async () => {
+    const dockerfiles = folders.map((one) => [
+      `${one}/catalog.Dockerfile`,
+      `FROM ${one}\nADD catalog /configs\n`,
+    ]);
+    const { found, questions } = await layoutAt({ ...operators, ...Object.fromEntries(dockerfiles) });
+    expect(questions).toEqual([]);
+    expect(found.patterns).toEqual([
+      {
+        path: '{catalog:v*.*}/etcd-operator/catalog/{package}/catalog.json',
+        name: 'etcd-operator-{catalog}',
+      },
+      {
+        path: '{catalog:v*.*}/quay-operator/catalog/{package}/catalog.json',
+        name: 'quay-operator-{catalog}',
+      },
+    ]);
+    expect(found.catalogs).toEqual([
+      'etcd-operator-v4.18',
+      'quay-operator-v4.18',
+      'etcd-operator-v4.19',
+      'quay-operator-v4.19',
+    ]);
+  });
+
+  test('are one catalog where one Dockerfile copies both', async () => {
+    const dockerfiles = ['v4.18', 'v4.19'].map((one) => [
+      `${one}/catalog.Dockerfile`,
+      `FROM ${one}\nADD etcd-operator/catalog quay-operator/catalog /configs/\n`,
+    ]);
+    const { found } = await layoutAt({ ...operators, ...Object.fromEntries(dockerfiles) });
+    expect(found.catalogs).toEqual(['v4.18', 'v4.19']);
   });
 });
 
