@@ -33,7 +33,7 @@ export function rivalsAmong(
   for (const [one, other] of pairsOf(places)) {
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
-    const [first, second] = [one, other].map(({ root }) => standing(root, roots, build));
+    const [first, second] = [one, other].map((place) => standing(place, roots, build));
     if (first === 'shipped' && second === 'shipped') continue;
     if (shared !== undefined && first === 'shipped' && second === 'unknown') unused.set(other, one.root);
     else if (shared !== undefined && first === 'unknown' && second === 'shipped') unused.set(one, other.root);
@@ -136,12 +136,17 @@ function folderOf(path: string): string {
 type Standing = 'shipped' | 'open' | 'unknown';
 
 /** What build files say of a catalog: they name it, they name it if an argument says so, or they do not. */
-function standing(root: string, roots: readonly string[], { mentions, words }: BuildFacts): Standing {
+function standing(
+  { root, files }: Place,
+  roots: readonly string[],
+  { mentions, words }: BuildFacts,
+): Standing {
   let isOpen = false;
   const inner = roots.filter((one) => one.startsWith(`${root}/`));
-  for (const { path } of mentions) {
-    // What is named inside of a catalog in this folder is that catalog's.
+  for (const { path, isCopied } of mentions) {
+    // What is named inside of a catalog in this folder is that catalog's, and who names the folder alone may mean either.
     if (inner.some((one) => matchOf(path, one))) continue;
+    if (inner.length > 0 && !(path === root ? isCopied : files.some((file) => leadsTo(path, file)))) continue;
     const match = matchOf(path, root);
     if (match?.every((value) => words.has(value))) return 'shipped';
     if (match) isOpen = true;
@@ -149,6 +154,11 @@ function standing(root: string, roots: readonly string[], { mentions, words }: B
     if (isAbove && !roots.some((one) => one !== root && `${one}/`.startsWith(`${path}/`))) return 'shipped';
   }
   return isOpen ? 'open' : 'unknown';
+}
+
+function leadsTo(mention: string, { path }: CatalogFacts): boolean {
+  const names = path.split('/').slice(0, mention.split('/').length);
+  return matchOf(mention, names.join('/')) !== undefined;
 }
 
 /** What the variables of a mention must be to name a folder or something in it; undefined where it names another one. */

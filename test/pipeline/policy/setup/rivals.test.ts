@@ -51,6 +51,8 @@ describe('two folders with the same package', () => {
     const { found, questions, leftOut } = await layoutAt({
       'catalog/generated/alpha.yaml': etcd,
       'catalog/index.yaml': etcd,
+      'catalog/Makefile': 'image:\n\tdocker build .. && echo done\n',
+      Makefile: 'image:\n\tdocker build catalog\n',
       'catalog.Dockerfile':
         'FROM opm\nARG STREAM=alpha\nCOPY catalog/generated/$STREAM.yaml /configs/index.yaml\n',
     });
