@@ -5,6 +5,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/model/model.go
  */
 import type { Channel, Entry } from './model.ts';
+import { namingOf } from './naming.ts';
 
 /** Entries that no other entry of the channel replaces or skips, in the channel's order. */
 export function headsOf(channel: Channel): readonly Entry[] {
@@ -17,12 +18,9 @@ export function headsOf(channel: Channel): readonly Entry[] {
 const heads = new WeakMap<Channel, readonly Entry[]>();
 
 function findHeads(channel: Channel): Entry[] {
-  const followed = new Set<string>();
-  for (const entry of channel.entries) {
-    if (entry.replaces !== '') followed.add(entry.replaces);
-    for (const skip of entry.skips) followed.add(skip);
-  }
-  return channel.entries.filter((entry) => !followed.has(entry.name));
+  const { replacing, skipping } = namingOf(channel.entries);
+  const isReplaced = (name: string): boolean => name !== '' && replacing(name).length > 0;
+  return channel.entries.filter(({ name }) => !isReplaced(name) && skipping(name).length === 0);
 }
 
 /** The head, or undefined when there is none or more than one. */
@@ -31,20 +29,9 @@ export function headOf(channel: Channel): Entry | undefined {
   return others.length === 0 ? head : undefined;
 }
 
-const skipped = new WeakMap<Channel, ReadonlySet<string>>();
-
-/** The names that the entries of a channel skip. */
-export function skippedIn(channel: Channel): ReadonlySet<string> {
-  let found = skipped.get(channel);
-  if (!found) {
-    found = new Set(skipsOf(channel.entries));
-    skipped.set(channel, found);
-  }
-  return found;
-}
-
-function* skipsOf(entries: readonly Entry[]): Generator<string> {
-  for (const { skips } of entries) yield* skips;
+/** Whether any entry of a channel skips a name. */
+export function isSkippedIn({ entries }: Channel, name: string): boolean {
+  return namingOf(entries).skipping(name).length > 0;
 }
 
 export interface Chain {
@@ -59,10 +46,11 @@ export interface Chain {
 /** Follows `replaces` from the head until an entry that somebody skips, as operator-registry does. */
 export function chainBelow(channel: Channel, head: Entry): Chain {
   const entries = new Map(channel.entries.map((entry) => [entry.name, entry]));
-  const skipped = skippedIn(channel);
+  const { skipping } = namingOf(channel.entries);
+  const isSkipped = (name: string): boolean => skipping(name).length > 0;
   const chain = new Map<string, number>([[head.name, 0]]);
   let cycle: string[] | undefined;
-  for (let at: Entry | undefined = head; at && !skipped.has(at.replaces); at = entries.get(at.replaces)) {
+  for (let at: Entry | undefined = head; at && !isSkipped(at.replaces); at = entries.get(at.replaces)) {
     const seen = chain.get(at.replaces);
     if (seen !== undefined) {
       cycle = [...[...chain.keys()].slice(seen), at.replaces];
@@ -70,7 +58,7 @@ export function chainBelow(channel: Channel, head: Entry): Chain {
     }
     chain.set(at.replaces, chain.size);
   }
-  const stranded = cycle ? [] : channel.entries.filter(({ name }) => !chain.has(name) && !skipped.has(name));
+  const stranded = cycle ? [] : channel.entries.filter(({ name }) => !chain.has(name) && !isSkipped(name));
   return { names: [...chain.keys()].filter((name) => name !== ''), cycle, stranded };
 }
 

@@ -3,27 +3,35 @@
  * channel and what it is about, never by its text. What maintainers already live with must not hold up a release.
  */
 import { type Finding, milder } from '../finding.ts';
+import { groupedBy } from '../go/grouped.ts';
 
 /**
  * Tells which findings were there before: whatever their lines, their words, and the head that they name. What is
  * worse than before is news, and so is an installation that was not affected before, unless the rule names a subject.
  */
 export function knownFrom(before: readonly Finding[]): (finding: Finding) => boolean {
-  const earlier = new Map<string, Finding[]>();
-  for (const finding of before) {
-    const key = identityOf(finding);
-    const known = earlier.get(key);
-    if (known) known.push(finding);
-    else earlier.set(key, [finding]);
-  }
+  const earlier = groupedBy(before, identityOf);
+  // One cause may have a thousand findings: whom they affect is found out once for each severity.
+  const known = new Map<string, Affected>();
+  const affectedBy = (finding: Finding): Affected => {
+    const identity = identityOf(finding);
+    const key = `${finding.severity} ${identity}`;
+    if (known.has(key)) return known.get(key);
+    const same = (earlier.get(identity) ?? []).filter((one) => !isWorse(finding, one));
+    const found = same.length === 0 ? undefined : new Set(same.flatMap(({ installed = [] }) => installed));
+    known.set(key, found);
+    return found;
+  };
   return (finding) => {
-    const same = (earlier.get(identityOf(finding)) ?? []).filter((one) => !isWorse(finding, one));
-    if (same.length === 0) return false;
+    const affected = affectedBy(finding);
+    if (!affected) return false;
     if (finding.subject !== undefined) return true;
-    const affected = new Set(same.flatMap(({ installed = [] }) => installed));
     return (finding.installed ?? []).every((version) => affected.has(version));
   };
 }
+
+/** The installations that findings affect; undefined where there are none as bad. */
+type Affected = ReadonlySet<string> | undefined;
 
 /** What makes two findings the same: the same rule says the same of one thing. */
 export function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {

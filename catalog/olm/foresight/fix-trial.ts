@@ -5,6 +5,7 @@
 import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Catalog, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
+import { basedOn } from '../../fbc/naming.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';
@@ -35,7 +36,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
     helps: (edited, stuck) => {
       const changed = [...edited].flatMap(([channel, entries]) => {
         const old = ofPackage.channels.get(channel);
-        return old ? [{ old, channel: { ...old, entries: numbered(entries) } }] : [];
+        return old ? [{ old, channel: withEntries(old, entries) }] : [];
       });
       if (changed.some(({ old, channel }) => hasChain(old) && !hasChain(channel))) return false;
       const channels = changed.map(({ channel }) => channel);
@@ -51,8 +52,11 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
   };
 }
 
-function numbered(entries: readonly Entry[]): Entry[] {
-  return entries.map((entry, index) => ({ ...entry, index }));
+/** A channel with other entries, most of which are as they were. */
+export function withEntries(channel: Channel, entries: readonly Entry[]): Channel {
+  const numbered = entries.map((entry, index) => (entry.index === index ? entry : { ...entry, index }));
+  basedOn(numbered, channel.entries);
+  return { ...channel, entries: numbered };
 }
 
 /** Installations that get to a head, in the form of those that do not. */

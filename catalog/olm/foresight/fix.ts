@@ -10,7 +10,7 @@ import { type Channel, type Entry, locate, type Package } from '../../fbc/model.
 import type { Correction } from '../../finding.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
-import { type Stuck, type Trial, trialOf } from './fix-trial.ts';
+import { type Stuck, type Trial, trialOf, withEntries } from './fix-trial.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
 import { upgradePathOf, type World } from './world.ts';
 
@@ -109,6 +109,7 @@ function alone(channel: Channel, { places, edited }: Proposed): Entry[] {
   const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
   const written = channel.entries.map((entry): Entry => {
     const of = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
+    if (!of('replaces') && !of('skips') && !of('skipRange')) return entry;
     const { replaces, skips, skipRange } = edited[entry.index] ?? entry;
     return {
       ...entry,
@@ -152,7 +153,7 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
   const written = ofPackage?.channels.get(wanted);
   if (!ofPackage || !written) return undefined;
   const planned = plan.edited.get(wanted);
-  const channel = planned ? { ...written, entries: planned } : written;
+  const channel = planned ? withEntries(written, planned) : written;
   const head = headOf(channel);
   if (!head) return undefined;
   const installed = [
@@ -190,7 +191,7 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
     const found = way().find(helps);
     if (!found) continue;
     const { entries, ...fix } = found;
-    const edited = entries.map((entry, index) => ({ ...entry, index }));
+    const edited = withEntries(channel, entries).entries;
     const places = placesIn(channel, edited);
     for (const { member, entry } of places) plan.touched.add(placeKey(wanted, entry, member));
     plan.stuck.push(...stuck);

@@ -3,7 +3,7 @@
  * what a reviewer needs to see in place of every edge that is written.
  */
 
-import { headOf, skippedIn } from '../../fbc/channel.ts';
+import { headOf, isSkippedIn } from '../../fbc/channel.ts';
 import { installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import type { Foresight } from '../foresight/foresight.ts';
@@ -35,7 +35,6 @@ export interface Stop {
 export function nextHops(foresight: Foresight, ofPackage: Package, olm: Olm): ChannelHops[] {
   return [...ofPackage.channels.values()].map((channel) => {
     const head = headOf(channel)?.name;
-    const skipped = skippedIn(channel);
     const stops = channel.entries.flatMap(({ name }): Stop[] => {
       const bundle = ofPackage.bundles.get(name);
       if (!bundle) return [];
@@ -46,7 +45,7 @@ export function nextHops(foresight: Foresight, ofPackage: Package, olm: Olm): Ch
           : foresight.v1({ package: ofPackage.name, channels: [channel.name] }, installed);
       const isDeprecated = ofPackage.deprecatedBundles.has(name);
       const isHead = name === head;
-      const [isSkipped, why] = [skipped.has(name), reasonOf(next)?.text];
+      const [isSkipped, why] = [isSkippedIn(channel, name), reasonOf(next)?.text];
       return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next), why }];
     });
     return { channel: channel.name, stops };

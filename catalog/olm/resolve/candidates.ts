@@ -14,21 +14,29 @@ export type Candidates<E> =
   /** Names of the entries that nothing replaces or skips. */
   | { readonly kind: 'many-heads'; readonly heads: readonly string[] };
 
+/** Whether any of the entries skips a name. */
+export type IsSkipped = (name: string) => boolean;
+
 /** Orders the entries of one channel, or of a part of it. */
 export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'>>(
   entries: readonly E[],
+  isSkipped: IsSkipped = skippedBy(entries),
 ): Candidates<E> {
   if (entries.length === 0) return { kind: 'ordered', entries };
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  const skipped = new Set<string>();
-  for (const { skips } of entries) for (const name of skips) skipped.add(name);
   const replaced = new Set(entries.map(({ replaces }) => replaces).filter((name) => name !== ''));
-  const heads = entries.filter(({ name }) => !skipped.has(name) && !replaced.has(name));
+  const heads = entries.filter(({ name }) => !isSkipped(name) && !replaced.has(name));
   if (heads.length === 0) return { kind: 'no-head' };
   const chain = new Set<E>();
   for (const head of heads) if (!follow(head, byName, chain)) return { kind: 'cycle', head: head.name };
   if (heads.length > 1) return { kind: 'many-heads', heads: heads.map(({ name }) => name) };
-  return { kind: 'ordered', entries: [...chain].filter(({ name }) => !skipped.has(name)) };
+  return { kind: 'ordered', entries: [...chain].filter(({ name }) => !isSkipped(name)) };
+}
+
+function skippedBy(entries: readonly Pick<Entry, 'skips'>[]): IsSkipped {
+  const skipped = new Set<string>();
+  for (const { skips } of entries) for (const name of skips) skipped.add(name);
+  return (name) => skipped.has(name);
 }
 
 /** Adds what is replaced below a head to the chain; false when it comes back to where it was. */

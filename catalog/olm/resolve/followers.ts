@@ -4,48 +4,85 @@
 
 import { type Installed, skipRangeOf } from '../../fbc/edge.ts';
 import type { Entry } from '../../fbc/model.ts';
-import { satisfies, type VersionRange } from '../../version/version.ts';
+import { type Naming, namingOf } from '../../fbc/naming.ts';
+import { satisfies } from '../../version/version.ts';
 import { firstHolder } from './first-holder.ts';
 
 /** Position of the first entry that follows an installation, or -1. */
 export type FirstFollower = (installed: Installed) => number;
 
-/** Prepares entries in order of preference, most preferred first. */
-export function firstFollower(entries: readonly Entry[]): FirstFollower {
-  const byName = new Map<string, number>();
-  for (const [position, { replaces, skips }] of entries.entries()) {
-    for (const name of [replaces, ...skips]) {
-      if (name !== '' && !byName.has(name)) byName.set(name, position);
-    }
-  }
+/** Lists of entries as channels have them. */
+type Lists = readonly (readonly Entry[])[];
+
+/**
+ * Prepares entries in order of preference, most preferred first.
+ *
+ * @param lists the channels' lists that these entries are from
+ */
+export function firstFollower(entries: readonly Entry[], lists: Lists = [entries]): FirstFollower {
+  const ranked = rankedLists(entries, lists);
   const byVersion = firstHolder(entries.map(skipRangeOf));
+  // One name is asked for many times, and three hundred channels may have it.
+  const byName = new Map<string, number>();
+  const namedFirst = (name: string): number => {
+    const known = name === '' ? -1 : byName.get(name);
+    if (known !== undefined) return known;
+    let first = -1;
+    forNamed(ranked, name, (rank) => {
+      if (first < 0 || rank < first) first = rank;
+    });
+    byName.set(name, first);
+    return first;
+  };
   return ({ name, version }) => {
-    const named = byName.get(name) ?? -1;
+    const named = namedFirst(name);
     const covering = version ? byVersion(version) : -1;
     return named < 0 || covering < 0 ? Math.max(named, covering) : Math.min(named, covering);
   };
 }
 
-/** Positions of all entries that follow an installation, in their order; an absent entry follows none. */
+/**
+ * Positions of all entries that follow an installation, in their order; an absent entry follows none.
+ *
+ * @param lists the channels' lists that these entries are from
+ */
 export function followersOf(
   entries: readonly (Entry | undefined)[],
+  lists: Lists = [entries.filter((entry) => entry !== undefined)],
 ): (installed: Installed) => readonly number[] {
-  const byName = new Map<string, number[]>();
-  const ranged: { position: number; range: VersionRange }[] = [];
-  for (const [position, entry] of entries.entries()) {
-    if (!entry) continue;
-    for (const name of new Set([entry.replaces, ...entry.skips])) {
-      const known = byName.get(name);
-      if (known) known.push(position);
-      else byName.set(name, [position]);
-    }
-    const range = skipRangeOf(entry);
-    if (range) ranged.push({ position, range });
-  }
+  const ranked = rankedLists(entries, lists);
+  const ranged = entries.flatMap((entry, position) => {
+    const range = entry && skipRangeOf(entry);
+    return range ? [{ position, range }] : [];
+  });
   return ({ name, version }) => {
-    const named = byName.get(name) ?? [];
-    if (!version || ranged.length === 0) return named;
-    const covering = ranged.filter(({ range }) => satisfies(version, range)).map(({ position }) => position);
-    return [...new Set([...named, ...covering])].sort((a, b) => a - b);
+    const found = new Set<number>();
+    forNamed(ranked, name, (rank) => found.add(rank));
+    if (version) for (const { position, range } of ranged) if (satisfies(version, range)) found.add(position);
+    return [...Int32Array.from(found).sort()];
   };
+}
+
+/** A list, with the rank of each of its entries, or -1. */
+interface RankedList extends Naming {
+  readonly ranks: Int32Array;
+}
+
+function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): readonly RankedList[] {
+  const ranks = new Map(entries.map((entry, rank) => [entry, rank]));
+  return lists.map((list) => ({
+    ...namingOf(list),
+    ranks: Int32Array.from(list, (entry) => ranks.get(entry) ?? -1),
+  }));
+}
+
+function forNamed(lists: readonly RankedList[], name: string, see: (rank: number) => void): void {
+  for (const { ranks, replacing, skipping } of lists) {
+    for (const positions of [replacing(name), skipping(name)]) {
+      for (const position of positions) {
+        const rank = ranks[position] ?? -1;
+        if (rank >= 0) see(rank);
+      }
+    }
+  }
 }

@@ -8,7 +8,7 @@
  */
 
 import type { Installed } from '../../fbc/edge.ts';
-import type { Property } from '../../fbc/model.ts';
+import type { Entry, Property } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import type { Version } from '../../version/version.ts';
 import { candidatesOf, disorderText } from './candidates.ts';
@@ -380,7 +380,7 @@ function placesIn({ source, lanes, starting }: Offer, current: Node | undefined)
       return inOrder(candidatesOf(lane.nodes.filter(({ name }) => name === starting)), lane);
     }
     const nodes = inOrder(lane.candidates, lane);
-    return current ? followersAmong(nodes, current) : nodes;
+    return current ? followersAmong(nodes, current, lane.entries) : nodes;
   });
   // A bundle of several channels may be taken from any of them.
   return ordered
@@ -424,9 +424,14 @@ function requirementsIn(scope: Scope, properties: readonly Property[]): Requirem
 
 const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();
 
-/** The nodes that follow an installation, in their order. */
-function followersAmong(nodes: readonly Node[], installed: Installed): Node[] {
-  const positions = followers.get(nodes) ?? followersOf(nodes.map(({ entry }) => entry));
+/** The nodes of a list of entries that follow an installation, in their order. */
+function followersAmong(nodes: readonly Node[], installed: Installed, entries: readonly Entry[]): Node[] {
+  const positions =
+    followers.get(nodes) ??
+    followersOf(
+      nodes.map(({ entry }) => entry),
+      [entries],
+    );
   followers.set(nodes, positions);
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }

@@ -4,6 +4,7 @@
 
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
+import { namingOf } from '../../fbc/naming.ts';
 import { formatVersion } from '../../version/version.ts';
 import { disorderText } from './candidates.ts';
 import { withoutBundle } from './extension.ts';
@@ -79,7 +80,10 @@ const followers = new WeakMap<Lane, FirstFollower>();
 function followersOf(lane: Lane): FirstFollower {
   let found = followers.get(lane);
   if (!found) {
-    found = firstFollower(offered(lane).map(({ entry }) => entry));
+    found = firstFollower(
+      offered(lane).map(({ entry }) => entry),
+      [lane.entries],
+    );
     followers.set(lane, found);
   }
   return found;
@@ -110,7 +114,7 @@ const considered = new WeakMap<Lane, (installed: Installed) => readonly number[]
 /** The bundles that the resolver considers for an installation, prohibited ones among them. */
 function candidatesFor(lane: Lane, installed: Installed): readonly Node[] {
   const nodes = inOrder(lane);
-  const positions = considered.get(lane) ?? allFollowersOf(nodes.map(({ entry }) => entry));
+  const positions = considered.get(lane) ?? followersAmong(nodes, lane);
   considered.set(lane, positions);
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
@@ -160,8 +164,6 @@ interface Survey {
   readonly nodes: readonly Offered[];
   readonly followNodes: ReturnType<typeof allFollowersOf>;
   readonly followAll: ReturnType<typeof allFollowersOf>;
-  /** The first node that skips a name. */
-  readonly skippers: ReadonlyMap<string, Node>;
 }
 
 const surveys = new WeakMap<Lane, Survey>();
@@ -170,14 +172,19 @@ function surveyOf(lane: Lane): Survey {
   const known = surveys.get(lane);
   if (known) return known;
   const nodes = inOrder(lane);
-  const skippers = new Map<string, Node>();
-  for (const node of lane.nodes)
-    for (const name of node.skips) if (!skippers.has(name)) skippers.set(name, node);
-  const followNodes = allFollowersOf(nodes.map(({ entry }) => entry));
-  const followAll = allFollowersOf(lane.nodes.map(({ entry }) => entry));
-  const found = { nodes, followNodes, followAll, skippers };
+  const followNodes = followersAmong(nodes, lane);
+  const followAll = followersAmong(lane.nodes, lane);
+  const found = { nodes, followNodes, followAll };
   surveys.set(lane, found);
   return found;
+}
+
+/** Which nodes of a lane follow an installation. */
+function followersAmong(nodes: readonly Node[], { entries }: Lane): ReturnType<typeof allFollowersOf> {
+  return allFollowersOf(
+    nodes.map(({ entry }) => entry),
+    [entries],
+  );
 }
 
 function stayReason(lane: Lane, installed: Installed): Reason {
@@ -214,7 +221,9 @@ function whyBlocked(node: Node): string {
 
 /** The cause in the words of the entries: who skips what should be the next step. */
 function skippedText(lane: Lane, skipped: Node): string {
-  const skipper = surveyOf(lane).skippers.get(skipped.name);
+  const positions = namingOf(lane.entries).skipping(skipped.name);
+  const skippers = new Set(positions.map((position) => lane.entries[position]));
+  const skipper = lane.nodes.find(({ entry }) => skippers.has(entry));
   const both = skipper?.replaces === skipped.name ? 'both replaces and skips' : 'skips';
   return `${skipper?.name ?? 'another entry'} ${both} the next bundle, ${skipped.name}, so OLM v0 never offers it`;
 }

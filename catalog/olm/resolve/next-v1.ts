@@ -107,6 +107,8 @@ interface Index {
   readonly ranked: readonly Ranked[];
   /** Entries in the order of their bundles, with the positions of these. */
   readonly entries: readonly { readonly entry: Entry; readonly rank: number }[];
+  /** The lists of the channels that they are from. */
+  readonly lists: readonly (readonly Entry[])[];
   readonly first: FirstFollower;
   /** Positions by version and release. */
   readonly byVersion: ReadonlyMap<string, number>;
@@ -164,7 +166,12 @@ function makeIndex(
     if (key !== undefined && !byVersion.has(key)) byVersion.set(key, rank);
   }
   const heads = new Set(channels.flatMap(headsOf).map(({ name }) => name));
-  return { ranked, entries, first: firstFollower(entries.map(({ entry }) => entry)), byVersion, heads };
+  const lists = channels.map((channel) => channel.entries);
+  const first = firstFollower(
+    entries.map(({ entry }) => entry),
+    lists,
+  );
+  return { ranked, entries, lists, first, byVersion, heads };
 }
 
 function bestOf(index: Index, installed: Installed): Candidate | undefined {
@@ -183,10 +190,13 @@ const follower = new WeakMap<Index, ReturnType<typeof followersOf>>();
 
 /** Every bundle that could be taken, for saying why none of the others was. */
 function allOf(index: Index, installed: Installed): Ranked[] {
-  const { ranked, entries, byVersion } = index;
+  const { ranked, entries, lists, byVersion } = index;
   let all = follower.get(index);
   if (!all) {
-    all = followersOf(entries.map(({ entry }) => entry));
+    all = followersOf(
+      entries.map(({ entry }) => entry),
+      lists,
+    );
     follower.set(index, all);
   }
   const followers = all(installed).flatMap((position) => entries[position]?.rank ?? []);

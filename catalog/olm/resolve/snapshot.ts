@@ -5,6 +5,7 @@
 import type { Cel } from '../../fbc/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
+import { namingOf } from '../../fbc/naming.ts';
 import { compareText } from '../../go/text.ts';
 import type { Version } from '../../version/version.ts';
 import { type Candidates, candidatesOf } from './candidates.ts';
@@ -53,7 +54,9 @@ export interface Lane {
   readonly isDefaultChannel: boolean;
   readonly nodes: readonly Node[];
   readonly candidates: Candidates<Node>;
-  /** Entries whose bundles are not in the catalog. */
+  /** All entries of the channel, in its order. */
+  readonly entries: readonly Entry[];
+  /** Those whose bundles are not in the catalog. */
   readonly withoutBundle: readonly Entry[];
 }
 
@@ -99,8 +102,10 @@ function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]
     return [{ ...place, version: bundle.version, offer: offerOfBundle(bundle), entry, bundle }];
   });
   const withoutBundle = entries.filter(({ name }) => !ofPackage.bundles.has(name));
-  const candidates = candidatesOf(nodes);
-  return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates, withoutBundle };
+  const { skipping } = namingOf(entries);
+  const hasBundle = entries.map(({ name }) => ofPackage.bundles.has(name));
+  const candidates = candidatesOf(nodes, (name) => skipping(name).some((position) => hasBundle[position]));
+  return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates, entries, withoutBundle };
 }
 
 const named = new WeakMap<Lane, Map<string, Node[]>>();

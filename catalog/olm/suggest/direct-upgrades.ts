@@ -11,7 +11,7 @@ export type Followers = (installed: Installed) => ReadonlySet<string>;
 export type May = (from: Place, to: Place) => boolean;
 
 export function followersAmong(entries: readonly Entry[]): Followers {
-  const positions = followersOf(entries);
+  const positions = followersOf(entries, [entries]);
   const known = new Map<string, ReadonlySet<string>>();
   return (installed) => {
     const key = JSON.stringify([installed.name, installed.version]);

@@ -1,6 +1,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { namingOf } from '../../fbc/naming.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { placeOfHead } from '../finding-location.ts';
@@ -51,10 +52,10 @@ function blockedIn(world: World, ofPackage: Package): { from: Stop; to: Stop }[]
   });
   // Where one can go follows from what is installed: channels with one head in common are looked at once.
   const heads = new Set(stops.map(({ bundle }) => bundle));
-  const named = new Map(stops.map(({ channel }) => [channel, namedIn(channel)]));
+  const named = new Map(stops.map(({ channel }) => [channel, naming(channel)]));
   const ways = new Map(
     [...heads].map((head) => {
-      const known = stops.filter(({ channel }) => named.get(channel)?.has(head.name) ?? true);
+      const known = stops.filter(({ channel }) => named.get(channel)?.(head.name));
       return [head, known.filter((to) => enters(world, head, to))];
     }),
   );
@@ -77,10 +78,12 @@ function blockedIn(world: World, ofPackage: Package): { from: Stop; to: Stop }[]
   return stops.flatMap((from) => (blocked.get(from.bundle) ?? []).map((to) => ({ from, to })));
 }
 
-/** The bundles that a channel's entries are or follow; undefined where a range can cover any. */
-function namedIn({ entries }: Channel): ReadonlySet<string> | undefined {
-  if (entries.some(({ skipRange }) => skipRange !== '')) return undefined;
-  return new Set(entries.flatMap(({ name, replaces, skips }) => [name, replaces, ...skips]));
+/** Whether a bundle is an entry of a channel or may be followed by one: by name, or by a range, which can cover any. */
+function naming({ entries }: Channel): (bundle: string) => boolean {
+  if (entries.some(({ skipRange }) => skipRange !== '')) return () => true;
+  const { replacing, skipping } = namingOf(entries);
+  const own = new Set(entries.map(({ name }) => name));
+  return (bundle) => own.has(bundle) || replacing(bundle).length > 0 || skipping(bundle).length > 0;
 }
 
 function enters({ foresight }: World, from: Bundle, { channel }: Stop): boolean {
