@@ -16,12 +16,14 @@ import {
   lookInto,
   mayBeCatalog,
 } from './catalog-files.ts';
+import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
-import { catalogNamer, catalogsIn, type FoundLayout, type LayoutStyle, layoutOf } from './layout.ts';
+import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong } from './rivals.ts';
 import { withImageNames } from './separate-images.ts';
+import type { LayoutStyle } from './shapes.ts';
 import { unshippedReason } from './unshipped.ts';
 
 /** A layout that was looked for, and what speaks against it. */

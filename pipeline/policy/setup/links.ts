@@ -4,8 +4,9 @@ import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { LINK_MODE, type ListedFile } from '../../git/tree.ts';
 import type { CatalogFacts } from './catalog-files.ts';
+import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
-import { catalogNamer, layoutOf } from './layout.ts';
+import { layoutOf } from './layout.ts';
 
 /** A symbolic link, and the path in the repository to which it leads. */
 export interface Link {

@@ -4,7 +4,7 @@ import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { amount } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFacts } from './catalog-files.ts';
-import { catalogNamer } from './layout.ts';
+import { catalogNamer } from './catalog-names.ts';
 
 /** What is known of the files of a commit. */
 export interface Evidence {

@@ -3,8 +3,8 @@ import { groupedBy } from '../../../catalog/go/grouped.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import { type BuildFacts, VARIABLE } from './build-files.ts';
 import type { CatalogFacts } from './catalog-files.ts';
+import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
-import { catalogNamer } from './layout.ts';
 
 export interface Rivals {
   /** What only people can decide, in words. */

@@ -4,7 +4,7 @@ import type { WrittenPattern } from '../policy-file.ts';
 import type { BuildFacts } from './build-files.ts';
 import { VARIABLE } from './build-files.ts';
 import type { CatalogFile } from './catalog-files.ts';
-import { catalogNamer } from './layout.ts';
+import { catalogNamer } from './catalog-names.ts';
 
 /**
  * Names catalogs apart that patterns would join, where Dockerfiles copy the files of each pattern by themselves:

@@ -1,0 +1,40 @@
+/** Names of the catalogs that patterns of a layout make. */
+import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { compileLayout } from '../layout.ts';
+import type { WrittenPattern } from '../policy-file.ts';
+
+/** Names catalogs as the gate will. */
+export function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
+  const compiled = patterns.map((one) => {
+    const [pattern, name] = typeof one === 'string' ? [one] : [one.path, one.name];
+    return { layout: compileLayout([{ kind: 'catalog', pattern, name }]), root: rootName(pattern) };
+  });
+  return (path) => {
+    for (const { layout, root } of compiled) {
+      const match = layout.match(path);
+      if (match) return match.catalog ?? root;
+    }
+    return undefined;
+  };
+}
+
+/** The name of the last folder that is written out: it is the catalog's own. */
+function rootName(pattern: string): string {
+  const segments = pattern.split('/');
+  const variable = segments.findIndex((segment) => /[{*]/.test(segment));
+  return segments.slice(0, variable < 0 ? segments.length : variable).at(-1) ?? '';
+}
+
+/** Names of the catalogs in which files are, platform versions in their order. */
+export function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly string[]): string[] {
+  if (patterns.length === 0) return [];
+  const nameOf = catalogNamer(patterns);
+  return [...new Set(paths.flatMap((path) => nameOf(path) ?? []))].sort(byVersion);
+}
+
+function byVersion(a: string, b: string): number {
+  const [x, y] = [minorOfCatalog(a), minorOfCatalog(b)];
+  if (x && y) return compareMinors(x, y) || compareText(a, b);
+  return x ? -1 : y ? 1 : compareText(a, b);
+}
