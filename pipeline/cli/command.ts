@@ -26,6 +26,8 @@ export interface Option {
   readonly value?: string;
   readonly short?: string;
   readonly multiple?: true;
+  /** The command cannot do without it: the usage line shows it. */
+  readonly required?: true;
 }
 
 /** A command line that was understood. */
@@ -71,6 +73,7 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   }
   const { values, positionals } = parsed;
   checkWords(command, values);
+  checkRequired(command, values);
   checkOperands(command, positionals);
   const text = (option: string): string | undefined => {
     const value = option === 'format' && isJsonAsked(command, values) ? 'json' : values[option];
@@ -136,6 +139,21 @@ function checkWords(command: Command, values: Readonly<Record<string, unknown>>)
   }
 }
 
+/** @throws PipelineError `usage`, with all options that are missing */
+function checkRequired(command: Command, values: Readonly<Record<string, unknown>>): void {
+  const missing = requiredOptions(command).filter(([name]) => values[name] === undefined);
+  if (missing.length === 0) return;
+  const names = missing.map(([name]) => `--${name}`).join(', ');
+  throw usageError(
+    command,
+    `${names.replace(/, ([^,]*)$/, ' and $1')} ${missing.length === 1 ? 'is' : 'are'} required`,
+  );
+}
+
+function requiredOptions({ options }: Command): [string, Option][] {
+  return Object.entries(options).filter(([, { required }]) => required);
+}
+
 function wrongWord(
   command: Command,
   option: string,
@@ -180,8 +198,12 @@ export function usageError(command: Command, message: string): PipelineError {
 }
 
 export function usageLine(command: Command): string {
-  const options = Object.keys(command.options).length > 0 ? ' [OPTION…]' : '';
-  return `portolan ${command.words}${command.operands === '' ? '' : ` ${command.operands}`}${options}`;
+  const required = requiredOptions(command).map(
+    ([name, { value, multiple }]) => `--${name} ${value}${multiple ? '…' : ''}`,
+  );
+  const isAll = Object.keys(command.options).length === required.length;
+  const words = [command.operands, ...required, isAll ? '' : '[OPTION…]'].filter((word) => word !== '');
+  return ['portolan', command.words, ...words].join(' ');
 }
 
 /** The help text of a command. */

@@ -17,7 +17,7 @@ export const command: Command = {
     'again. Bundles whose manifests are part of the catalog are skipped.',
   ].join('\n'),
   options: {
-    to: { value: 'DIR', description: 'directory to write the bundles to' },
+    to: { value: 'DIR', description: 'directory to write the bundles to', required: true },
     package: { value: 'NAME', description: 'only this package', multiple: true },
     ...REGISTRY_OPTIONS,
   },

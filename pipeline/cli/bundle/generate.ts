@@ -15,8 +15,8 @@ export const command: Command = {
     'bundle.Dockerfile to the current directory. Existing files are replaced only with --overwrite.',
   ].join('\n'),
   options: {
-    package: { short: 'p', value: 'NAME', description: 'package of the bundle' },
-    channels: { short: 'c', value: 'A,B', description: 'channels of the bundle' },
+    package: { short: 'p', value: 'NAME', description: 'package of the bundle', required: true },
+    channels: { short: 'c', value: 'A,B', description: 'channels of the bundle', required: true },
     default: { short: 'e', value: 'CHANNEL', description: 'default channel of the package' },
     overwrite: { description: 'replace existing files' },
   },

@@ -16,7 +16,11 @@ export const command: Command = {
   words: 'add',
   operands: 'BUNDLE DIR',
   options: {
-    channel: { value: 'CHANNEL', description: 'channel to add the bundle to; created if it does not exist' },
+    channel: {
+      value: 'CHANNEL',
+      description: 'channel to add the bundle to; created if it does not exist',
+      required: true,
+    },
     replaces: { value: 'BUNDLE', description: 'bundle that the new one replaces' },
     skips: { value: 'BUNDLE', description: 'bundle that the new one skips', multiple: true },
     'skip-range': {

@@ -22,7 +22,7 @@ export const command: Command = {
       value: 'file|package|blob',
       description: 'what each file contains: the whole catalog, a package or a blob (default: package)',
     },
-    to: { value: 'DIR', description: 'output directory; must be empty or not exist' },
+    to: { value: 'DIR', description: 'output directory; must be empty or not exist', required: true },
     output: {
       short: 'o',
       value: 'json|yaml',

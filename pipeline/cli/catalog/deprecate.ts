@@ -10,10 +10,11 @@ export const command: Command = {
     package: {
       value: 'PACKAGE',
       description: 'package to deprecate, unless --channel or --bundle names a part of it',
+      required: true,
     },
     channel: { value: 'CHANNEL', description: 'deprecate only this channel' },
     bundle: { value: 'BUNDLE', description: 'deprecate only this bundle' },
-    message: { short: 'm', value: 'TEXT', description: 'message to show to users' },
+    message: { short: 'm', value: 'TEXT', description: 'message to show to users', required: true },
   },
   examples: [
     'portolan deprecate catalogs/v4.20 --package foo --channel alpha -m "alpha is no longer updated: use stable"',

@@ -17,6 +17,7 @@ export const command: Command = {
       value: 'FILE',
       description:
         'objects of a cluster: the output of oc get subscriptions.operators.coreos.com,csv,operatorgroups,operatorconditions,catalogsources -A -o json',
+      required: true,
     },
     format: {
       value: 'text|json|yaml',

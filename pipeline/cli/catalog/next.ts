@@ -17,7 +17,7 @@ export const command: Command = {
   words: 'next',
   operands: 'DIR|REFERENCE…',
   options: {
-    package: { value: 'NAME', description: 'installed package' },
+    package: { value: 'NAME', description: 'installed package', required: true },
     version: {
       value: 'VERSION',
       description: 'installed version; if omitted, show what a new installation gets',

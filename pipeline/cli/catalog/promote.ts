@@ -11,10 +11,15 @@ export const command: Command = {
   words: 'promote',
   operands: '[PACKAGE]',
   options: {
-    from: { value: 'DIR|CATALOG', description: 'catalog to copy from: a directory; without PACKAGE, a name' },
+    from: {
+      value: 'DIR|CATALOG',
+      description: 'catalog to copy from: a directory; without PACKAGE, a name',
+      required: true,
+    },
     to: {
       value: 'DIR|CATALOG',
       description: 'catalog to copy to; with PACKAGE, an existing package with the name is replaced',
+      required: true,
     },
     repo: {
       value: 'DIR|OWNER/NAME',

@@ -19,7 +19,11 @@ export const command: Command = {
   words: 'index add',
   operands: '',
   options: {
-    bundles: { value: 'REFERENCE,…', description: 'bundle images or bundle directories to add' },
+    bundles: {
+      value: 'REFERENCE,…',
+      description: 'bundle images or bundle directories to add',
+      required: true,
+    },
     'from-index': {
       value: 'REFERENCE',
       description: 'index image, database or directory to start from (default: none)',

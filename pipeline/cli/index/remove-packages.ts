@@ -21,8 +21,12 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
     words,
     operands: '',
     options: {
-      [option]: { value: 'PACKAGE,…', description },
-      'from-index': { value: 'REFERENCE', description: 'index image, database or directory to start from' },
+      [option]: { value: 'PACKAGE,…', description, required: true },
+      'from-index': {
+        value: 'REFERENCE',
+        description: 'index image, database or directory to start from',
+        required: true,
+      },
       ...INDEX_OPTIONS,
     },
     details: ['Prints the resulting catalog, or writes it with --to or --tag.', '', ...TAG_DETAILS].join(

@@ -16,7 +16,7 @@ import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const RING_OPTIONS: Command['options'] = {
-  reason: { value: 'TEXT', description: 'why; recorded and shown to everybody' },
+  reason: { value: 'TEXT', description: 'why; recorded and shown to everybody', required: true },
   by: { value: 'NAME', description: 'who; recorded (default: GITHUB_ACTOR, else USER)' },
   local: {
     value: 'DIR',

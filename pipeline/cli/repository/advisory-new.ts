@@ -21,16 +21,17 @@ export const command: Command = {
   words: 'advisory new',
   operands: 'ID',
   options: {
-    package: { value: 'NAME', description: 'package that the advisory is about' },
+    package: { value: 'NAME', description: 'package that the advisory is about', required: true },
     version: {
       value: 'VERSION|RANGE',
       description: 'affected version, or range of versions',
       multiple: true,
+      required: true,
     },
     action: { value: ACTIONS.join('|'), description: 'what clusters are to do (default: yank)' },
     reason: { value: REASONS.join('|'), description: 'why (default: withdrawn)' },
     'reason-id': { value: 'ID', description: 'id of the defect, for example CVE-2026-12345' },
-    message: { short: 'm', value: 'TEXT', description: 'message to show to users' },
+    message: { short: 'm', value: 'TEXT', description: 'message to show to users', required: true },
     'to-version': { value: 'VERSION', description: 'for redirect: version that clusters move to' },
     'to-channel': { value: 'CHANNEL', description: 'for redirect: channel that users are told to use' },
     catalog: {
@@ -100,7 +101,6 @@ function sameClone({ text }: Invocation): string[] {
 
 function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<string, Json> {
   const versions = list('version');
-  if (versions.length === 0) throw usageError(command, '--version is required');
   const [version, channel] = [text('to-version'), text('to-channel')];
   if (version !== undefined && channel !== undefined)
     throw usageError(command, '--to-version and --to-channel cannot be used together');

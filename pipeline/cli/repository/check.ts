@@ -41,6 +41,7 @@ export const command: Command = {
     base: {
       value: 'REF',
       description: 'tip of the target branch; the policy and owners are read from it',
+      required: true,
     },
     head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },
     author: {

@@ -12,7 +12,11 @@ export const command: Command = {
   operands: '',
   options: {
     repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
-    base: { value: 'REF', description: 'tip of the target branch; the policy is read from it' },
+    base: {
+      value: 'REF',
+      description: 'tip of the target branch; the policy is read from it',
+      required: true,
+    },
     head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },
     'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
     out: {

@@ -13,7 +13,7 @@ export const command: Command = {
   words: 'rollback',
   operands: 'CATALOG',
   options: {
-    to: { value: 'COMMIT', description: 'commit to restore the catalog from' },
+    to: { value: 'COMMIT', description: 'commit to restore the catalog from', required: true },
     repo: {
       value: 'DIR|OWNER/NAME',
       description:

@@ -60,7 +60,8 @@ function show(): void {
       ...findingsAbout(at),
     );
   else if (data.findings.length > 0) main.replaceChildren(...findingsView(data.findings));
-  else if (first) go(first.name, undefined);
+  else if (first?.packages.length) go(first.name, undefined);
+  else main.replaceChildren(el('p', {}, ['The catalog has no packages.']));
 }
 
 /** The clusters of the fleet that have a package, whatever catalog they use. */

@@ -33,11 +33,20 @@ test.each(listed)(
   },
 );
 
+test('the usage line shows what a command requires, and all that is missing is named at once', async () => {
+  expect((await runCommand(['deprecate', '--help'])).out).toMatch(
+    /^Usage: portolan deprecate DIR --package PACKAGE --message TEXT \[OPTION…\]\n/,
+  );
+  expect((await runCommand(['deprecate', '.'])).err).toContain('--package and --message are required\n');
+  expect((await runCommand(['deprecate', '.', '--package', 'a'])).err).toContain('--message is required\n');
+  expect((await runCommand(['prune', '.'])).err).toContain('portolan prune DIR --keep PACKAGE… (');
+});
+
 test('the option that was probably meant is named', async () => {
   const { exit, err } = await runCommand(['check', '--base', 'main', '--haed', 'x']);
   expect({ exit, err }).toEqual({
     exit: 2,
-    err: "portolan: unknown option '--haed': did you mean --head?\n  usage: portolan check [OPTION…] (portolan check --help)\n",
+    err: "portolan: unknown option '--haed': did you mean --head?\n  usage: portolan check --base REF [OPTION…] (portolan check --help)\n",
   });
   for (const option of ['--format', '--output', '-o'])
     expect((await runCommand(['status', option, 'json'])).err).toContain(
