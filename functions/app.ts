@@ -1,5 +1,11 @@
 /** The account of a host on its forge, and what it checks and proposes with. */
 import { isObject } from '../catalog/go/shape.ts';
+import {
+  CHECK_SECONDS,
+  type Confinement,
+  checkMemory,
+  confinedCheck,
+} from '../pipeline/check/confined/confined-check.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import type { GateForge } from '../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge, reportStatus } from '../pipeline/forge/forgejo/forge.ts';
@@ -42,19 +48,24 @@ export interface AppOptions {
   readonly secret: () => Promise<string>;
   readonly credentials: CredentialSource;
   readonly telemetry: Pick<Telemetry, 'log'>;
+  /** The program that reads pull requests, in a process of its own. */
+  readonly reader?: Pick<Confinement, 'file' | 'words'> | undefined;
 }
 
 export function openApp(settings: HostSettings, options: AppOptions): App {
-  const { credentials, telemetry } = options;
+  const { credentials, telemetry, reader } = options;
+  const { log } = telemetry;
+  const limits = { seconds: CHECK_SECONDS, memory: checkMemory(), log };
+  const check = reader && confinedCheck({ ...reader, ...limits });
   const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
-  const around = { git, registries, cache: memoryStore(), log: telemetry.log };
+  const around = { git, check, registries, cache: memoryStore(), log };
   return settings.forge === 'github'
     ? gitHubApp(settings, options, around)
     : accountApp(ACCOUNTS[settings.forge], { api: settings.api, ...options }, around);
 }
 
-type Around = Pick<GateRequest, 'git' | 'registries' | 'cache' | 'log'>;
+type Around = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
 
 function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
   const { log, registries } = around;

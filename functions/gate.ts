@@ -1,6 +1,7 @@
 /** The gate in the functions: what a pull request's events ask for, checked and told as the Action does. */
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
+import type { Checker } from '../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { concernedHeads } from '../pipeline/forge/dependents.ts';
@@ -32,6 +33,8 @@ export interface GateRequest {
   /** Fetches the repository. */
   readonly token: string;
   readonly git: GitSettings;
+  /** Checks where a hang or a crash ends nothing else. */
+  readonly check?: Checker | undefined;
   /** How registries are asked; which of them, the base branch's policy says. */
   readonly registries: ClientOptions;
   /** Keeps what released images have, by their digests. */
@@ -72,6 +75,7 @@ export async function handleGates(asked: GateAsked, request: GateRequest): Promi
       forge,
       remote: { url: source.url, header: authorization(token) },
       git,
+      check: request.check,
       registryFor: clients.under,
       ...(request.cache ? { cache: request.cache } : {}),
       today: now.toISOString().slice(0, 10),

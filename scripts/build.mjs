@@ -185,11 +185,14 @@ const host = {
   },
 };
 await make({
-  entryPoints: Object.fromEntries(
-    ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
-      (name) => [`${name}/index`, `functions/aws/${name}.ts`],
+  entryPoints: {
+    ...Object.fromEntries(
+      ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
+        (name) => [`${name}/index`, `functions/aws/${name}.ts`],
+      ),
     ),
-  ),
+    'work/reader': 'functions/aws/reader.ts',
+  },
   outdir: 'dist/functions',
   ...host,
 });

@@ -1,4 +1,6 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { CredentialSource, RecordStore } from '../../pipeline/ports.ts';
@@ -67,7 +69,18 @@ function recordsOf({ bucket, endpoint }: Settings): RecordStore {
 export function appOf(settings: Settings, telemetry: Telemetry): App | undefined {
   const { app } = settings.secrets;
   if (app === undefined) return undefined;
-  return openApp(settings, { secret: neededSecret(app), credentials: credentialsOf(settings), telemetry });
+  return openApp(settings, {
+    secret: neededSecret(app),
+    credentials: credentialsOf(settings),
+    telemetry,
+    reader: readerBeside(),
+  });
+}
+
+/** The program beside the function that checks pull requests; the others have none. */
+function readerBeside(): { file: string; words: readonly string[] } | undefined {
+  const file = fileURLToPath(new URL('./reader.mjs', import.meta.url));
+  return existsSync(file) ? { file, words: [] } : undefined;
 }
 
 function credentialsOf({ authfile, environment, secrets }: Settings): CredentialSource {

@@ -18,6 +18,9 @@ import { createRecords, tableRecords } from './records.ts';
 import { fileSecret, renewedCredentials } from './secret.ts';
 import type { ScrapedTelemetry } from './telemetry.ts';
 
+/** The role of a process that reads one pull request. */
+export const READER = 'read';
+
 export interface Host {
   readonly settings: Settings;
   readonly telemetry: ScrapedTelemetry;
@@ -59,10 +62,13 @@ export async function openHost(
   const credentials = renewedCredentials(() => authfileCredentials({ authfile, environment }));
   const registry = createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment });
   const { secrets, pages } = settings;
+  // The same file, in the role that reads.
+  const [, file] = process.argv;
+  const reader = file?.endsWith('.mjs') ? { file, words: [READER] } : undefined;
   const app =
     secrets.app === undefined
       ? undefined
-      : openApp(settings, { secret: fileSecret(secrets.app), credentials, telemetry });
+      : openApp(settings, { secret: fileSecret(secrets.app), credentials, telemetry, reader });
   return {
     ...{ settings, telemetry, database, queues, records, app },
     ports: {

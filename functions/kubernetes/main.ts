@@ -2,8 +2,9 @@
  * The program of the host's containers: its argument is its role. `receive` and `work` go on until they are told to
  * stop; `reconcile`, `drift`, `smoke`, `status`, `rings`, `ring`, `send`, `new-epoch` and `redrive` do one thing and end.
  */
+import { serveReader } from '../../pipeline/check/confined/reader.ts';
 import { settings } from './env.ts';
-import { type Host, openHost } from './host.ts';
+import { type Host, openHost, READER } from './host.ts';
 import { SERVICES, type Service, TASKS } from './roles.ts';
 import { fileSecret } from './secret.ts';
 import { serve } from './server.ts';
@@ -87,12 +88,17 @@ async function running(host: Host, start: (host: Host) => Promise<Service>): Pro
   await probes.stop(0);
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    telemetry.log(`stopped: ${error instanceof Error ? error.message : String(error)}`);
-    process.exitCode = 1;
-  },
-);
+function start(): Promise<void> {
+  return main().then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      telemetry.log(`stopped: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    },
+  );
+}
+
+if (role === READER) serveReader();
+else void start();

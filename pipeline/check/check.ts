@@ -48,7 +48,7 @@ async function resolveRevisions(repository: Repository, request: CheckRequest): 
 }
 
 /** The policy that holds: the base branch's, or the one that stands in for it. */
-async function startOf(
+export async function startOf(
   repository: Repository,
   { base, head }: Revisions,
   { policy: given, today, findsLayout }: CheckRequest,

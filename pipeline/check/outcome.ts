@@ -37,6 +37,8 @@ export interface Start {
 export type Outcome =
   /** The base branch's policy cannot be read: nothing may be decided. */
   | (Start & { readonly kind: 'no policy' })
+  /** It hung, crashed or needed too much. */
+  | (Start & { readonly kind: 'ended'; readonly why: string })
   | (Start & { readonly kind: 'no merge'; readonly merged: Exclude<Merged, { kind: 'merged' }> })
   | (Start & {
       readonly kind: 'checked';
@@ -68,6 +70,8 @@ export function reportOf(outcome: Outcome): CheckReport {
       const where = path === POLICY_PATH ? ' on the base branch' : '';
       return unchecked(outcome, 'fail', `cannot read the policy ${path}${where}`);
     }
+    case 'ended':
+      return unchecked(outcome, 'inconclusive', outcome.why);
     case 'no merge':
       return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
     case 'checked':

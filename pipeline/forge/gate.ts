@@ -6,6 +6,7 @@
 import { bringLikely, likelyChanges, likelyFolders } from '../change/prefetch.ts';
 import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
 import { check } from '../check/check.ts';
+import type { Checker } from '../check/confined/confined-check.ts';
 import { onForge } from '../check/outcome.ts';
 import type { People } from '../check/people.ts';
 import type { CheckReport } from '../check/report.ts';
@@ -30,6 +31,8 @@ export interface ForgePorts {
   readonly forge: GateForge;
   readonly remote: GitRemote;
   readonly git: GitSettings;
+  /** How pull requests are checked; in this process when left out. */
+  readonly check?: Checker | undefined;
   readonly registryFor?: (policy: Policy) => Registry;
   /** Keeps what released images have, by their digests. */
   readonly cache?: Store;
@@ -95,7 +98,7 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
     const policy = await governing(repository, base, pull.base.branch);
     if (policy === 'not gated')
       return { kind: 'skipped', why: `the branch ${pull.base.branch} is not in the policy's branches` };
-    const report = await check(repository, {
+    const report = await (ports.check ?? check)(repository, {
       base,
       head: pull.head.commit,
       people,

@@ -1,7 +1,8 @@
 /** What the base branch will hold when the pull request is merged. */
 import { PipelineError } from '../error.ts';
 import { readCommit } from './commit.ts';
-import { runGit } from './process.ts';
+import { checkObjectIds } from './objects.ts';
+import { type GitAnswer, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 
 export type Merged =
@@ -35,19 +36,28 @@ export async function mergedTree(repository: Repository, request: MergeRequest):
   }
   const { base, head } =
     request.ancestor === undefined ? request : await withoutHistory(repository, request, request.ancestor);
-  const run = { settings: repository.settings, directory: repository.scratch, bare: true };
-  const parameters = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', base, head];
   if (request.ancestor === undefined) {
     const [ancestor] = await mergeBases(repository, base, head);
     if (ancestor === base) return { kind: 'merged', tree: await repository.objects.treeOf(head) };
     if (ancestor === undefined && repository.shallow) throw tooShallow(base, head);
     if (ancestor === undefined) return { kind: 'unrelated' };
   }
-  // Where both sides changed a file, its versions are needed that nobody has read yet.
-  const { code, output } = await runGit({ ...run, remote: true, accept: [0, 1] }, parameters);
+  const { code, output } = await (repository.mergeTrees?.(base, head) ?? mergeTrees(repository, base, head));
   const [tree = '', ...paths] = output.toString('utf8').split('\0');
   if (code === 1) return { kind: 'conflict', paths: paths.filter((path) => path !== '') };
   return { kind: 'merged', tree };
+}
+
+/** What git says of the merge of two commits: exit code 1 for a conflict. */
+export function mergeTrees(
+  { settings, scratch }: Repository,
+  base: string,
+  head: string,
+): Promise<GitAnswer> {
+  checkObjectIds([base, head]);
+  // Where both sides changed a file, its versions are needed that nobody has read yet.
+  const run = { settings, directory: scratch, bare: true, remote: true, accept: [0, 1] };
+  return runGit(run, ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', base, head]);
 }
 
 /** Best common ancestors of two commits; none when the histories do not meet in this clone. */

@@ -55,15 +55,19 @@ export class ObjectReader {
   #gathering: Promise<void> | undefined;
   /** Objects that are on their way. */
   readonly #bringing = new Map<string, Promise<void>>();
-  readonly #brought = new Set<string>();
+  readonly #brought: Set<string>;
   readonly #trees = new LruCache<readonly TreeEntry[]>(KEPT_ENTRIES);
   /** Trees that are being read. */
   readonly #reading = new Map<string, Promise<readonly TreeEntry[]>>();
 
-  /** @param fetch asked for what is missing, for many objects at once; without, missing is missing */
-  constructor(store: ObjectStore, fetch?: FetchObjects) {
+  /**
+   * @param fetch asked for what is missing, for many objects at once; without, missing is missing
+   * @param brought ids of those that another reader of the same store has fetched
+   */
+  constructor(store: ObjectStore, fetch?: FetchObjects, brought: readonly string[] = []) {
     this.#store = store;
     this.#fetch = fetch;
+    this.#brought = new Set(brought);
   }
 
   /** Type and size of an object, or undefined when this clone does not have it. */
@@ -127,6 +131,11 @@ export class ObjectReader {
   /** Whether what is not here can be fetched. */
   get isRemote(): boolean {
     return this.#fetch !== undefined;
+  }
+
+  /** Ids of the objects that were not here and were asked for. */
+  get brought(): readonly string[] {
+    return [...this.#brought];
   }
 
   /** Whether an object was not here and was asked for. */

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { BatchProcess } from './cat-file.ts';
 import { ObjectReader } from './objects.ts';
-import { type GitSettings, runGit } from './process.ts';
+import { type GitAnswer, type GitSettings, runGit } from './process.ts';
 
 export interface Repository {
   readonly settings: GitSettings;
@@ -48,6 +48,8 @@ export interface Repository {
    * @throws PipelineError `not-found` for a commit that the remote does not have
    */
   readonly isAncestor?: (older: string, newer: string) => Promise<boolean>;
+  /** Merges two commits where not all objects are here; `mergeTrees` in `merge.ts` does when left out. */
+  readonly mergeTrees?: (base: string, head: string) => Promise<GitAnswer>;
   /** Ends the reading process and removes what was written. */
   close(): Promise<void>;
 }

@@ -43,7 +43,7 @@ export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeG
     const { today } = ports;
     const { of: historyOf } = openHistory({ forge: gitHubForge(ports), git: repository }, base);
     const asked = { base, head, ancestor: base, today, historyOf, ...asking };
-    const group = await check(repository, asked);
+    const group = await (ports.check ?? check)(repository, asked);
     const members = await Promise.all(
       (queued ?? []).map((one) => checkMember(ports, { base, repository, asking }, one)),
     );
@@ -77,7 +77,7 @@ async function checkMember(
   { base, repository, asking }: GroupScene,
   { number, head }: QueuedRequest,
 ): Promise<Member> {
-  const { github, repository: name, today } = ports;
+  const { github, repository: name, today, check: checker = check } = ports;
   const [pull, reviews, listed, sides] = await Promise.all([
     readPullRequest(github, name, number),
     readReviews(github, name, number),
@@ -96,7 +96,7 @@ async function checkMember(
     }),
     bringSides(repository, between),
   ]);
-  const report = await check(repository, {
+  const report = await checker(repository, {
     base,
     head,
     people,

@@ -84,6 +84,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: CEL_TEST,
   },
   {
+    attack: 45,
+    without: 'an environment of its own',
+    file: 'pipeline/check/confined/confined-check.ts',
+    text: 'env: { ...task.settings.parts,',
+    instead: 'env: { ...process.env,',
+    test: 'test/functions/confined-gate.test.ts',
+  },
+  {
+    attack: 45,
+    without: 'a result for a reader that crashed',
+    file: 'pipeline/check/confined/confined-check.ts',
+    text: 'tooLarge : `its process ended with',
+    instead: 'tooLarge : `',
+    test: 'test/functions/confined-gate.test.ts',
+  },
+  {
     attack: 46,
     without: 'telling signatures from attestations',
     file: 'pipeline/oci/signatures/verify.ts',

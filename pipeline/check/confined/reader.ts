@@ -1,0 +1,124 @@
+/**
+ * A check in a process of its own, which may hang, crash or run out of memory: {@link confinedCheck} started it. What is
+ * needed from elsewhere it asks of that process, which has the credentials.
+ */
+import { PipelineError } from '../../error.ts';
+import { BatchProcess } from '../../git/cat-file.ts';
+import { ObjectReader } from '../../git/objects.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Registry } from '../../ports.ts';
+import { check } from '../check.ts';
+import type { CheckRequest } from '../request.ts';
+import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
+
+/** Asks the process that started this one. @throws PipelineError as it answers */
+type Ask = <T>(what: string, ...words: readonly unknown[]) => Promise<T>;
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: PipelineError) => void;
+}
+
+/** Checks what the first message names, says the report, and ends. */
+export function serveReader(): void {
+  const waiting = new Map<number, Waiting>();
+  const say = (message: FromReader): void => void process.send?.(message);
+  let count = 0;
+  const ask: Ask = (what, ...words) =>
+    new Promise((resolve, reject) => {
+      const id = count++;
+      waiting.set(id, { resolve, reject });
+      say({ kind: 'ask', id, what, words });
+    });
+  process.on('disconnect', () => process.exit(2));
+  process.on('message', (message: ToReader) => {
+    if (message.kind === 'task') return void run(message.task, ask).then(say);
+    const asked = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.kind === 'answer') asked?.resolve(message.value as never);
+    else asked?.reject(receivedError(message.error));
+  });
+}
+
+/** Any other exception is a defect: it ends this process, and the check. */
+async function run(task: Task, ask: Ask): Promise<FromReader> {
+  const repository = repositoryOf(task, ask);
+  try {
+    return { kind: 'report', report: await check(repository, requestOf(task, ask)) };
+  } catch (error) {
+    if (error instanceof PipelineError) return { kind: 'error', error: sentError(error) };
+    throw error;
+  } finally {
+    await repository.close();
+  }
+}
+
+function repositoryOf({ settings, scratch, shallow, isRemote, brought }: Task, ask: Ask): Repository {
+  const store = new BatchProcess({ settings, directory: scratch, bare: true });
+  const objects = isRemote
+    ? new ObjectReader(store, (ids) => ask('fetch', ids), brought)
+    : new ObjectReader(store);
+  return {
+    settings,
+    objects,
+    scratch,
+    shallow,
+    resolve: (revisions) => ask('resolve', revisions),
+    bring: (commits) => ask('bring', commits),
+    bringHistory: (commits) => ask('bringHistory', commits),
+    bringTrees: (trees, levels) => ask('bringTrees', trees, levels),
+    mergeTrees: (base, head) => ask('mergeTrees', base, head),
+    close: () => objects.close(),
+  };
+}
+
+function requestOf({ request, people, has }: Task, ask: Ask): CheckRequest {
+  return {
+    ...request,
+    ...(has.history ? { historyOf: (places) => ask('history', places) } : {}),
+    ...(has.registry ? { registryFor: () => registryOf(ask) } : {}),
+    ...(has.cache
+      ? { cache: { get: (key) => ask('cached', key), put: (key, bytes) => ask('keep', key, bytes) } }
+      : {}),
+    ...(people
+      ? {
+          people: {
+            ...people,
+            ...(has.directory ? { directoryFor: (identities) => ask('directory', identities) } : {}),
+            ...(has.leftBase ? { leftBaseAt: (commit) => ask('leftBase', commit) } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+/** Registries as a check may use them: it reads. */
+function registryOf(ask: Ask): Registry {
+  const refuse = (): Promise<never> =>
+    Promise.reject(new PipelineError('not-allowed', 'a check writes to no registry'));
+  return {
+    resolve: (reference) => ask('resolveImage', reference),
+    getManifest: (reference) => ask('getManifest', reference),
+    getBlob: (from, { digest, size }) => stream(ask, 'getBlob', from, { digest, size }),
+    hasBlob: (from, digest) => ask('hasBlob', from, digest),
+    listTags: (of) => stream(ask, 'listTags', of),
+    listReferrers: (of, digest, type) => ask('listReferrers', of, digest, type),
+    putBlob: refuse,
+    putManifest: refuse,
+    deleteManifest: refuse,
+  };
+}
+
+/** What another process iterates, a part at a time. */
+async function* stream<T>(ask: Ask, what: string, ...words: readonly unknown[]): AsyncGenerator<T> {
+  const handle = await ask<number>(what, ...words);
+  try {
+    for (;;) {
+      const { done, value } = await ask<{ done: boolean; value: T }>('next', handle);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await ask('end', handle);
+  }
+}

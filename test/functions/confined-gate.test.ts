@@ -1,0 +1,100 @@
+/** The gate of a host reads pull requests in a process that may hang, crash or need too much. */
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { type GateRequest, handleGate } from '../../functions/gate.ts';
+import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
+import { catalogOf } from '../fakes/gate.ts';
+import { unpaced } from '../fakes/github/client.ts';
+import { TOKEN } from '../fakes/github/forge.ts';
+import { type Hub, openHub } from '../fakes/hub.ts';
+import { readerFile } from '../fakes/reader.ts';
+
+const READER = readerFile();
+const files = [READER];
+const LIMITS = { seconds: 60, memory: 1024 };
+let hub: Hub;
+let request: GateRequest;
+beforeEach(async () => {
+  hub = await openHub();
+  const log = (line: string): void => void hub.log.push(line);
+  const repository = { owner: 'example', repo: 'catalogs' };
+  request = {
+    forge: gitHubForge({ github: unpaced(hub.forge), repository }),
+    source: { url: `${hub.forge.url}/example/catalogs.git` },
+    token: TOKEN,
+    git: { searchPath: process.env['PATH'] },
+    registries: {},
+    now: new Date('2026-01-01T00:00:00Z'),
+    log,
+  };
+});
+afterEach(async () => {
+  await hub.close();
+});
+afterAll(() => {
+  for (const file of files) rmSync(dirname(file), { recursive: true, force: true });
+});
+
+const etcd = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+
+async function gated(file: string, limits: Partial<typeof LIMITS> = {}) {
+  const { log } = request;
+  const check = confinedCheck({ file, words: [], log, ...LIMITS, ...limits });
+  const pull = hub.open(etcd, { author: 'mallory' });
+  const outcome = await handleGate(pull.number, { ...request, check });
+  return outcome.kind === 'checked' ? outcome.report : undefined;
+}
+
+/** A reader that does something else as soon as it has its task. */
+function readerThat(does: string): string {
+  const file = readerFile(`process.on('message', () => { ${does} });`);
+  files.push(file);
+  return file;
+}
+
+test('45: a pull request that is read in a process of its own has the same report', async () => {
+  const confined = await gated(READER);
+  const pull = hub.open(etcd, { author: 'mallory' });
+  const outcome = await handleGate(pull.number, request);
+  const own = outcome.kind === 'checked' ? outcome.report : undefined;
+  expect(confined?.packages.length).toBeGreaterThan(0);
+  expect(confined).toEqual({ ...own, head: confined?.head, request: confined?.request });
+});
+
+test.each([
+  ['hangs', 'for (;;);', { seconds: 1 }, 'it took more than 1 s'],
+  ['fills the heap', 'const all = []; for (;;) all.push({});', { memory: 150 }, 'more than 150 MiB'],
+  [
+    'holds memory beside the heap',
+    'const all = []; setInterval(() => all.push(Buffer.alloc(2 ** 24, 1)));',
+    { memory: 300 },
+    'more than 300 MiB',
+  ],
+  ['crashes', 'process.abort();', {}, 'its process ended with SIGABRT'],
+  ['has a defect', 'throw new Error("x");', {}, 'its process ended with 1'],
+])(
+  '45: a reader that %s leaves the pull request inconclusive, with the reason',
+  async (_, does, limits, why) => {
+    const report = await gated(readerThat(does), limits);
+    expect(report).toMatchObject({ verdict: 'inconclusive', headline: expect.stringContaining(why) });
+    const status = hub.forge.statuses.at(-1);
+    expect(status).toMatchObject({ sha: report?.head, state: 'pending' });
+    expect(JSON.stringify(status)).toContain(why);
+  },
+);
+
+test('45: a check that needs more than its time ends, and the next one is checked', async () => {
+  expect(await gated(READER, { seconds: 0.01 })).toMatchObject({ verdict: 'inconclusive' });
+  expect(await gated(READER)).toMatchObject({ authority: { decision: 'needs' } });
+});
+
+test('45: the process has no variable of the environment but those of git', async () => {
+  process.env['PORTOLAN_TEST_SECRET'] = 'hunter2';
+  const report = await gated(
+    readerThat('process.exit(Object.keys(process.env).some((name) => /SECRET|TOKEN/.test(name)) ? 3 : 4);'),
+  );
+  delete process.env['PORTOLAN_TEST_SECRET'];
+  expect(report?.headline).toContain('its process ended with 4');
+});
