@@ -5,7 +5,7 @@ import type { Checker } from '../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { concernedHeads } from '../pipeline/forge/dependents.ts';
-import type { GateForge, Reported } from '../pipeline/forge/forge.ts';
+import type { GateForge, OpenPull, Reported } from '../pipeline/forge/forge.ts';
 import type { ForgePorts, GateOutcome, MergeGroup } from '../pipeline/forge/gate.ts';
 import {
   gateAgain,
@@ -95,11 +95,23 @@ async function headsFor(
   asked: Exclude<GateAsked, { kind: 'group' }>,
 ): Promise<readonly Head[]> {
   const open = await ports.forge.readOpen();
-  if (asked.kind === 'selected') return gatedHeads(ports, headsOf(open, asked.selection));
+  if (asked.kind === 'selected') return gatedHeads(ports, await selectedHeads(ports, open, asked.selection));
   const { branch, before } = asked;
   const meant = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
   if (meant.length === 0) return meant;
   return concernedHeads(ports, meant, { branch, before, after: await ports.forge.readTip(branch) });
+}
+
+/** Of a pull request that was closed, the head that others may have: they no longer have to wait for it. */
+async function selectedHeads(
+  { forge }: ForgePorts,
+  open: readonly OpenPull[],
+  selection: Selection,
+): Promise<readonly Head[]> {
+  const heads = headsOf(open, selection);
+  if (heads.length > 0 || open.length === 0 || selection.kind !== 'pull') return heads;
+  const { head } = await forge.readPull(selection.number);
+  return headsOf(open, { kind: 'commit', commit: head.commit });
 }
 
 /** One that fails keeps the others from nothing. */

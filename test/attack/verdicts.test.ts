@@ -132,6 +132,20 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(last(scene, free)).toMatchObject({ state: 'success' });
   });
 
+  test('33: whoever has the head of a pull request that was closed no longer waits for it', async () => {
+    const scene = await open();
+    const { hub, request } = scene;
+    branchOff(hub, 'dev', { [POLICY_PATH]: `${POLICY}enforce: off\n` });
+    const denied = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    const free = alsoFor(hub, denied, 'dev');
+    await handleGate(free.number, request);
+    expect(last(scene, free)?.state).toBe('pending');
+    denied.state = 'closed';
+    // The event names the one that was closed.
+    await handleGate(denied.number, request);
+    expect(last(scene, free)?.state).toBe('success');
+  });
+
   test('33: a result is not said that something has changed under since', async () => {
     const scene = await open();
     const { hub, request } = scene;

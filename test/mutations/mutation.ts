@@ -23,6 +23,7 @@ export const FORGE = 'test/attack/forge.test.ts';
 export const RELEASED = 'test/attack/released.test.ts';
 export const READERS = 'test/attack/readers.test.ts';
 export const OUTPUTS = 'test/attack/outputs.test.ts';
+export const SEQUENCES = 'test/attack/verdict-sequences.test.ts';
 export const VERDICTS = 'test/attack/verdicts.test.ts';
 export const WORKFLOWS = 'test/attack/workflows.test.ts';
 export const ADDRESSES = 'test/attack/registry-addresses.test.ts';

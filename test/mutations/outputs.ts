@@ -1,5 +1,5 @@
 /** Defences of what is said and run: workflows, outputs, the network. */
-import { ADDRESSES, FORGE, type Mutation, OUTPUTS, VERDICTS, WORKFLOWS } from './mutation.ts';
+import { ADDRESSES, FORGE, type Mutation, OUTPUTS, SEQUENCES, VERDICTS, WORKFLOWS } from './mutation.ts';
 
 const ADDRESS_RULE = 'pipeline/oci/registry/addresses.ts';
 const GATE_WORKFLOW = 'docs/workflows/portolan.yml';
@@ -282,5 +282,30 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'await markPending(forge, heads);',
     instead: 'void markPending;',
     test: VERDICTS,
+  },
+  {
+    attack: 33,
+    without: 'reading a pull request again before its result is said, in any sequence of events',
+    file: 'pipeline/forge/say-status.ts',
+    text: "if (before.kind === 'gone') return [];",
+    instead:
+      "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",
+    test: SEQUENCES,
+  },
+  {
+    attack: 33,
+    without: 'the worst of all results of a head, in any sequence of events',
+    file: 'pipeline/forge/status.ts',
+    text: 'RANK[stateOf(a)] - RANK[stateOf(b)]',
+    instead: 'RANK[stateOf(b)] - RANK[stateOf(a)]',
+    test: SEQUENCES,
+  },
+  {
+    attack: 33,
+    without: 'pending before the check, in any sequence of events',
+    file: 'functions/gate.ts',
+    text: 'await markPending(forge, heads);',
+    instead: 'void markPending;',
+    test: SEQUENCES,
   },
 ];
