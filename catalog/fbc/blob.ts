@@ -14,6 +14,7 @@ import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
 import type { SourceDocument } from './document.ts';
+import { ignoreHint } from './ignore.ts';
 import type {
   Blob,
   Bundle,
@@ -108,12 +109,13 @@ export function decodeMeta(
 function reportTo(document: SourceDocument, findings: Finding[], ofPackage = ''): Report {
   return (rule, message, path, hint) => {
     const location = document.locate(path);
+    const fix = (rule === 'fbc/object' ? ignoreHint(location.file) : undefined) ?? hint;
     findings.push({
       rule,
       severity: 'error',
       message,
       location,
-      ...(hint === undefined ? {} : { hint }),
+      ...(fix === undefined ? {} : { hint: fix }),
       ...(ofPackage === '' ? {} : { package: ofPackage }),
     });
   };

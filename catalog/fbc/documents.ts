@@ -18,6 +18,7 @@ import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
 import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
+import { ignoreHint } from './ignore.ts';
 import { type BadSeparator, type Piece, splitDocuments } from './split.ts';
 
 export interface ReadDocument {
@@ -266,6 +267,7 @@ class FileReader {
         'fbc/yaml',
         `not valid YAML for OLM's tools: ${error.message}`,
         document.place(error.offset),
+        ignoreHint(this.#path),
       );
       return undefined;
     }

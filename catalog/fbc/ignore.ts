@@ -9,6 +9,14 @@ import { goTrimmed } from '../go/text.ts';
 
 export const IGNORE_FILE = '.indexignore';
 
+/** The fix for a file that is not called as blobs are, and that opm reads all the same; undefined for any other. */
+export function ignoreHint(path: string): string | undefined {
+  const name = path.split('/').at(-1) ?? '';
+  return /\.(?:ya?ml|json)$/i.test(name) || name === ''
+    ? undefined
+    : `opm reads every file of the folder: add the line ${name} to ${IGNORE_FILE}, or name the folder of the package`;
+}
+
 interface Pattern {
   /** Path segments of the directory whose file holds the pattern. */
   readonly domain: readonly string[];

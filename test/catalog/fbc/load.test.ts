@@ -18,6 +18,27 @@ describe('load', () => {
     expect([blobs.packages, blobs.channels, blobs.others].map((list) => list.length)).toEqual([1, 1, 1]);
   });
 
+  test.each([
+    [
+      'a Dockerfile beside a catalog',
+      'v4.20/Dockerfile',
+      'FROM x\nADD . /configs\n',
+      /add the line Dockerfile to \.indexignore/,
+    ],
+    ['a page beside a catalog', 'v4.20/README.md', 'a: b: c\n', /add the line README\.md to \.indexignore/],
+    [
+      'a text that is called as blobs are',
+      'v4.20/catalog.yaml',
+      'FROM x\n',
+      /must be a mapping with a schema/,
+    ],
+  ])('says how to keep opm from %s', async (_, path, text, hint) => {
+    const { findings } = await load(sourceOf({ [path]: text, 'v4.20/etcd/catalog.yaml': PACKAGE }));
+    expect(findings).toEqual([expect.objectContaining({ hint: expect.stringMatching(hint) })]);
+    const ignored = await load(sourceOf({ [path]: text, 'v4.20/.indexignore': `${path.slice(6)}\n` }));
+    expect(ignored.findings).toEqual([]);
+  });
+
   test('walks directories in byte order, so that the order of blobs never changes', async () => {
     const paths = ['b.yaml', 'a/z.yaml', 'a.yaml', 'a-b/x.yaml', 'B.yaml'];
     const { blobs } = await load(
