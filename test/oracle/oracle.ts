@@ -56,8 +56,28 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const known = new Set(all.map((one) => JSON.stringify(one)));
   const stuck = installationsIn([after])
     .filter((one) => !known.has(JSON.stringify(one)) && !endOf(after[one.catalog] ?? {}, one).atHead)
+    .filter((one) => !(isKnownProblem(one, all, before) && waitsForProvider(one, after)))
     .map((one) => ({ ...one, harm: 'new and stuck' as const }));
   return [...moved, ...stuck, ...otherContents(states, after)];
+}
+
+/** Whether the package has the same problem already, with the version from another channel: nobody has the new channel. */
+function isKnownProblem(one: Installation, all: readonly Installation[], before: State): boolean {
+  return all.some(
+    (other) =>
+      other.catalog === one.catalog &&
+      other.package === one.package &&
+      other.version === one.version &&
+      other.olm === one.olm &&
+      !endOf(before[one.catalog] ?? {}, other).atHead,
+  );
+}
+
+/** Whether an installation would get to the head if nothing were required. */
+function waitsForProvider(one: Installation, state: State): boolean {
+  const catalog = state[one.catalog] ?? {};
+  const free = Object.entries(catalog).map(([name, of]) => [name, { ...of, requires: {} }]);
+  return endOf(Object.fromEntries(free), one).atHead;
 }
 
 function installationsIn(states: readonly State[]): Installation[] {
@@ -92,20 +112,25 @@ function isInstallable(catalog: Catalog, { package: name, version, olm }: Instal
 function harmTo(one: Installation, before: State, after: State): Harm | undefined {
   const was = endOf(before[one.catalog] ?? {}, one);
   const is = endOf(after[one.catalog] ?? {}, one);
+  if (was.next === undefined) return undefined;
+  if (is.next === undefined) return 'fails';
+  if (was.next !== one.version && is.next === one.version) return 'lost';
   if (was.version === undefined) return undefined;
-  if (is.version === undefined || is.next === undefined) return 'fails';
+  if (is.version === undefined) return 'fails';
   if (lt(is.next, one.version) && !lt(was.next ?? '', one.version)) return 'downgrade';
-  const hadUpgrade = was.next !== one.version && is.next === one.version;
-  if (hadUpgrade || (was.atHead && !is.atHead)) return 'lost';
+  if (was.atHead && !is.atHead) return 'lost';
   // Without a channel, OLM v0 takes the default one: another default must not lead to less.
   const [old, now] = [before, after].map((state) => state[one.catalog]?.[one.package]?.defaultChannel);
   if (one.channel === '' && one.olm === 'v0' && old !== now && lt(is.version, was.version))
     return 'lower end';
-  const isLost = platformsAfter(one.catalog, before).some(
-    (next) =>
-      arrivesIn(next, before, { ...one, version: was.version ?? '' }) &&
-      !arrivesIn(next, after, { ...one, version: is.version ?? '' }),
-  );
+  // Who was below the head and gets on now meets what those at the head met before.
+  const isLost =
+    was.atHead &&
+    platformsAfter(one.catalog, before).some(
+      (next) =>
+        arrivesIn(next, before, { ...one, version: was.version ?? '' }) &&
+        !arrivesIn(next, after, { ...one, version: is.version ?? '' }),
+    );
   return isLost ? 'other platform' : undefined;
 }
 

@@ -70,3 +70,11 @@ function moveV1(
   };
   return { package: name, olm: 'v1', channel: channel ?? '', installed, ...paths };
 }
+
+/** Of moves under OLM v1, each once: who is affected without selecting a channel is affected with any. */
+export function eachOnce(moves: readonly InstallationChange[]): readonly InstallationChange[] {
+  const keyOf = ({ package: name, installed }: InstallationChange): string =>
+    JSON.stringify([name, installed.name]);
+  const open = new Set(moves.filter(({ channel }) => channel === '').map(keyOf));
+  return moves.filter((move) => move.channel === '' || !open.has(keyOf(move)));
+}

@@ -1,6 +1,6 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
@@ -15,12 +15,10 @@ export const rule: Rule = {
   compare(change, report) {
     for (const olm of ['v0', 'v1'] as const) {
       const down = changesUnder(change, olm).filter(
-        ({ channel, installed, before, after }) =>
-          (olm === 'v0' || channel === '') &&
-          goesDown(after, installed.version) &&
-          !goesDown(before, installed.version),
+        ({ installed, before, after }) =>
+          goesDown(after, installed.version) && !goesDown(before, installed.version),
       );
-      const groups = grouped(down, ({ package: name, channel, after }) =>
+      const groups = grouped(olm === 'v0' ? down : eachOnce(down), ({ package: name, channel, after }) =>
         JSON.stringify([name, channel, upgradeOf(after.next)?.to.name]),
       );
       for (const group of groups) reportGroup(change, group, report);

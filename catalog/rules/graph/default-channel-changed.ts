@@ -2,9 +2,8 @@ import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import { fixFor } from '../../olm/foresight/fix.ts';
 import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import { endWithoutChannel } from '../../olm/foresight/without-channel.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
-import type { Fails } from '../../olm/resolve/outcome.ts';
-import { lanesOf } from '../../olm/resolve/snapshot.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { endText, listed, versionsOf } from '../message-text.ts';
@@ -78,31 +77,4 @@ function offeredVersion({ catalog, isPublished }: World, name: string, at: Insta
     .filter((entry) => isPublished({ package: name, channel: defaultChannel, bundle: entry.name }))
     .flatMap((entry) => bundles?.get(entry.name)?.version ?? []);
   return versions.sort(compareVersions).at(-1);
-}
-
-/** Where a subscription that names no channel ends, and why it fails there, if it does. */
-interface End {
-  readonly at: Installed;
-  readonly fails: Fails | undefined;
-}
-
-/**
- * Follows the upgrades of a subscription to a package that names no channel, once around a circle at most. OLM v0 looks
- * for the next bundle in the default channel first, then in the others by name.
- *
- * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go
- */
-function endWithoutChannel({ catalog, foresight }: World, name: string, installed: Installed): End {
-  const ofPackage = catalog.packages.get(name);
-  const lanes = ofPackage ? lanesOf(ofPackage) : [];
-  const seen = new Set<string>();
-  for (let at = installed; ; ) {
-    seen.add(at.name);
-    const outcomes = lanes.map(({ channel }) => foresight.v0({ package: name, channel }, at).next);
-    const fails = outcomes.find((outcome) => outcome.kind === 'fails');
-    const next = outcomes.find((outcome) => outcome.kind === 'upgrade');
-    // One channel without an order keeps all of them from being resolved.
-    if (fails || !next || seen.has(next.to.name)) return { at, fails };
-    at = next.to;
-  }
 }

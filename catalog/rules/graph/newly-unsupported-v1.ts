@@ -1,6 +1,6 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
@@ -12,18 +12,20 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'A change does not offer OLM v1 a bundle that OLM v1 cannot install',
   compare(change, report) {
-    const refused = changesUnder(change, 'v1')
-      .filter(({ channel }) => channel === '')
-      .flatMap((move) => {
-        const bundle = refusedBundle(change, move);
-        return bundle ? [{ move, bundle }] : [];
-      });
-    for (const group of grouped(refused, ({ bundle }) => JSON.stringify([bundle.package, bundle.name]))) {
+    const moves = changesUnder(change, 'v1').filter((move) => refusedBundle(change, move) !== undefined);
+    const refused = eachOnce(moves).flatMap((move) => {
+      const bundle = refusedBundle(change, move);
+      return bundle ? [{ move, bundle }] : [];
+    });
+    for (const group of grouped(refused, ({ move, bundle }) =>
+      JSON.stringify([bundle.package, bundle.name, move.channel]),
+    )) {
       const [first] = group;
       if (!first) continue;
-      const { bundle } = first;
-      const versions = versionsOf(group.map(({ move }) => move.installed));
-      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)} would upgrade to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(', ')}`;
+      const { bundle, move } = first;
+      const within = move.channel === '' ? '' : ` with channel ${quoted(move.channel)} alone`;
+      const versions = versionsOf(group.map((one) => one.move.installed));
+      const message = `under OLM v1 ${listed(versions)} of package ${quoted(bundle.package)}${within} would upgrade to ${bundle.name}, which OLM v1 cannot install: ${v1Obstacles(bundle).join(', ')}`;
       const hint =
         'OLM v1 installs no dependencies, and operators watch all namespaces: support both OLM versions, or state in the release notes that OLM v1 is not supported';
       report(message, locate(bundle, 'properties'), { package: bundle.package, installed: versions, hint });
@@ -36,6 +38,8 @@ function refusedBundle(
   { before, after }: Change,
   { package: name, installed, ...move }: InstallationChange,
 ): Bundle | undefined {
+  // Who got an error before, and gets another one now, is not worse off.
+  if (move.before.next.kind === 'fails') return undefined;
   const bundle = chosen(after, name, move.after);
   if (!bundle || bundle.name === installed.name || v1Obstacles(bundle).length === 0) return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);

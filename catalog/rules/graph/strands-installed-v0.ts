@@ -1,8 +1,12 @@
+import type { Installed } from '../../fbc/edge.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { changesUnder } from '../../olm/foresight/installation-change.ts';
+import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
+import { endWithoutChannel } from '../../olm/foresight/without-channel.ts';
 import { type Change, checkedPackages } from '../../olm/foresight/world.ts';
-import { channelIn } from '../finding-location.ts';
-import type { Rule } from '../rule.ts';
+import { channelIn, placeOfPackage } from '../finding-location.ts';
+import { listed, versionsOf } from '../message-text.ts';
+import { quoted, type Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';
 
 export const rule: Rule = {
@@ -25,8 +29,41 @@ export const rule: Rule = {
       verb: 'can no longer reach',
       past: change.before,
     });
+    const told = new Set(
+      changesUnder(change, 'v0')
+        .filter((move) => (move.before.arrives && !move.after.arrives) || losesUpgrade(move))
+        .map(({ package: name, installed }) => JSON.stringify([name, installed.name])),
+    );
+    for (const name of change.packages) {
+      const without = lostWithoutChannel(change, name).filter(
+        (installed) => !told.has(JSON.stringify([name, installed.name])),
+      );
+      const location = placeOfPackage(change.after, name);
+      if (without.length === 0 || !location) continue;
+      const versions = versionsOf(without);
+      const message = `under OLM v0 subscriptions to package ${quoted(name)} without a channel at ${listed(versions)} had an upgrade and now have none`;
+      const hint = `add an entry in any channel that replaces or skips ${listed(versions)}`;
+      report(message, location, { package: name, installed: versions, hint });
+    }
   },
 };
+
+/** Who names no channel had an upgrade from any of them, and has none now; another default channel is told by itself. */
+function lostWithoutChannel({ before, after }: Change, name: string): Installed[] {
+  const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name));
+  if (!after.olm.has('v0') || !was || !is || was.defaultChannel !== is.defaultChannel) return [];
+  return withoutChannels(publishedInstallations(before, name)).filter((installed) => {
+    const [old, now] = [before, after].map((world) => endWithoutChannel(world, name, installed));
+    if (!old || !now || old.fails || now.fails || now.hops > 0) return false;
+    const wasOffered = old.hops > 0 && before.isPublished({ package: name, bundle: old.at.name });
+    return wasOffered || (old.arrives && !now.arrives);
+  });
+}
+
+/** Whether a channel no longer has the upgrade that it had: its head moved back, which is told by itself. */
+function losesUpgrade({ before, after }: InstallationChange): boolean {
+  return before.next.kind === 'upgrade' && after.next.kind === 'stays';
+}
 
 /** What keeps a whole channel from having an order, and entries without bundles, are told by rules about the channel. */
 function isToldByOthers(last: UpgradePath['last']): boolean {

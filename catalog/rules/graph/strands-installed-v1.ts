@@ -2,7 +2,7 @@ import type { Channel } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
 import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
+import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { channelIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -14,11 +14,8 @@ export const rule: Rule = {
   summary: 'A change breaks no working installation under OLM v1',
   compare(change, report) {
     const lost = changesUnder(change, 'v1').filter((move) => isLost(move, change));
-    const open = new Set(lost.filter(({ channel }) => channel === '').map(keyOf));
-    // Who is lost without selecting a channel is lost with any.
-    const groups = grouped(
-      lost.filter((move) => move.channel === '' || !open.has(keyOf(move))),
-      (move) => JSON.stringify([move.package, move.channel, wasRefused(move)]),
+    const groups = grouped(eachOnce(lost), (move) =>
+      JSON.stringify([move.package, move.channel, wasRefused(move)]),
     );
     for (const group of groups) reportGroup(change, group, report);
   },
@@ -38,10 +35,6 @@ function wasRefused({ before }: InstallationChange): boolean {
 
 function failsFor({ next }: UpgradePath, code: string): boolean {
   return next.kind === 'fails' && next.reason.code === code;
-}
-
-function keyOf({ package: name, installed }: InstallationChange): string {
-  return JSON.stringify([name, installed.name]);
 }
 
 /** @param group moves out of one package, with one channel selected, that end in the same way */
