@@ -3,9 +3,10 @@
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
-import { correctionOf, fixFor, scalar } from '../olm/foresight/fix.ts';
+import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
+import { scalar } from '../olm/foresight/skipped-links.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
 import { rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';

@@ -10,7 +10,7 @@ export interface Asked {
 
 /** Whether a hint is a fix, a text that says exactly what to write. */
 export function isFix(hint: string | undefined): hint is string {
-  return /^(?:in the entry of |restore the )/.test(hint ?? '');
+  return /^(?:in the entry of |restore the entr(?:y|ies) of )/.test(hint ?? '');
 }
 
 /** The entries of a channel with everything that a text asks for. */

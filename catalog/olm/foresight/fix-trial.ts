@@ -45,11 +45,58 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
       const concerned = arriving.filter(
         ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
       );
-      return [...stuck, ...concerned].every((one) =>
-        one.installed.every((installed) => upgradePathOf(foresight, one, installed).arrives),
+      const graphs = past && { past: past.foresight, written: world.foresight, tried: foresight };
+      return [...stuck, ...concerned].every(
+        (one) =>
+          one.installed.every((installed) => upgradePathOf(foresight, one, installed).arrives) &&
+          (!graphs || keepsStops(graphs, ofPackage, one)),
       );
     },
   };
+}
+
+/** The graph before the change, as it is written, and as it is tried. */
+interface Graphs {
+  readonly past: Foresight;
+  readonly written: Foresight;
+  readonly tried: Foresight;
+}
+
+/**
+ * Whether no upgrade that an edit brings jumps over a version that the past graph made clusters pass, as far as the
+ * channel still has it: a migration may run there. The end of that graph does not count.
+ */
+function keepsStops({ past, written, tried }: Graphs, { channels }: Package, one: Stuck): boolean {
+  const here = one.channel === '' ? [...channels.values()] : [channels.get(one.channel)];
+  const present = new Set(here.flatMap((channel) => channel?.entries.map(({ name }) => name) ?? []));
+  return one.installed.every((installed) => {
+    const to = nextOf(tried, one, installed);
+    if (!to || to.name === nextOf(written, one, installed)?.name) return true;
+    const stop = firstOf(past, one, installed, (at) => present.has(at.name));
+    const isEnd = !stop || !nextOf(past, one, stop);
+    return isEnd || firstOf(tried, one, installed, ({ name }) => name === stop.name) !== undefined;
+  });
+}
+
+function nextOf(foresight: Foresight, of: Following, installed: Installed): Installed | undefined {
+  const { next } = upgradePathOf(foresight, of, installed);
+  return next.kind === 'upgrade' ? next.to : undefined;
+}
+
+/** The first version on an upgrade path that is wanted. */
+function firstOf(
+  foresight: Foresight,
+  of: Following,
+  installed: Installed,
+  isWanted: (at: Installed) => boolean,
+): Installed | undefined {
+  const seen = new Set<string>();
+  let at = nextOf(foresight, of, installed);
+  while (at && !isWanted(at) && !seen.has(at.name)) {
+    seen.add(at.name);
+    at = nextOf(foresight, of, at);
+  }
+  return at && isWanted(at) ? at : undefined;
 }
 
 /** A channel with other entries, most of which are as they were. */

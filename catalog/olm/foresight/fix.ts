@@ -12,6 +12,7 @@ import { isObject } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
 import { type Stuck, type Trial, trialOf, withEntries } from './fix-trial.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
+import { scalar, skippedLinks, unskipText } from './skipped-links.ts';
 import { upgradePathOf, type World } from './world.ts';
 
 export interface Fix {
@@ -177,6 +178,8 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
         channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
       ),
     () => withoutAnyOwnSkips(channel),
+    () => withoutSkippedLinks(channel),
+    () => restoredEdges(channel, old),
     () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: installed }) : []),
     () => (mayFollow && skipsOnlyOlder(head) ? shortestSkips(channel, { head, names, helps }) : []),
     () => (mayFollow ? ranging(channel, head, installed) : []),
@@ -274,12 +277,23 @@ function withoutAnyOwnSkips(channel: Channel): Edit[] {
   return [{ entry: first.name, index: first.index, text, entries }];
 }
 
+/** An entry that skips a link of another entry's chain keeps that link from being offered. */
+function withoutSkippedLinks(channel: Channel): Edit[] {
+  return skippedLinks(channel).map(({ entry, skipped }) =>
+    edited(
+      channel,
+      { ...entry, skips: entry.skips.filter((name) => name !== skipped) },
+      unskipText(entry, skipped),
+    ),
+  );
+}
+
 function trapsIn({ entries }: Channel): Entry[] {
   return entries.filter(({ skips, replaces }) => replaces !== '' && skips.includes(replaces));
 }
 
-function untrapText({ name, replaces }: Entry): string {
-  return `in the entry of ${scalar(name)} remove ${scalar(replaces)} from skips`;
+function untrapText(entry: Entry): string {
+  return unskipText(entry, entry.replaces);
 }
 
 /** One missing link of the chain, from what is older than its entry. */
@@ -325,12 +339,27 @@ function ranging(channel: Channel, head: Entry, installed: readonly Installed[])
   const sorted = [...versions].sort(compareVersions).map(plain);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (head.skipRange !== '' || lowest === undefined || highest === undefined) return [];
-  const skipRange = lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`;
-  return [written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`)];
+  // The last version alone is enough where the others lead to it.
+  const ranges = new Set([`=${highest}`, lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`]);
+  return [...ranges].map((skipRange) =>
+    written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`),
+  );
 }
 
 function plain(version: Version): string {
   return formatVersion({ ...version, build: [] });
+}
+
+/** An edge that an entry had before, as it was. */
+function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
+  const was = new Map(old.map(({ name, replaces }) => [name, replaces]));
+  return channel.entries
+    .flatMap((entry) => {
+      const replaces = was.get(entry.name) ?? '';
+      if (replaces === '' || replaces === entry.replaces) return [];
+      return [written(channel, { ...entry, replaces }, `replaces: ${scalar(replaces)}`)];
+    })
+    .slice(0, TRIED);
 }
 
 /** What was there before, as it was. */
@@ -375,11 +404,6 @@ function edited(channel: Channel, entry: Entry, text: string): Edit {
 
 function flow(names: readonly string[]): string {
   return `[${names.map(scalar).join(', ')}]`;
-}
-
-/** A name as YAML, whatever it is made of. */
-export function scalar(name: string): string {
-  return /^[A-Za-z][A-Za-z0-9._+-]*$/.test(name) ? name : JSON.stringify(name);
 }
 
 function flowEntry({ name, replaces, skips, skipRange }: Entry): string {

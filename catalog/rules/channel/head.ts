@@ -1,6 +1,7 @@
 import { headsOf } from '../../fbc/channel.ts';
 import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
-import { correctionOf, lacks, scalar } from '../../olm/foresight/fix.ts';
+import { correctionOf, lacks } from '../../olm/foresight/fix.ts';
+import { scalar } from '../../olm/foresight/skipped-links.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 

@@ -80,6 +80,50 @@ describe('fixFor', () => {
     );
   });
 
+  const chain = [
+    entry('1.2.0', { replaces: bundleName('1.1.0') }),
+    entry('1.1.0', { replaces: bundleName('1.0.0') }),
+    entry('1.0.0'),
+  ];
+  const past = { versions: ['1.0.0', '1.1.0', '1.2.0'], channels: { a: chain } };
+
+  test('keeps a version that clusters must pass: the link that is skipped is restored', async () => {
+    const head = entry('1.2.1', { replaces: bundleName('1.2.0'), skips: [bundleName('1.1.0')] });
+    const skipRange = '>=1.1.0 <1.2.1';
+    const written = {
+      versions: [...past.versions, '1.2.1'],
+      channels: { a: [{ ...head, skipRange }, ...chain] },
+    };
+    const fix = fixFor(await world(written), stuckAt('1.0.0'), await world(past));
+    expect(fix?.text).toBe('in the entry of p.v1.2.1 remove p.v1.1.0 from skips');
+  });
+
+  const pruned = {
+    versions: ['1.1.0', '1.2.0'],
+    channels: { a: [chain[0] as WrittenEntry, entry('1.1.0', { replaces: 'gone' })] },
+  };
+
+  test('restores the edge that an entry had', async () => {
+    expect(fixFor(await world(pruned), stuckAt('1.0.0'), await world(past))?.text).toBe(
+      'in the entry of p.v1.1.0 set replaces: p.v1.0.0',
+    );
+  });
+
+  test('proposes no jump over a version that clusters had to pass', async () => {
+    const first = entry('1.0.0', { replaces: bundleName('0.9.0') });
+    const longer = {
+      versions: ['0.9.0', ...past.versions],
+      channels: { a: [...chain.slice(0, 2), first, entry('0.9.0')] },
+    };
+    const stuck = stuckAt('0.9.0', '1.0.0');
+    expect(fixFor(await world(pruned), stuck, await world(longer))).toBeUndefined();
+    // Twin: the catalog no longer has what they had to pass.
+    const alone = { versions: ['1.2.0'], channels: { a: [entry('1.2.0', { replaces: 'gone' })] } };
+    expect(fixFor(await world(alone), stuck, await world(longer))?.text).toBe(
+      'in the entry of p.v1.2.0 set skips: [p.v0.9.0, p.v1.0.0, p.v1.1.0]',
+    );
+  });
+
   test('proposes nothing where nobody is stuck', async () => {
     expect(
       fixFor(await world({ versions: ['1.0.0'], channels: { a: [entry('1.0.0')] } }), stuckAt('1.0.0')),
