@@ -56,7 +56,9 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const known = new Set(all.map((one) => JSON.stringify(one)));
   const stuck = installationsIn([after])
     .filter((one) => !known.has(JSON.stringify(one)) && !endOf(after[one.catalog] ?? {}, one).atHead)
-    .filter((one) => !(isKnownProblem(one, all, before) && waitsForProvider(one, after)))
+    .filter(
+      (one) => !(isKnownProblem(one, all, before) && (one.olm === 'v1' || waitsForProvider(one, after))),
+    )
     .map((one) => ({ ...one, harm: 'new and stuck' as const }));
   return [...moved, ...stuck, ...otherContents(states, after)];
 }
