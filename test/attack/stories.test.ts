@@ -153,7 +153,7 @@ test.fails('S06: another title is no reason to check again', async () => {
   expect(story.comments(pull)).toEqual(comments);
 });
 
-test.fails('S07: a commit of two pull requests has the worse status, until one is closed', async () => {
+test('S07: a commit of two pull requests has the worse status, until one is closed', async () => {
   const story = await start();
   const { hub } = story;
   hub.repository.git('branch', 'release-4.19', hub.base());
