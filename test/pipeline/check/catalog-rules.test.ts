@@ -68,26 +68,27 @@ test.each([
   'catalog/etcd/catalog.yaml',
   'configs/etcd/index.yaml',
   'catalog.yaml',
+  'some/where.yaml',
+  'fbc/v4.20/etcd/catalog.yaml',
 ])('a catalog at %s is judged without a policy', async (file) => {
   expect(await checkedAt(file)).toMatchObject({ verdict: 'fail', unchecked: [{ what: '1 new reference' }] });
 });
 
-test.each([
-  ['some/where.yaml', "'some/where.yaml'"],
-  ['fbc/v4.20/etcd/catalog.yaml', "'fbc/{catalog}/{package}/**'"],
-  ['fbc/etcd/catalog', "'fbc/{package}/**'"],
-])('a catalog at %s, where the layout knows of none, never passes', async (file, pattern) => {
-  expect(await checkedAt(file)).toMatchObject({
-    verdict: 'fail',
-    findings: [
-      {
-        rule: 'layout/unmatched',
-        message: expect.stringContaining(`${file} contains catalog blobs`),
-        hint: expect.stringContaining(pattern),
-      },
-    ],
-  });
-});
+test.each([['fbc/etcd/catalog', "'fbc/{package}/**'"]])(
+  'a catalog at %s, where the layout knows of none, never passes',
+  async (file, pattern) => {
+    expect(await checkedAt(file)).toMatchObject({
+      verdict: 'fail',
+      findings: [
+        {
+          rule: 'layout/unmatched',
+          message: expect.stringContaining(`${file} contains catalog blobs`),
+          hint: expect.stringContaining(pattern),
+        },
+      ],
+    });
+  },
+);
 
 test.each([
   ['README.md', 'Write `schema: olm.package`.\n'],
