@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '256bfa4ba67511778e326ce52502fc8f4c7c7885',
+  commit: 'f61e82920ad332a832fd25534c4a0c0be484876b',
 };
 
 const REPOSITORY = 'portolan/portolan';
