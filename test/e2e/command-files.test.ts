@@ -68,7 +68,8 @@ test('publish: from one file, unless it describes or signs the image', () => {
 test.each([['--version'], ['--help'], []])('portolan %s loads little of the program', (...words) => {
   const { files, bytes } = loaded(...words);
   expect(files).toBe(2);
-  expect(bytes).toBeLessThan(30_000);
+  // 28 kB are the overview, with the usage lines of errors.
+  expect(bytes).toBeLessThan(32_000);
 });
 
 test('the version and the list of commands', () => {
