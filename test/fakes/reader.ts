@@ -1,11 +1,12 @@
 /** The program that a confined check runs, built once from the sources; `main` is what it does. */
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
 /** @param main what the program does, in TypeScript, with `serveReader` at hand. @returns the file */
 export function readerFile(main = 'serveReader();'): string {
   // Beside node_modules, so that packages are found.
+  mkdirSync('node_modules/.cache', { recursive: true });
   const folder = mkdtempSync('node_modules/.cache/reader-');
   const outfile = join(process.cwd(), folder, 'reader.mjs');
   buildSync({

@@ -63,7 +63,7 @@ const CONFIG_TEXT = `export default {
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 300_000,
     experimental: { fsModuleCache: true, fsModuleCachePath: '.vite/modules' },
   },
 };
