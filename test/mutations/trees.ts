@@ -75,8 +75,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the policy of the base branch',
     file: 'pipeline/check/check.ts',
-    text: 'await policyAt(objects, base, RULE_IDS)',
-    instead: 'await policyAt(objects, head, RULE_IDS)',
+    text: 'policyAt(repository.objects, base, RULE_IDS)',
+    instead: 'policyAt(repository.objects, head, RULE_IDS)',
     test: FORGE,
   },
   {
