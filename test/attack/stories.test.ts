@@ -11,8 +11,9 @@ import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
 import { POLICY } from '../fakes/gate.ts';
+import { gateRequest } from '../fakes/gate-request.ts';
 import { unpaced } from '../fakes/github/client.ts';
-import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import type { FakePull } from '../fakes/github/forge.ts';
 import { pullPayload } from '../fakes/github/payload.ts';
 import { fakeGitLab, GITLAB_TOKEN } from '../fakes/gitlab.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
@@ -26,7 +27,6 @@ import {
   NAME,
   openStory,
   REPAIRED,
-  requestOf,
   SPLIT,
   type Story,
   WITHOUT_FIRST,
@@ -592,7 +592,7 @@ test('S30: on GitLab, a status that is pending already is no error, and goes bac
   hub.moveBase(SPLIT);
   const fake = await fakeGitLab(hub);
   const client = gitLabClient(fake.api, async () => GITLAB_TOKEN);
-  const request = requestOf(hub, gitLabForge(client, NAME), TOKEN);
+  const request = gateRequest(hub, gitLabForge(client, NAME));
   const pull = hub.open(LAST, { author: 'bob' });
   const states = () => fake.statusesOf(pull.number).map(({ state }) => state);
   pull.labels = ['hold'];
@@ -619,7 +619,7 @@ test('S30: on Gitea, pending comes first, and a failure stays the latest', async
   hub.moveBase({ ...SPLIT, [POLICY_PATH]: `${POLICY}${AUTO}` });
   const fake = await fakeForgejo(hub);
   const client = forgejoClient(fake.api, async () => FORGEJO_TOKEN);
-  const request = requestOf(hub, forgejoForge(client, NAME), TOKEN);
+  const request = gateRequest(hub, forgejoForge(client, NAME));
   const pull = hub.open(HARMFUL, { author: 'bob' });
   await handleGate(pull.number, request);
   const wrote = fake.asked.filter((what) => !what.startsWith('GET '));

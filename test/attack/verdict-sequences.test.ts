@@ -22,8 +22,9 @@ import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
 import { BASE, catalogOf, POLICY } from '../fakes/gate.ts';
+import { gateRequest } from '../fakes/gate-request.ts';
 import { unpaced } from '../fakes/github/client.ts';
-import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import type { FakePull } from '../fakes/github/forge.ts';
 import { fakeGitLab, GITLAB_TOKEN } from '../fakes/gitlab.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 
@@ -315,15 +316,11 @@ class Sequence {
   }
 
   #request(forge: GateForge): GateRequest {
-    return {
-      forge: { ...forge, postFindings: async () => undefined, postComment: async () => true },
-      source: { url: `${this.#scene.hub.forge.url}/example/catalogs.git` },
-      token: TOKEN,
-      git: { searchPath: process.env['PATH'] },
-      registries: {},
-      now: new Date('2026-01-01T00:00:00Z'),
-      log: () => undefined,
-    };
+    return gateRequest(this.#scene.hub, {
+      ...forge,
+      postFindings: async () => undefined,
+      postComment: async () => true,
+    });
   }
 
   /** A request fails. What could be said before it must be right already. */

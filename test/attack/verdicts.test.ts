@@ -11,8 +11,9 @@ import { gateGroup } from '../../pipeline/github/group.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
+import { gateRequest } from '../fakes/gate-request.ts';
 import { unpaced } from '../fakes/github/client.ts';
-import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import type { FakePull } from '../fakes/github/forge.ts';
 import { fakeGitLab, GITLAB_TOKEN } from '../fakes/gitlab.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import type { Files } from '../fakes/repository.ts';
@@ -37,23 +38,11 @@ afterEach(async () => {
   expect(opened?.forge.defects).toEqual([]);
 });
 
-function requestOf(hub: Hub, forge: GateForge, token: string): GateRequest {
-  return {
-    forge,
-    source: { url: `${hub.forge.url}/example/catalogs.git` },
-    token,
-    git: { searchPath: process.env['PATH'] },
-    registries: {},
-    now: new Date('2026-01-01T00:00:00Z'),
-    log: (line) => void hub.log.push(line),
-  };
-}
-
 const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   GitHub: async () => {
     const hub = await openHub();
     const github = unpaced(hub.forge);
-    const request = requestOf(hub, gitHubForge({ github, repository: NAME }), TOKEN);
+    const request = gateRequest(hub, gitHubForge({ github, repository: NAME }));
     return {
       hub,
       request: {
@@ -69,7 +58,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const client = forgejoClient(fake.api, async () => FORGEJO_TOKEN);
     return {
       hub,
-      request: requestOf(hub, forgejoForge(client, NAME), TOKEN),
+      request: gateRequest(hub, forgejoForge(client, NAME)),
       statuses: ({ head }) => fake.statuses.filter(({ sha }) => sha === head),
     };
   },
@@ -79,7 +68,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const client = gitLabClient(fake.api, async () => GITLAB_TOKEN);
     return {
       hub,
-      request: requestOf(hub, gitLabForge(client, NAME), TOKEN),
+      request: gateRequest(hub, gitLabForge(client, NAME)),
       statuses: ({ number }) =>
         fake.statusesOf(number).map((one) => ({ ...one, state: FROM_GITLAB[one.state] ?? one.state })),
     };

@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import { pullChecker } from '../../functions/app.ts';
 import type { GateRequest } from '../../functions/gate.ts';
 import { receive } from '../../functions/receive.ts';
-import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
@@ -11,6 +10,7 @@ import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from './folder.ts';
 import { bundle, documents, POLICY } from './gate.ts';
+import { gateRequest } from './gate-request.ts';
 import { unpaced } from './github/client.ts';
 import { type FakePull, TOKEN } from './github/forge.ts';
 import type { Asked } from './github/server.ts';
@@ -113,22 +113,10 @@ export async function openStory(policy = ''): Promise<Story> {
   return storyOf(hub, gitHubRequest(hub));
 }
 
-export function requestOf(hub: Hub, forge: GateForge, token: string): GateRequest {
-  return {
-    forge,
-    source: { url: `${hub.forge.url}/${REPOSITORY}.git` },
-    token,
-    git: { searchPath: process.env['PATH'] },
-    registries: {},
-    now: new Date('2026-01-01T00:00:00Z'),
-    log: (line) => void hub.log.push(line),
-  };
-}
-
 function gitHubRequest(hub: Hub): GateRequest {
   const github = unpaced(hub.forge);
   return {
-    ...requestOf(hub, gitHubForge({ github, repository: NAME }), TOKEN),
+    ...gateRequest(hub, gitHubForge({ github, repository: NAME })),
     gateGroup: (ports, group) => gateGroup({ ...ports, github, repository: NAME }, group),
   };
 }

@@ -4,10 +4,8 @@ import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
-import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { catalogOf } from '../fakes/gate.ts';
-import { unpaced } from '../fakes/github/client.ts';
-import { TOKEN } from '../fakes/github/forge.ts';
+import { gateRequest } from '../fakes/gate-request.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { readerFile } from '../fakes/reader.ts';
 
@@ -18,17 +16,7 @@ let hub: Hub;
 let request: GateRequest;
 beforeEach(async () => {
   hub = await openHub();
-  const log = (line: string): void => void hub.log.push(line);
-  const repository = { owner: 'example', repo: 'catalogs' };
-  request = {
-    forge: gitHubForge({ github: unpaced(hub.forge), repository }),
-    source: { url: `${hub.forge.url}/example/catalogs.git` },
-    token: TOKEN,
-    git: { searchPath: process.env['PATH'] },
-    registries: {},
-    now: new Date('2026-01-01T00:00:00Z'),
-    log,
-  };
+  request = gateRequest(hub);
 });
 afterEach(async () => {
   await hub.close();

@@ -2,12 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
-import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
-import { unpaced } from '../fakes/github/client.ts';
-import { TOKEN } from '../fakes/github/forge.ts';
+import { gateRequest } from '../fakes/gate-request.ts';
 import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { labelledImage } from '../fakes/labelled-image.ts';
@@ -17,19 +15,7 @@ let hub: Hub;
 let request: GateRequest;
 beforeEach(async () => {
   hub = await openHub();
-  const log = (line: string): void => void hub.log.push(line);
-  request = {
-    forge: gitHubForge({
-      github: unpaced(hub.forge),
-      repository: { owner: 'example', repo: 'catalogs' },
-    }),
-    source: { url: `${hub.forge.url}/example/catalogs.git` },
-    token: TOKEN,
-    git: { searchPath: process.env['PATH'] },
-    registries: {},
-    now: new Date('2026-01-01T00:00:00Z'),
-    log,
-  };
+  request = gateRequest(hub);
 });
 afterEach(async () => {
   await hub.close();

@@ -1,22 +1,10 @@
 /** Merges that a law once found: what harms somebody who selects one channel, or none, and what harms nobody. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Finding } from '../../catalog/finding.ts';
-import { check } from '../../pipeline/check/check.ts';
-import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
-import { makeRepository, type TestRepository } from '../fakes/repository.ts';
-import { commitsOf, type Entry, type Package, type State } from './repository-state.ts';
+import { graphErrors } from './graph-errors.ts';
+import type { Entry, Package, State } from './repository-state.ts';
 
-let disk: TestRepository;
-let repository: Repository;
-beforeAll(async () => {
-  disk = makeRepository();
-  disk.commit({ 'README.md': '# catalogs' });
-  repository = await openRepository(disk.directory, { searchPath: process.env['PATH'] ?? '' });
-});
-afterAll(async () => {
-  await repository.close();
-  disk.remove();
-});
+const errorsAfter = graphErrors();
 
 function of(channels: Readonly<Record<string, readonly Entry[]>>, more: Partial<Package> = {}): Package {
   return { defaultChannel: 'stable', channels, rebuilt: [], deprecated: [], requires: {}, ...more };
@@ -34,10 +22,8 @@ async function errorsOf(before: State, after: State): Promise<string[]> {
   return [...new Set((await findingsOf(before, after)).map(({ rule }) => rule))].sort();
 }
 
-async function findingsOf(before: State, after: State): Promise<Finding[]> {
-  const [head = '', base = ''] = disk.chain(...commitsOf([before, after])).reverse();
-  const { findings } = await check(repository, { base, head, today: '2026-01-01' });
-  return findings.filter(({ rule, severity }) => rule.startsWith('graph/') && severity === 'error');
+function findingsOf(before: State, after: State): Promise<readonly Finding[]> {
+  return errorsAfter([before, after]);
 }
 
 const FAST = chain('1.0.0', '1.1.0', '1.2.0');

@@ -5,33 +5,17 @@
  * 2. A merge after which none is worse off has no error of such a rule.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { check } from '../../pipeline/check/check.ts';
-import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
-import { makeRepository, type TestRepository } from '../fakes/repository.ts';
+import { expect, test } from 'vitest';
 import { runs } from '../fakes/runs.ts';
 import { type Story, statesOf, story } from './edits.ts';
+import { graphErrors } from './graph-errors.ts';
 import { type WorseOff, worseOff } from './oracle.ts';
-import { commitsOf } from './repository-state.ts';
 
-let disk: TestRepository;
-let repository: Repository;
-beforeAll(async () => {
-  disk = makeRepository();
-  disk.commit({ 'README.md': '# catalogs' });
-  repository = await openRepository(disk.directory, { searchPath: process.env['PATH'] ?? '' });
-});
-afterAll(async () => {
-  await repository.close();
-  disk.remove();
-});
+const errorsAfter = graphErrors();
 
 /** The rules that fail a merge. */
 async function errorsOf(one: Story): Promise<readonly string[]> {
-  const [head = '', base = ''] = disk.chain(...commitsOf(statesOf(one))).reverse();
-  const { findings } = await check(repository, { base, head, today: '2026-01-01' });
-  const errors = findings.filter(({ rule, severity }) => rule.startsWith('graph/') && severity === 'error');
-  return errors.map(({ rule }) => rule);
+  return (await errorsAfter(statesOf(one))).map(({ rule }) => rule);
 }
 
 function harmOf(one: Story): readonly WorseOff[] {
