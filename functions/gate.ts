@@ -13,7 +13,7 @@ import {
   gateHead,
   type Head,
   headsOf,
-  leaveReason,
+  leaveError,
   markPending,
   type Selection,
 } from '../pipeline/forge/head.ts';
@@ -147,7 +147,8 @@ async function sayGroup(
     log(`skipped: ${outcome.why}`);
     return [];
   } catch (error) {
-    throw await reasonLeft(ports.forge, head, error);
+    await leaveError(ports.forge, [head], { error, link: undefined });
+    throw error;
   }
 }
 
@@ -182,20 +183,9 @@ async function checkHead(
     for (const report of reports) await post(forge, report, log);
     return reports;
   } catch (error) {
-    throw await reasonLeft(forge, head, error);
+    await leaveError(forge, [head], { error, link: undefined });
+    throw error;
   }
-}
-
-/** The error, after the status says it. What was wrong first is what is told, also where the forge takes no status. */
-async function reasonLeft(
-  forge: GateForge,
-  head: Pick<Head, 'commit' | 'pulls'>,
-  error: unknown,
-): Promise<unknown> {
-  if (!(error instanceof PipelineError)) return error;
-  const why = `the check could not be completed: ${error.message}`;
-  await leaveReason(forge, head, { why, link: undefined }).catch(() => undefined);
-  return error;
 }
 
 async function post(forge: GateForge, report: CheckReport, log: (line: string) => void): Promise<void> {

@@ -6,7 +6,7 @@ import { info, setFailed, setOutput } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { ForgePorts } from '../forge/gate.ts';
-import { gateAgain, type Head, leaveReason, markPending } from '../forge/head.ts';
+import { gateAgain, type Head, leaveError, leaveReason, markPending } from '../forge/head.ts';
 import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
@@ -147,11 +147,7 @@ async function orReason(
   try {
     await act();
   } catch (error) {
-    if (error instanceof PipelineError && !inputs.dryRun) {
-      const why = `the check could not be completed: ${error.message}`;
-      for (const head of heads)
-        await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.says.link }).catch(() => undefined);
-    }
+    if (!inputs.dryRun) await leaveError(hubOf(inputs, forge), heads, { error, link: inputs.says.link });
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** The gate of a commit: every open pull request that has it as its head is checked, because they share one status. */
 import type { CheckReport } from '../check/report.ts';
+import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
 import type { GateForge, HeadStatus, OpenPull } from './forge.ts';
 import { type ForgePorts, type GateRequest, gatePullRequest, governing } from './gate.ts';
@@ -102,6 +103,20 @@ export async function gateHead(
   return reports.map((report) =>
     report.request ? { ...report, request: { ...report.request, ungated } } : report,
   );
+}
+
+/**
+ * Where a check ended with an error: the status says it, for what people can mend. What was wrong first is what counts, also
+ * where the forge takes no status.
+ */
+export async function leaveError(
+  forge: Pick<GateForge, 'postStatus' | 'readStatuses'>,
+  heads: readonly Pick<Head, 'commit' | 'pulls'>[],
+  { error, link }: { readonly error: unknown; readonly link: string | undefined },
+): Promise<void> {
+  if (!(error instanceof PipelineError)) return;
+  const why = `the check could not be completed: ${error.message}`;
+  for (const head of heads) await leaveReason(forge, head, { why, link }).catch(() => undefined);
 }
 
 /** Where a run ended early: the status stays pending, with the reason, unless another run has said something since. */
