@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'f61e82920ad332a832fd25534c4a0c0be484876b',
+  commit: '487bd00ba811dd7ba39d5ae1a020c39afbc567a9',
 };
 
 const REPOSITORY = 'portolan/portolan';
