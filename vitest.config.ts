@@ -9,7 +9,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['test/**/*.test.ts'],
     // Suites that need tools or data beyond Node and git run by themselves: see .ci/run.
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**', 'test/mutations/**'],
-    globalSetup: ['test/fakes/memory-disk.ts'],
+    globalSetup: ['scripts/rule-lists.mjs', 'test/fakes/memory-disk.ts'],
     isolate: false,
     experimental: { fsModuleCache: true },
     // Starting git copies the page tables of the process that starts it: a thread's would be those of all workers.

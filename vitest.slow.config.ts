@@ -3,7 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 /** Suites that start servers, need tools, or take their time: what .ci/run adds to npm test. */
 const config: ViteUserConfig = defineConfig({
   test: {
-    globalSetup: ['test/fakes/memory-disk.ts'],
+    globalSetup: ['scripts/rule-lists.mjs', 'test/fakes/memory-disk.ts'],
     include: ['test/{e2e,attack,fuzz,mutations}/**/*.test.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,

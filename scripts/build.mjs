@@ -14,8 +14,10 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { compiledSchemas } from './compiled-schemas.mjs';
+import { writeRuleLists } from './rule-lists.mjs';
 import { bundledPackages, noticesText } from './third-party.mjs';
 
+writeRuleLists();
 const built = [];
 const metafiles = [];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { writeRuleLists } from './rule-lists.mjs';
 
+writeRuleLists();
 const [out = 'dist/playground.html'] = process.argv.slice(2);
 const [script, worker, style] = await Promise.all([
   bundled('playground/main.ts'),

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
+import { writeRuleLists } from './rule-lists.mjs';
 
 const [program, ...programArguments] = process.argv.slice(2);
 if (program === undefined) {
@@ -14,6 +15,7 @@ const folder = resolve('node_modules/.cache/portolan');
 mkdirSync(folder, { recursive: true });
 const outfile = join(folder, `${basename(program, '.ts')}-${process.pid}.mjs`);
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+writeRuleLists();
 buildSync({
   entryPoints: [program],
   outfile,

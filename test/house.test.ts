@@ -3,7 +3,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import * as library from '../catalog/index.ts';
+import { CATALOG_RULES } from '../catalog/rules/catalog.ts';
 import { RULES } from '../catalog/rules/index.ts';
+import { INSPECTION_RULES } from '../catalog/rules/inspection.ts';
 
 /** Every source file of the layers, with what it imports. */
 const sources = ['catalog', 'pipeline', 'functions', 'playground']
@@ -243,10 +245,12 @@ const ELSEWHERE = [
 
 describe('rules', () => {
   test.each(RULES.map((rule) => [rule.id, rule] as const))(
-    '%s has its file, its fixtures and its place in the docs',
+    '%s has its file or row, its fixtures and its place in the docs',
     (id, rule) => {
       expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*$/);
-      expect(existsSync(`catalog/rules/${id}.ts`)).toBe(true);
+      const table = `catalog/rules/${id.split('/')[0]}/table.ts`;
+      const isRow = existsSync(table) && readFileSync(table, 'utf8').includes(`    id: '${id}',`);
+      expect([isRow, existsSync(`catalog/rules/${id}.ts`)].filter(Boolean)).toHaveLength(1);
       expect(readFileSync('docs/rules.md', 'utf8')).toContain(`\`${id}\``);
       expect(rule.summary).toMatch(/^[A-Z].*[^.]$/);
       const fixtures = existsSync(`test/rules/${id}`) ? readdirSync(`test/rules/${id}`) : [];
@@ -266,6 +270,14 @@ describe('rules', () => {
         expect(`${name} ${rule}`).toMatch(/^- Fix: \S/m);
       }
     }
+  });
+
+  test('the shorter lists have what they are for, by id', () => {
+    const catalogs = RULES.filter(
+      ({ id, check, bundleCheck }) => check ?? bundleCheck ?? id.startsWith('fbc/'),
+    );
+    expect(CATALOG_RULES).toEqual(catalogs);
+    expect(INSPECTION_RULES).toEqual(RULES.filter(({ inspect }) => inspect));
   });
 
   test('no two rules have one id', () => expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length));

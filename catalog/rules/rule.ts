@@ -1,6 +1,6 @@
 /**
- * Rules: one file a rule, one thing a rule. A rule looks at a catalog as a whole and
- * reports every defect that it finds, each at its place.
+ * Rules: one thing a rule. A rule that looks at a catalog as a whole has a file; those that
+ * look at one bundle, or that others report, are rows in the table of their kind (`table.ts`).
  */
 import type { Inspected } from '../bundle/inspect.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
@@ -12,7 +12,7 @@ import type { ResolvedReferences } from '../references/lookup.ts';
 export { quoted } from '../names.ts';
 
 export interface Rule {
-  /** `<kind>/<defect>`, which is also the path of the rule's file and fixtures. */
+  /** `<kind>/<defect>`, which is also the path of the rule's fixtures and, unless it is a row of a table, of its file. */
   readonly id: string;
   /** What a finding of the rule means unless a policy says otherwise. */
   readonly severity: Severity;
@@ -55,6 +55,12 @@ export type Details = Pick<
 
 /** A policy's word on a rule. */
 export type SeverityOf = (rule: Rule) => Severity | 'off';
+
+/** Rules in the order of their ids. */
+export function byId(rules: readonly Rule[]): readonly Rule[] {
+  // A dot behind the id: `crd/scale-status` comes before `crd/scale`, as their files did.
+  return rules.toSorted((a, b) => (`${a.id}.` < `${b.id}.` ? -1 : 1));
+}
 
 /** Runs all checks of rules over a catalog. Findings are sorted, the worst first. */
 export function runRules(

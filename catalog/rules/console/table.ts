@@ -1,0 +1,97 @@
+import {
+  checkApiFields,
+  checkDescriptors,
+  checkFeatures,
+  checkFeaturesPresent,
+  checkInfrastructure,
+  checkInitialization,
+  checkInternalObjects,
+  checkNamespaceTemplate,
+  checkPlatformLabelNames,
+  checkPresentation,
+  checkSubscriptions,
+  checkSuggestedNamespace,
+} from '../bundle-checks/console.ts';
+import type { Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'console/api-fields',
+    severity: 'warning',
+    summary: 'Owned and required APIs have a name, a version, a kind, a display name and a description',
+    fix: 'set name, version, kind, displayName and description for every API',
+    inspect: checkApiFields,
+  },
+  {
+    id: 'console/descriptor',
+    severity: 'warning',
+    summary: 'Descriptors have a path, and their x-descriptors are URNs',
+    fix: 'path: size, x-descriptors: ["urn:alm:descriptor:com.tectonic.ui:podCount"]',
+    inspect: checkDescriptors,
+  },
+  {
+    id: 'console/feature',
+    severity: 'warning',
+    summary: 'Feature annotations are known to consoles, and are true or false',
+    inspect: checkFeatures,
+  },
+  {
+    id: 'console/features-missing',
+    severity: 'info',
+    summary: 'A ClusterServiceVersion declares each feature as true or false',
+    opm: [`required annotation missing: features.operators.openshift.io/F`],
+    inspect: checkFeaturesPresent,
+  },
+  {
+    id: 'console/infrastructure',
+    severity: 'warning',
+    summary: 'Infrastructure features are a JSON list of features that consoles know',
+    inspect: checkInfrastructure,
+  },
+  {
+    id: 'console/initialization',
+    severity: 'warning',
+    summary: 'The resource that initialises an operator is one object of an owned API',
+    fix: 'use one JSON object of an API that the ClusterServiceVersion owns',
+    inspect: checkInitialization,
+  },
+  {
+    id: 'console/internal-objects',
+    severity: 'warning',
+    summary: 'Internal objects are CRDs that the ClusterServiceVersion owns',
+    inspect: checkInternalObjects,
+  },
+  {
+    id: 'console/namespace-template',
+    severity: 'warning',
+    summary: 'The template of the suggested namespace is a Namespace',
+    fix: '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "etcd"}}',
+    inspect: checkNamespaceTemplate,
+  },
+  {
+    id: 'console/namespace',
+    severity: 'warning',
+    summary: 'The suggested namespace has a valid name',
+    fix: 'operatorframework.io/suggested-namespace: etcd-operator',
+    inspect: checkSuggestedNamespace,
+  },
+  {
+    id: 'console/platform-label',
+    severity: 'warning',
+    summary: 'Platform labels name known platforms and have the value supported',
+    inspect: checkPlatformLabelNames,
+  },
+  {
+    id: 'console/presentation',
+    severity: 'warning',
+    summary: 'An operator has a description, keywords, maintainers, a maturity and a capability level',
+    fix: 'set description, keywords, maintainers, maturity and the annotation capabilities',
+    inspect: checkPresentation,
+  },
+  {
+    id: 'console/subscription',
+    severity: 'warning',
+    summary: 'Valid subscriptions are a JSON list of strings',
+    inspect: checkSubscriptions,
+  },
+];

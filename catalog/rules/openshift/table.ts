@@ -1,0 +1,60 @@
+import {
+  checkMaxVersion,
+  checkMaxVersionForRemoved,
+  checkScc,
+  checkVersionsLabel,
+  checkVersionsRange,
+} from '../bundle-checks/openshift.ts';
+import type { Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'openshift/max-version-needed',
+    severity: 'error',
+    summary: 'A bundle with removed APIs keeps clusters on an OpenShift version that still has them',
+    opm: [
+      'csv.Annotations not specified olm.maxOpenShiftVersion for an OCP version < 4.9. …',
+      'olm.maxOpenShiftVersion csv.Annotations not specified with an OCP version lower than 4.9. …',
+    ],
+    inspect: checkMaxVersionForRemoved,
+  },
+  {
+    id: 'openshift/max-version',
+    severity: 'error',
+    summary: 'The property olm.maxOpenShiftVersion is an OpenShift minor version',
+    fix: '"value": "4.16"',
+    opm: [
+      'csv.Annotations.olm.properties has an invalid value. …',
+      'csv.Annotations has an invalid value specified for olm.properties. …',
+    ],
+    inspect: checkMaxVersion,
+  },
+  {
+    id: 'openshift/scc',
+    severity: 'info',
+    summary: 'Reviewers are told when a bundle needs OpenShift security context constraints',
+    opm: ['securityConstraint: N'],
+    inspect: checkScc,
+  },
+  {
+    id: 'openshift/versions-label',
+    severity: 'error',
+    summary: 'A bundle with APIs that OpenShift 4.9 removed is labelled for earlier versions',
+    opm: [
+      'invalid syntax (L) for (com.redhat.openshift.versions)',
+      'unable to get the range informed on com.redhat.openshift.versions',
+    ],
+    inspect: checkVersionsLabel,
+  },
+  {
+    id: 'openshift/versions-range',
+    severity: 'error',
+    summary: 'The OpenShift versions of a bundle are a valid range that agrees with olm.maxOpenShiftVersion',
+    opm: [
+      'unable to parse the version: malformed range: R',
+      'unable to parse the value (V) on (R): …',
+      'the olm.maxOpenShiftVersion annotation with the value V to block the cluster upgrade is incompatible with the versions where this solutions should be distributed',
+    ],
+    inspect: checkVersionsRange,
+  },
+];
