@@ -16,6 +16,7 @@ import { build } from 'esbuild';
 import { compiledSchemas } from './compiled-schemas.mjs';
 import { writeRuleLists } from './rule-lists.mjs';
 import { bundledPackages, noticesText } from './third-party.mjs';
+import { threadPrograms } from './thread-programs.mjs';
 
 writeRuleLists();
 const built = [];
@@ -32,7 +33,7 @@ const common = {
   // encodings, which signing has for pages that are not UTF-8; and SQLite, a megabyte for old index
   // images alone, which only those have who have installed the package.
   external: ['xmlbuilder2', 'iconv-lite', 'sql.js'],
-  plugins: [compiledSchemas],
+  plugins: [compiledSchemas, threadPrograms(metafiles)],
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
 };
 

@@ -9,6 +9,12 @@ const MINUTE = 60_000;
 
 type Check = () => Promise<boolean>;
 
+export interface Attempt {
+  readonly address: string;
+  /** Name and password in one: the same of an address is checked once at a time. */
+  readonly what: string;
+}
+
 interface Waiting {
   readonly check: Check;
   readonly done: (result: Promise<boolean>) => void;
@@ -20,10 +26,47 @@ interface Waiting {
  * @returns what runs a check for an address
  * @throws PipelineError `rate-limited` after too many wrong passwords, or while too many addresses wait
  */
-export function passwordAttempts(): (address: string, check: Check) => Promise<boolean> {
+export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<boolean> {
+  /** When each address was wrong; the one that was wrong last comes last. */
   const failures = new Map<string, number[]>();
-  /** Checks of an address that wait or run. */
-  const open = new Map<string, number>();
+  /** Checks of each address that wait or run, by what they check. */
+  const open = new Map<string, Map<string, Promise<boolean>>>();
+  const inTurn = turns();
+  return async ({ address, what }, check) => {
+    const own = open.get(address) ?? new Map<string, Promise<boolean>>();
+    // Clients send a password with several requests at once.
+    const same = own.get(what);
+    if (same) return same;
+    const since = Date.now() - MINUTE;
+    const recent = (failures.get(address) ?? []).filter((time) => time > since);
+    const isTooMany = recent.length + own.size >= MOST_WRONG;
+    if (isTooMany || (own.size === 0 && open.size >= MOST_WAITING))
+      throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');
+    const result = settled(inTurn(address, check), (isRight) => {
+      // At once: a check that has failed counts without a gap.
+      own.delete(what);
+      if (own.size === 0) open.delete(address);
+      forgetOld(failures, since);
+      if (!isRight) countFailure(failures, address);
+    });
+    open.set(address, own.set(what, result));
+    return result;
+  };
+}
+
+/** @param end told whether it was right; a check that could not be made counts as wrong */
+async function settled(result: Promise<boolean>, end: (isRight: boolean) => void): Promise<boolean> {
+  let isRight = false;
+  try {
+    isRight = await result;
+  } finally {
+    end(isRight);
+  }
+  return isRight;
+}
+
+/** Runs one check at a time; addresses take turns. */
+function turns(): (address: string, check: Check) => Promise<boolean> {
   const waiting = new Map<string, Waiting[]>();
   let isRunning = false;
   const run = async (): Promise<void> => {
@@ -36,28 +79,12 @@ export function passwordAttempts(): (address: string, check: Check) => Promise<b
     }
     isRunning = false;
   };
-  return async (address, check) => {
-    const since = Date.now() - MINUTE;
-    const recent = (failures.get(address) ?? []).filter((time) => time > since);
+  return (address, check) => {
     const own = waiting.get(address) ?? [];
-    const unsettled = open.get(address) ?? 0;
-    const isTooMany = recent.length + unsettled >= MOST_WRONG;
-    if (isTooMany || (own.length === 0 && waiting.size >= MOST_WAITING))
-      throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');
     const result = new Promise<boolean>((done) => own.push({ check, done }));
     waiting.set(address, own);
-    open.set(address, unsettled + 1);
     void run();
-    let isRight = false;
-    try {
-      isRight = await result;
-    } finally {
-      // At once: a check that has failed counts without a gap.
-      settle(open, address);
-      forgetOld(failures, since);
-      if (!isRight) failures.set(address, [...(failures.get(address) ?? []), Date.now()]);
-    }
-    return isRight;
+    return result;
   };
 }
 
@@ -72,12 +99,15 @@ function nextOf(waiting: Map<string, Waiting[]>): Waiting | undefined {
   return next;
 }
 
-function settle(open: Map<string, number>, address: string): void {
-  const left = (open.get(address) ?? 1) - 1;
-  if (left === 0) open.delete(address);
-  else open.set(address, left);
+function countFailure(failures: Map<string, number[]>, address: string): void {
+  const times = [...(failures.get(address) ?? []), Date.now()].slice(-MOST_WRONG);
+  failures.delete(address);
+  failures.set(address, times);
 }
 
 function forgetOld(failures: Map<string, number[]>, since: number): void {
-  for (const [address, times] of failures) if ((times.at(-1) ?? 0) <= since) failures.delete(address);
+  for (const [address, times] of failures) {
+    if ((times.at(-1) ?? 0) > since) return;
+    failures.delete(address);
+  }
 }

@@ -3,33 +3,40 @@
  *
  * @see https://distribution.github.io/distribution/about/configuration/#htpasswd
  */
-import { createHash } from 'node:crypto';
-import { compare } from 'bcryptjs';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PipelineError } from '../../../error.ts';
 import { networkOf } from '../../../server-limits.ts';
 import type { PasswordCheck } from './access.ts';
 import { passwordAttempts } from './attempts.ts';
+import { passwordThread } from './password-thread.ts';
+
+/** Highest cost of a hash: a comparison doubles with each, and takes about a second with this one. */
+const HIGHEST_COST = 14;
 
 /**
  * Reads the accounts of an htpasswd file.
  *
  * @param path to name in errors
  * @returns whether a password is the one of a name
- * @throws PipelineError `usage` for a line that is not an account, or not in bcrypt
+ * @throws PipelineError `usage` for a line that is not an account, not in bcrypt, or too costly to compare
  */
 export function htpasswdAccounts(text: string, path: string): PasswordCheck {
   const hashes = hashesIn(text, path);
   // A password costs a tenth of a second; clients send it with every request.
-  const proven = new Map<string, string>();
+  const proven = new Map<string, Buffer>();
   const attempts = passwordAttempts();
+  const compare = passwordThread();
+  const key = randomBytes(32);
   const [some = ''] = hashes.values();
   return async (name, password, address) => {
     const hash = hashes.get(name);
-    const digest = createHash('sha256').update(`${hash} ${password}`).digest('hex');
-    if (hash !== undefined && proven.get(name) === digest) return true;
+    const digest = createHmac('sha256', key).update(password).digest();
+    const known = proven.get(name);
+    if (known && timingSafeEqual(known, digest)) return true;
+    const attempt = { address: networkOf(address), what: `${name}:${digest.toString('hex')}` };
     // A name that is unknown takes as long.
     const isRight = await attempts(
-      networkOf(address),
+      attempt,
       async () => (await compare(password, hash ?? some)) && hash !== undefined,
     );
     if (isRight) proven.set(name, digest);
@@ -41,10 +48,16 @@ function hashesIn(text: string, path: string): Map<string, string> {
   const hashes = new Map<string, string>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [, name, hash] = /^([^:]+):(\$2[aby]\$\d\d\$[./0-9A-Za-z]{53})$/.exec(line) ?? [];
+    const [, name, hash, cost] = /^([^:]+):(\$2[aby]\$(\d\d)\$[./0-9A-Za-z]{53})$/.exec(line) ?? [];
     if (name === undefined || hash === undefined) {
       throw new PipelineError('usage', `${path}:${i + 1} is not an account with a bcrypt password`, {
         hint: `write it with: htpasswd -B ${path} NAME`,
+      });
+    }
+    if (Number(cost) > HIGHEST_COST) {
+      const message = `${path}:${i + 1} has a password of cost ${Number(cost)}, more than ${HIGHEST_COST}`;
+      throw new PipelineError('usage', message, {
+        hint: `write it with: htpasswd -B -C 10 ${path} NAME`,
       });
     }
     hashes.set(name, hash);

@@ -72,6 +72,11 @@ export interface RunningRegistry {
 
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
+/** Slowest body: from `after` ms on, so many bytes per ms on average. A large blob over a slow line may take hours. */
+const SLOWEST = { after: 60_000, bytes: 0.1 };
+/** How long a body that nobody reads may go on when the answer has gone out, in ms. */
+const UNREAD = 60_000;
+
 /** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
   refuseOpenRegistry(options);
@@ -129,7 +134,7 @@ function newServer({ tls }: RegistryOptions, listener: RequestListener): Server 
   const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
   const server = tls ? createSecureServer({ ...tls, ...timing }, listener) : createServer(timing, listener);
   limitConnections(server, { total: 2000, perAddress: 250, beyond: 'refuse' });
-  // A large blob over a slow line may take hours; silence may not.
+  // Not for the body, which `SLOWEST` limits; silence ends sooner.
   server.requestTimeout = 0;
   server.timeout = 120_000;
   server.keepAliveTimeout = 60_000;
@@ -152,9 +157,12 @@ async function serve(
 ): Promise<void> {
   let received = 0;
   const body = (async function* counted() {
+    const began = Date.now();
     // Not destroyed when reading ends early: the answer goes out over the same connection.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       received += chunk.length;
+      const elapsed = Date.now() - began;
+      if (elapsed > SLOWEST.after && received < elapsed * SLOWEST.bytes) request.destroy();
       yield chunk;
     }
   })();
@@ -162,13 +170,18 @@ async function serve(
   const method = request.method ?? '';
   const reply = await answer(registry, options, { request, body });
   // What of a body was not read must not be taken for the next request.
-  if (!request.readableEnded && request.headers['content-length'] !== '0') request.resume();
+  if (!request.readableEnded && request.headers['content-length'] !== '0') discard(request);
   const sent = await write(response, reply, method !== 'HEAD').catch(() => {
     // A head that cannot be written. One request must not end the process.
     response.destroy();
     return 0;
   });
   options.onRequest?.({ method, url: request.url ?? '', status: reply.status, received, sent });
+}
+
+function discard(request: IncomingMessage): void {
+  const end = setTimeout(() => request.socket.destroy(), UNREAD);
+  request.once('close', () => clearTimeout(end)).resume();
 }
 
 async function answer(

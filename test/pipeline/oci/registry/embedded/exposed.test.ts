@@ -1,5 +1,7 @@
 /** The embedded registry as a server that strangers reach: names in headers and paths, passwords, addresses. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference } from '../../../../../catalog/reference.ts';
@@ -108,14 +110,83 @@ test('attack 49: checks take turns by address, and an address may try again afte
     order.push(from);
     return false;
   };
-  const tried = Array.from({ length: 11 }, () => attempts('a', wrong('a')));
-  const other = attempts('b', wrong('b'));
+  const tried = Array.from({ length: 11 }, (_, i) => attempts({ address: 'a', what: `${i}` }, wrong('a')));
+  const other = attempts({ address: 'b', what: '1' }, wrong('b'));
   const results = await Promise.allSettled([...tried, other]);
   expect(results.filter(({ status }) => status === 'rejected').length).toBeLessThanOrEqual(1);
   expect(order.indexOf('b')).toBeLessThanOrEqual(2);
-  await expect(attempts('a', wrong('a'))).rejects.toMatchObject({ code: 'rate-limited' });
+  const again = { address: 'a', what: 'again' };
+  await expect(attempts(again, wrong('a'))).rejects.toMatchObject({ code: 'rate-limited' });
   vi.setSystemTime(Date.now() + 61_000);
-  expect(await attempts('a', async () => true)).toBe(true);
+  expect(await attempts(again, async () => true)).toBe(true);
+});
+
+test('attack 49: a password that several requests bring at once is compared once, and all get their answer', async () => {
+  const check = htpasswdAccounts(ACCOUNT, 'accounts');
+  const asked = Array.from({ length: 30 }, () => check('u', 'p', '192.0.2.1'));
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
+});
+
+test('attack 49: other requests are served while a password is compared', async () => {
+  // What `htpasswd -nbB -C 12 u p` printed.
+  const costly = 'u:$2y$12$sD4P9LyhJZkCLimhiIgszOVsDBLh4bR788zBNn1PbWcKzdyoHvady\n';
+  const check = htpasswdAccounts(costly, 'accounts');
+  let isDone = false;
+  const done = check('u', 'wrong', '192.0.2.1').then((isRight) => {
+    isDone = true;
+    return isRight;
+  });
+  let turns = 0;
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  expect(await done).toBe(false);
+  // Slices in this thread would be fewer than ten.
+  expect(turns).toBeGreaterThan(100);
+  expect(await check('u', 'p', '192.0.2.1')).toBe(true);
+});
+
+test('attack 49: a hash that takes seconds to compare is refused, and one of a second is not', () => {
+  const account = (cost: number): string => ACCOUNT.replace('$05$', `$${cost}$`);
+  expect(() => htpasswdAccounts(account(15), 'accounts')).toThrow(
+    'accounts:1 has a password of cost 15, more than 14',
+  );
+  htpasswdAccounts(account(14), 'accounts');
+});
+
+/** Sends the head of an upload and its first byte; what comes back, until the connection ends. */
+async function beginUpload(url: string): Promise<{ socket: Socket; ended: Promise<string> }> {
+  const opened = await fetch(`${url}/v2/a/blobs/uploads/`, { method: 'POST' });
+  const { host, hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const head = `PATCH ${opened.headers.get('location')} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 1000000\r\n\r\n`;
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes.toString();
+  });
+  socket.on('error', () => undefined);
+  const ended = once(socket, 'close').then(() => text);
+  socket.write(`${head}x`);
+  return { socket, ended };
+}
+
+test.each([
+  [10, true],
+  [200_000, false],
+])('attack 52: an upload of %i bytes in a minute and a half ends early: %s', async (bytes, isEnded) => {
+  const { url } = await registry();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { socket, ended } = await beginUpload(url);
+  // The server has read the first byte by then.
+  await fetch(`${url}/v2/`);
+  vi.setSystemTime(Date.now() + 90_000);
+  socket.write('x'.repeat(bytes));
+  if (!isEnded) socket.write('x'.repeat(1_000_000 - bytes - 1));
+  if (isEnded) expect(await ended).not.toContain('202');
+  else expect((await once(socket, 'data')).toString()).toContain('202');
+  socket.destroy();
 });
 
 test.each(['0.0.0.0', '::', '192.0.2.1', 'registry.example'])(
