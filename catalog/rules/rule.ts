@@ -24,6 +24,12 @@ export interface Rule {
   readonly fix?: string;
   /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */
   readonly opm?: readonly string[];
+  /** What an error of the rule does to clusters that run something from the catalog; absent where it does nothing to them. */
+  readonly harm?: Harm;
+  /** Whether it is about bundles rather than catalogs: what it says of one is the same wherever the bundle is offered. */
+  readonly aboutBundles?: true;
+  /** What it reads besides the catalog and its simulation, in alphabetical order. A check may leave out what none reads. */
+  readonly reads?: readonly RuleInput[];
   /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
   readonly check?: (catalog: Catalog, report: Report) => void;
   /** Makes a check that looks at one bundle by itself; made anew for each run, it may remember. */
@@ -39,6 +45,23 @@ export interface Rule {
   /** Looks at what registries said about a catalog's references. */
   readonly resolved?: (references: ResolvedReferences, report: Report) => void;
 }
+
+/** What a finding means for clusters. */
+export interface Harm {
+  /** 1 is the worst. */
+  readonly rank: number;
+  /**
+   * `loss`: what clusters have or could reach is taken away. `change`: clusters get something else than before.
+   * `later`: clusters notice it when the platform is upgraded.
+   */
+  readonly kind: 'loss' | 'change' | 'later';
+}
+
+/**
+ * What a rule may read besides a catalog: other catalogs of the clusters or of the repository, what was ever published,
+ * manifests of bundles, and what registries say.
+ */
+export type RuleInput = 'catalogs' | 'history' | 'manifests' | 'registry';
 
 export type BundleCheck = (bundle: Bundle, report: Report) => void;
 

@@ -229,16 +229,5 @@ async function crdsFor(pull: LoadedPull, gone: readonly Bundle[]): Promise<OwnMa
 
 function readsManifests({ policy }: Pick<LoadedPull, 'policy'>): boolean {
   const severityOf = severitiesOf(policy);
-  return RULES.some((rule) => ABOUT_MANIFESTS.has(rule.id) && severityOf(rule) !== 'off');
+  return RULES.some((rule) => rule.reads?.includes('manifests') && severityOf(rule) !== 'off');
 }
-
-/** The rules that look at manifests. */
-export const ABOUT_MANIFESTS: ReadonlySet<string> = new Set([
-  'graph/conversion-modes',
-  'graph/crd-dropped',
-  'graph/crd-unsafe-edge',
-  'graph/install-modes-narrowed',
-  'graph/min-kube-version',
-  'graph/permissions-grow',
-  'graph/removed-api',
-]);

@@ -3,6 +3,7 @@
  * today: which of them stranded whom.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import { PipelineError } from '../error.ts';
 import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
 import type { Repository } from '../git/repository.ts';
@@ -30,18 +31,10 @@ export interface HarmfulMerge {
   readonly findings: readonly Finding[];
 }
 
-/** Rules that say who was harmed by a change. */
-export const HARM: ReadonlySet<string> = new Set([
-  'graph/automatic-downgrade',
-  'graph/bundle-mutated',
-  'graph/channel-removed',
-  'graph/default-channel-changed',
-  'graph/head-regression',
-  'graph/package-removed',
-  'graph/strands-installed-v0',
-  'graph/strands-installed-v1',
-  'graph/upgrade-lost-v1',
-]);
+/** Rules that say who was harmed by a change, by that change alone. */
+export const HARM: ReadonlySet<string> = new Set(
+  RULES.filter(({ harm }) => harm && harm.kind !== 'later').map(({ id }) => id),
+);
 
 export interface HistoryRequest {
   /** Revision of the branch's tip. */

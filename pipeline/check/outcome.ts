@@ -3,6 +3,7 @@
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
 import { POLICY_PATH, type PolicyRead } from '../policy/read-policy.ts';
@@ -193,15 +194,16 @@ function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind
   );
 }
 
-/** Rules about bundles rather than catalogs: what they say of a bundle is the same wherever it is offered. */
-const OF_BUNDLES: ReadonlySet<string> = new Set(['graph/crd-unsafe-edge']);
+const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
+  RULES.filter(({ aboutBundles }) => aboutBundles).map(({ id }) => id),
+);
 
 /** What is said alike of several catalogs and channels is one finding, at its first place. */
 function joined(findings: readonly Finding[]): Finding[] {
   const alike = new Map<string, Finding>();
   for (const [i, finding] of findings.entries()) {
     const { rule, severity, message, package: of, catalogs = [], installed = [] } = finding;
-    const key = OF_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, of]) : String(i);
+    const key = ABOUT_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, of]) : String(i);
     const known = alike.get(key);
     if (!known) alike.set(key, finding);
     else {

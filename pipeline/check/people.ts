@@ -2,6 +2,7 @@
 
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { reachedClusters } from '../../catalog/olm/fleet/count.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
 import { subjectDigests } from '../change/digest.ts';
@@ -48,13 +49,9 @@ export interface People {
 }
 
 /** Rules whose findings mean that what was taken away is missed by somebody. */
-const PRUNING: ReadonlySet<string> = new Set([
-  'graph/strands-installed-v0',
-  'graph/strands-installed-v1',
-  'graph/upgrade-lost-v1',
-  'graph/channel-removed',
-  'graph/package-removed',
-]);
+const PRUNING: ReadonlySet<string> = new Set(
+  RULES.filter(({ harm }) => harm?.kind === 'loss').map(({ id }) => id),
+);
 
 /** A pull request's commits, what it changes, and the policy that holds. */
 export interface Changed {

@@ -3,6 +3,7 @@
  * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import { PipelineError } from '../error.ts';
 import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
 import type { Repository } from '../git/repository.ts';
@@ -181,23 +182,16 @@ export function countsOf(merges: readonly RehearsedMerge[]): MergeCounts {
   };
 }
 
-/** Rules by the harm that they report, the worst first. */
-const WORST = [
-  'graph/package-removed',
-  'graph/channel-removed',
-  'graph/strands-installed-v0',
-  'graph/strands-installed-v1',
-  'graph/automatic-downgrade',
-  'graph/head-regression',
-  'graph/strands-on-platform-upgrade',
-  'graph/upgrade-lost-v1',
-];
+/** Rules by the harm that they report: 1 is the worst. */
+const RANKS: ReadonlyMap<string, number> = new Map(
+  RULES.flatMap(({ id, harm }) => (harm ? [[id, harm.rank]] : [])),
+);
 
 /** The merge whose error hurts most clusters, with that error; the latest of equals. */
 export function worstOf(
   merges: readonly RehearsedMerge[],
 ): { readonly merge: RehearsedMerge; readonly error: Finding } | undefined {
-  const rank = ({ rule }: Finding): number => (WORST.includes(rule) ? WORST.indexOf(rule) : WORST.length);
+  const rank = ({ rule }: Finding): number => RANKS.get(rule) ?? Number.MAX_SAFE_INTEGER;
   const all = stoppedOf(merges).flatMap((merge) => merge.errors.map((error) => ({ merge, error })));
   return all.sort(
     (a, b) =>

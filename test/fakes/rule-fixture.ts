@@ -25,7 +25,13 @@ import type { Lookup } from '../../catalog/references/lookup.ts';
 import { referenceSites } from '../../catalog/references/site.ts';
 import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../catalog/rules/index.ts';
-import { runComparison, runForesight, runInspection, runResolved } from '../../catalog/rules/rule.ts';
+import {
+  type Rule,
+  runComparison,
+  runForesight,
+  runInspection,
+  runResolved,
+} from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
 import { bundleFiles } from './bundle-fixture.ts';
@@ -41,15 +47,25 @@ export function fixturesIn(folder: string): { states: string[]; changes: string[
 }
 
 /** Judges a catalog by itself, on clusters, and with what registries say; with another text as if it was in the file. */
-export async function judgeState(folder: string, file: string, text?: string): Promise<Finding[]> {
+export async function judgeState(
+  folder: string,
+  file: string,
+  text?: string,
+  rules: readonly Rule[] = RULES,
+): Promise<Finding[]> {
   const written = text ?? readFileSync(join(folder, file), 'utf8');
-  const { findings } = await checkCatalog(sourceOf({ [file]: written }), RULES);
-  const foreseen = runForesight(await worldOf(await optionsIn(folder, file, written)), RULES);
+  const { findings } = await checkCatalog(sourceOf({ [file]: written }), rules);
+  const foreseen = runForesight(await worldOf(await optionsIn(folder, file, written)), rules);
   return [...findings, ...foreseen, ...(await resolvedIn(file, written))];
 }
 
 /** Judges a change, by the file of its base; with another text as if it was the head. */
-export async function judgeChange(folder: string, base: string, text?: string): Promise<Finding[]> {
+export async function judgeChange(
+  folder: string,
+  base: string,
+  text?: string,
+  rules: readonly Rule[] = RULES,
+): Promise<Finding[]> {
   const head = base.replace('.base.', '.head.');
   const options = await optionsIn(folder, head, text ?? readFileSync(join(folder, head), 'utf8'));
   const was = readFileSync(join(folder, base), 'utf8');
@@ -57,7 +73,7 @@ export async function judgeChange(folder: string, base: string, text?: string): 
   const before = /^# world: /m.test(was)
     ? await optionsIn(folder, base, was)
     : { ...options, catalog: await catalogIn(join(folder, base)) };
-  return runComparison(await changeOf(before, options), RULES);
+  return runComparison(await changeOf(before, options), rules);
 }
 
 /** Judges the files of an archive. */

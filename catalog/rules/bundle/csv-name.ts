@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'bundle/csv-name',
   severity: 'error',
   summary: 'A bundle has the name of its ClusterServiceVersion',
+  reads: ['manifests'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world))

@@ -10,13 +10,14 @@ export const rule: Rule = {
   severity: 'warning',
   summary:
     "Bundles use the metadata format of their catalog's platform: olm.bundle.object before 4.17, olm.csv.metadata since",
-  foresee({ platform, ...world }, report) {
+  foresee(world, report) {
+    const { platform } = world;
     if (!platform) return;
     const isNew = readsCsvMetadata(platform);
     const [wrong, right] = isNew
       ? ['olm.bundle.object', 'olm.csv.metadata']
       : ['olm.csv.metadata', 'olm.bundle.object'];
-    for (const { name, bundles } of checkedPackages({ platform, ...world })) {
+    for (const { name, bundles } of checkedPackages(world)) {
       const bundle = newest([...bundles.values()].filter((one) => positionOf(one, wrong) >= 0));
       if (!bundle) continue;
       const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has ${wrong} properties, but catalogs for ${formatMinor(platform)} need ${right}`;

@@ -12,6 +12,8 @@ export const rule: Rule = {
   id: 'graph/automatic-downgrade',
   severity: 'error',
   summary: 'A change does not downgrade any installation',
+  harm: { rank: 5, kind: 'change' },
+  reads: ['history'],
   compare(change, report) {
     for (const olm of ['v0', 'v1'] as const) {
       const down = changesUnder(change, olm).filter(

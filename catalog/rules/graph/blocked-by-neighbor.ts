@@ -15,6 +15,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary:
     'Under OLM v0 an upgrade is possible whatever else of the catalog is installed in the same namespace',
+  reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of world.catalog.packages.values()) {

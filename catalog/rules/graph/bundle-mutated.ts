@@ -14,6 +14,8 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'A name stands for one bundle, in every catalog and for ever: clusters that have it never install it again',
+  harm: { rank: 9, kind: 'change' },
+  reads: ['catalogs', 'history', 'registry'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;

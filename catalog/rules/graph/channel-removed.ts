@@ -8,6 +8,8 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'A channel that clusters may be subscribed to is deprecated and kept for a while before it is removed',
+  harm: { rank: 2, kind: 'loss' },
+  reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);

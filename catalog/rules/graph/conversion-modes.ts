@@ -15,6 +15,7 @@ export const rule: Rule = {
   id: 'graph/conversion-modes',
   severity: 'error',
   summary: 'A bundle with a conversion webhook supports only the install mode AllNamespaces',
+  reads: ['manifests'],
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const reached of reachedBundles(world, ofPackage)) {

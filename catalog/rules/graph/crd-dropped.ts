@@ -17,6 +17,7 @@ export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
   summary: 'An upgrade keeps the CRDs that the previous version owned',
+  reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {
       const dropping = newUpgrades(change, name).flatMap((edge) => {

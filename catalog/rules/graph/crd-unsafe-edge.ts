@@ -34,6 +34,8 @@ export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
   severity: 'error',
   summary: 'No upgrade changes a CRD in a way that breaks existing objects',
+  aboutBundles: true,
+  reads: ['catalogs', 'history', 'manifests'],
   comparisonTellsNews: true,
   foresee(world, report) {
     let unchecked: Channel | undefined;

@@ -14,6 +14,8 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'When the default channel changes, subscriptions without a channel still reach at least the same version',
+  harm: { rank: 9, kind: 'change' },
+  reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);

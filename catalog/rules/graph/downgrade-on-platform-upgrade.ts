@@ -12,6 +12,7 @@ export const rule: Rule = {
   id: 'graph/downgrade-on-platform-upgrade',
   severity: 'error',
   summary: 'Installed versions are not downgraded when clusters upgrade to the next platform versions',
+  reads: ['catalogs', 'history'],
   comparisonTellsNews: true,
   foresee(world, report) {
     const all = checkedPackages(world).flatMap(({ name }) => [...downgradesIn(world, name).values()]);

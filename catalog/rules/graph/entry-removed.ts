@@ -10,6 +10,7 @@ export const rule: Rule = {
   summary:
     'Entries are removed only if upgrade edges still cover them; otherwise other rules report what is stranded',
   fix: 'nothing to do as long as upgrade edges cover the installed version',
+  reads: ['history'],
   compare(change, report) {
     for (const removed of removedEntries(change)) {
       const { package: name, channel, installed } = removed;

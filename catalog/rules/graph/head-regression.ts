@@ -11,6 +11,8 @@ export const rule: Rule = {
   id: 'graph/head-regression',
   severity: 'error',
   summary: 'The head of a channel never moves to a lower version',
+  harm: { rank: 6, kind: 'change' },
+  reads: ['history'],
   compare({ before, after, packages }, report) {
     for (const name of packages) {
       for (const channel of after.catalog.packages.get(name)?.channels.values() ?? []) {

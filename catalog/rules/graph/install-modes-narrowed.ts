@@ -14,6 +14,7 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'An upgrade keeps the install modes of the previous version, because operator groups do not change',
+  reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {
       const narrowed = newUpgrades(change, name).flatMap((edge) => {

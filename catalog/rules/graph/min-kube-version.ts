@@ -15,6 +15,7 @@ export const rule: Rule = {
   id: 'graph/min-kube-version',
   severity: 'error',
   summary: "A bundle's minKubeVersion is not above the platform's Kubernetes version",
+  reads: ['manifests'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {

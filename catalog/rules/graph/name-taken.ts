@@ -6,6 +6,7 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'No other catalog has a package with the name of a new one (graph.companions, graph.otherCatalogs)',
+  reads: ['catalogs'],
   compare(change, report) {
     for (const name of change.packages) {
       const location = placeOfPackage(change.after, name);

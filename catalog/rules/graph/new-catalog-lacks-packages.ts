@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'graph/new-catalog-lacks-packages',
   severity: 'warning',
   summary: 'A new catalog has all packages of the catalog of the previous platform version',
+  reads: ['catalogs'],
   compare({ before, after }, report) {
     const { predecessor } = after;
     const location = [...after.catalog.packages.keys()]

@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'graph/newly-unsupported-v1',
   severity: 'error',
   summary: 'A change does not offer OLM v1 a bundle that OLM v1 cannot install',
+  reads: ['history'],
   compare(change, report) {
     const moves = changesUnder(change, 'v1').filter((move) => refusedBundle(change, move) !== undefined);
     const refused = eachOnce(moves).flatMap((move) => {

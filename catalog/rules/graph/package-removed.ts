@@ -9,6 +9,8 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'A package that clusters may have installed is deprecated and kept for a while before it is removed',
+  harm: { rank: 1, kind: 'loss' },
+  reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);

@@ -8,6 +8,7 @@ export const rule: Rule = {
   id: 'graph/permissions-grow',
   severity: 'info',
   summary: 'Reviewers are told which permissions an upgrade adds, because clusters grant them automatically',
+  reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {
       const growing = newUpgrades(change, name).flatMap((edge) => {

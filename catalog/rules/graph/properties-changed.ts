@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'graph/properties-changed',
   severity: 'info',
   summary: 'Reviewers are told when the properties of a published bundle change but its image does not',
+  reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;

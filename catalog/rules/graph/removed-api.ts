@@ -18,6 +18,7 @@ export const rule: Rule = {
   id: 'graph/removed-api',
   severity: 'error',
   summary: "A bundle has no manifests of APIs that the platform's Kubernetes version removed",
+  reads: ['manifests'],
   foresee(world, report) {
     const { platform } = world;
     const kubernetes = platform && kubernetesOf(platform);

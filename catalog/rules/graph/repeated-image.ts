@@ -9,6 +9,7 @@ export const rule: Rule = {
   id: 'graph/repeated-image',
   severity: 'error',
   summary: 'Two versions of a package have different images',
+  reads: ['history'],
   comparisonTellsNews: true,
   check(catalog, report) {
     for (const name of catalog.packages.keys())

@@ -11,6 +11,7 @@ export const rule: Rule = {
   severity: 'info',
   summary: 'A skipRange covers at least one published version',
   fix: 'use a range that covers published versions, for example ">=1.0.0 <1.1.0"',
+  reads: ['history'],
   foresee(world, report) {
     for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
       const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);

@@ -12,6 +12,7 @@ export const rule: Rule = {
   id: 'graph/skiprange-jumps',
   severity: 'info',
   summary: 'Reviewers are told when a skipRange skips a version that every upgrade passed through',
+  reads: ['history'],
   compare(change, report) {
     const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
       changesUnder(change, olm)

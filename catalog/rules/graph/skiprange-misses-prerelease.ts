@@ -17,6 +17,7 @@ export const rule: Rule = {
   id: 'graph/skiprange-misses-prerelease',
   severity: 'warning',
   summary: 'A skipRange that starts at a version also covers the pre-releases of that version',
+  reads: ['history'],
   foresee(world, report) {
     for (const ranged of rangedChannels(world)) {
       const stuck = stuckPrereleases(world, ranged);

@@ -7,6 +7,7 @@ export const rule: Rule = {
   id: 'graph/startingcsv-pin-lost',
   severity: 'warning',
   summary: 'Versions that users may have pinned, by startingCSV or an exact version, stay in the catalog',
+  reads: ['history'],
   compare(change, report) {
     for (const { package: name, channel, installed, before } of removedEntries(change)) {
       // Nobody was meant to begin with a pre-release, or with what another entry skips.

@@ -10,6 +10,7 @@ export const rule: Rule = {
   id: 'graph/stranded-published',
   severity: 'error',
   summary: 'Under OLM v0 every bundle ever published in a channel has an upgrade path to its head',
+  reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     const stranded = checkedPackages(world).flatMap(({ name }) =>

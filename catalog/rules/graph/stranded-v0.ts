@@ -10,6 +10,7 @@ export const rule: Rule = {
   id: 'graph/stranded-v0',
   severity: 'error',
   summary: 'Under OLM v0 every bundle of a channel has an upgrade path to its head',
+  reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     const stranded = checkedPackages(world).flatMap((ofPackage) =>

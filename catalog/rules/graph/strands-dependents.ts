@@ -14,6 +14,7 @@ export const rule: Rule = {
   id: 'graph/strands-dependents',
   severity: 'error',
   summary: 'Dependencies of other packages stay available under OLM v0',
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     if (!change.after.olm.has('v0')) return;
     const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);

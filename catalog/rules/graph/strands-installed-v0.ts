@@ -13,6 +13,8 @@ export const rule: Rule = {
   id: 'graph/strands-installed-v0',
   severity: 'error',
   summary: 'A change strands no installation that could reach its channel head under OLM v0',
+  harm: { rank: 3, kind: 'loss' },
+  reads: ['history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v0').filter(
       ({ package: name, channel, before, after }) =>

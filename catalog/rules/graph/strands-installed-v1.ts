@@ -12,6 +12,8 @@ export const rule: Rule = {
   id: 'graph/strands-installed-v1',
   severity: 'error',
   summary: 'A change breaks no working installation under OLM v1',
+  harm: { rank: 4, kind: 'loss' },
+  reads: ['history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v1').filter((move) => isLost(move, change));
     const groups = grouped(eachOnce(lost), (move) =>

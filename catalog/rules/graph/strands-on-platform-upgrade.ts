@@ -13,6 +13,8 @@ export const rule: Rule = {
   id: 'graph/strands-on-platform-upgrade',
   severity: 'error',
   summary: 'Installed versions have an upgrade path in the catalogs of the next platform versions',
+  harm: { rank: 7, kind: 'later' },
+  reads: ['catalogs'],
   foresee(world, report) {
     tell(eachChannelOnce(lossesOf(world)), { world, report, severity: 'warning' });
   },

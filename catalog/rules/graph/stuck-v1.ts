@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'graph/stuck-v1',
   severity: 'error',
   summary: 'Under OLM v1 every bundle of a channel has an upgrade path to a channel head',
+  reads: ['history'],
   comparisonTellsNews: true,
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) tell(world, ofPackage, stuckIn(world, ofPackage), report);

@@ -11,6 +11,7 @@ export const rule: Rule = {
   id: 'graph/unsatisfied-dependency',
   severity: 'error',
   summary: 'The dependencies of a bundle are available under OLM v0',
+  reads: ['catalogs'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, bundles } of checkedPackages(world)) {

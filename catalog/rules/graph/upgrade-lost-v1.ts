@@ -9,6 +9,8 @@ export const rule: Rule = {
   id: 'graph/upgrade-lost-v1',
   severity: 'error',
   summary: 'A change removes no upgrade that OLM v1 offered',
+  harm: { rank: 8, kind: 'loss' },
+  reads: ['history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v1').filter(
       ({ package: name, before, after }) =>

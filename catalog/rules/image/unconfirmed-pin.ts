@@ -8,6 +8,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary:
     'When a related image changes from a tag to a digest, the lock file or the registry confirms the digest',
+  reads: ['history', 'registry'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name)?.bundles;

@@ -11,6 +11,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary:
     "What a channel offers works on the catalog's platform, and on the next one it works or has an upgrade that does",
+  reads: ['catalogs'],
   foresee(world, report) {
     const { catalog, platform } = world;
     const lifecycles = new Lifecycles(catalog);

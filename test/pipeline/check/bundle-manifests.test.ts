@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { RULES } from '../../../catalog/rules/index.ts';
 import { check } from '../../../pipeline/check/check.ts';
-import { ABOUT_MANIFESTS } from '../../../pipeline/check/findings.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import { etcdCrd } from '../../fakes/crd-object.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -13,6 +13,9 @@ import { portolan } from '../../fakes/terminal.ts';
 
 const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 const RULE = 'graph/crd-unsafe-edge';
+const ABOUT_MANIFESTS = new Set(
+  RULES.filter(({ reads }) => reads?.includes('manifests')).map(({ id }) => id),
+);
 
 const crd = (...fields: readonly string[]): string => etcdCrd(fields);
 
@@ -171,6 +174,21 @@ test('what clusters cannot install is told by manifests that only directories ha
   const quiet = await report(pullRequest(before, { 'operators/etcd/1.2.0-1/manifests/csv.yaml': harmless }));
   const rules = (quiet.findings as readonly { rule: string }[]).map(({ rule }) => rule);
   expect(rules.filter((rule) => ABOUT_MANIFESTS.has(rule) && rule !== RULE)).toEqual([]);
+});
+
+test('a rule gets the manifests that it reads where every other one that reads them is off', async () => {
+  const id = 'bundle/csv-name';
+  const off = [...ABOUT_MANIFESTS].filter((one) => one !== id).map((one) => `${one}: 'off'`);
+  const wrong = csv('1.2.0', ['AllNamespaces']).replace('etcd.v1.2.0', 'etcd.v1-2');
+  const request = (text: string) =>
+    pullRequest(
+      { '.github/portolan.yaml': `${POLICY}rules: {${off.join(', ')}}\n` },
+      { 'operators/etcd/1.2.0/manifests/csv.yaml': text },
+    );
+  const rulesOf = async (text: string) =>
+    ((await report(request(text))).findings as readonly { rule: string }[]).map(({ rule }) => rule);
+  expect(await rulesOf(wrong)).toContain(id);
+  expect(await rulesOf(csv('1.2.0', ['AllNamespaces']))).not.toContain(id);
 });
 
 interface Told {
