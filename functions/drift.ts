@@ -16,7 +16,6 @@ import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
 import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
-import type { App } from './app.ts';
 import { forEachSource } from './for-each-source.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
@@ -74,7 +73,7 @@ export type DriftProposals = Readonly<Record<string, { kind: string; url: string
  */
 export async function driftAll(
   sources: readonly Source[],
-  app: App | undefined,
+  app: { drift?(source: Source): Promise<DriftRequest> } | undefined,
   telemetry: Telemetry,
 ): Promise<DriftProposals> {
   const enter = app?.drift;

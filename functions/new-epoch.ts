@@ -3,7 +3,7 @@ import { PipelineError } from '../pipeline/error.ts';
 import { compareBranch } from '../pipeline/publish/delivery/compare.ts';
 import type { CatalogMessage } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../pipeline/publish/delivery/ports.ts';
-import { recordRings } from '../pipeline/publish/rings/state.ts';
+import { recordRings } from '../pipeline/publish/rings/store.ts';
 import type { Source } from './receive.ts';
 
 /**

@@ -114,6 +114,12 @@ describe('layout', () => {
     expect(cycles).toEqual([]);
   });
 
+  test('no file imports from one that imports from it, however far around', () => {
+    const files = new Map<string, Set<string>>();
+    for (const { from, to } of arrows) files.set(from, (files.get(from) ?? new Set()).add(to));
+    expect([...files.keys()].filter((file) => reaches(files, file))).toEqual([]);
+  });
+
   test('a small file that one file beside it imports, and no test, is part of that file', () => {
     const importers = new Map<string, string[]>();
     for (const { from, to } of arrows) importers.set(to, [...(importers.get(to) ?? []), from]);
@@ -156,7 +162,7 @@ function testImports(): string[] {
     ]);
 }
 
-/** Whether arrows lead from a folder back to itself. */
+/** Whether arrows lead from a folder, or a file, back to itself. */
 function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, start: string): boolean {
   const seen = new Set<string>();
   const open = [...(arrows.get(start) ?? [])];

@@ -6,7 +6,7 @@ import { messageOf, readRing, readWork } from '../../pipeline/publish/delivery/m
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
 import { isSettled, statusBeside, statusText } from '../../pipeline/publish/delivery/status.ts';
-import { ringsIn } from '../../pipeline/publish/rings/state.ts';
+import { ringsIn } from '../../pipeline/publish/rings/store.ts';
 import { ringsListText } from '../../pipeline/publish/rings/text.ts';
 import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';

@@ -9,7 +9,8 @@ import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { moveCatalogRings } from '../publish/delivery/rings.ts';
 import type { GitFence } from '../publish/fence-git.ts';
-import { type RingState, ringsName, textRings } from '../publish/rings/state.ts';
+import type { RingState } from '../publish/rings/state.ts';
+import { ringsName, textRings } from '../publish/rings/store.ts';
 import { targetIn } from '../publish/target.ts';
 
 export interface RingRun {

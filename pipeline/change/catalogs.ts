@@ -4,8 +4,9 @@ import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/olm/content-change.ts';
-import { type NewPin, newPins, type TagDigests } from '../../catalog/references/same-image.ts';
+import { newPins, type TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import type { PinnedTag } from './change.ts';
 import {
   emptyContent,
   type FileReader,
@@ -36,11 +37,6 @@ export interface CatalogsInput {
   readonly claimed: (name: string) => boolean;
   /** What the base's tags are known to stand for. */
   readonly digests: TagDigests;
-}
-
-/** A tag of the base branch that a catalog names by a digest now. */
-export interface PinnedTag extends NewPin {
-  readonly catalog: string;
 }
 
 export interface CatalogsChange {

@@ -1,10 +1,10 @@
 /** What a pull request changes, as data: by package and by the rest of the repository. */
 import type { Finding, Location } from '../../catalog/finding.ts';
+import type { NewPin } from '../../catalog/references/same-image.ts';
 import type { PathChange } from '../git/tree.ts';
 import type { PathKind } from '../policy/layout.ts';
 import type { PackageOwners } from '../policy/owners/owners.ts';
 import type { AllowableClass } from '../policy/policy.ts';
-import type { PinnedTag } from './catalogs.ts';
 import type { PlacedPath } from './path.ts';
 
 export interface Change {
@@ -78,4 +78,9 @@ export interface ForeignBlob {
   readonly location: Location;
   readonly owners: PackageOwners;
   readonly placeOwners: PackageOwners;
+}
+
+/** A tag of the base branch that a catalog names by a digest now. */
+export interface PinnedTag extends NewPin {
+  readonly catalog: string;
 }

@@ -5,7 +5,8 @@ import { classifyChange, type Knowledge } from '../change/classify.ts';
 import type { KeptFiles } from '../change/content.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Registry } from '../ports.ts';
-import type { CheckScene } from './catalogs.ts';
+import type { CheckScene, OtherCatalogs, TouchedCatalog } from './catalogs.ts';
+import type { ContextReport } from './context.ts';
 import type { BothChanges } from './people.ts';
 import { type Foreseen, foreseeRelease } from './release.ts';
 import type { CheckRequest } from './request.ts';
@@ -41,6 +42,15 @@ export interface ForeseenPull extends ClassifiedPull {
   readonly after: CheckScene;
   /** The change with what the merge itself commits; undefined where it commits nothing of its own. */
   readonly committed: Change | undefined;
+}
+
+/** A pull request with the catalogs that it touches. */
+export interface LoadedPull extends ForeseenPull {
+  readonly touched: readonly TouchedCatalog[];
+  /** The touched packages in all other catalogs. */
+  readonly others: OtherCatalogs;
+  /** What was read of the packages that are not touched. */
+  readonly context: ContextReport;
 }
 
 /**

@@ -11,8 +11,8 @@ import { severitiesOf } from '../policy/severity.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { checkBundles } from './bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
-import { NO_OTHERS, type OtherCatalogs, type TouchedCatalog, touchedCatalogs } from './catalogs.ts';
-import type { ForeseenPull } from './changes.ts';
+import { NO_OTHERS, touchedCatalogs } from './catalogs.ts';
+import type { ForeseenPull, LoadedPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
 import { danglingBundles } from './dangling.ts';
@@ -29,15 +29,6 @@ import { checkTemplates } from './templates.ts';
 import { checkAdvisories, NO_ADVISORIES } from './undone-advisories.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 import type { RepositoryWorld } from './world.ts';
-
-/** A pull request with the catalogs that it touches. */
-export interface LoadedPull extends ForeseenPull {
-  readonly touched: readonly TouchedCatalog[];
-  /** The touched packages in all other catalogs. */
-  readonly others: OtherCatalogs;
-  /** What was read of the packages that are not touched. */
-  readonly context: ContextReport;
-}
 
 /** A pull request with everything that was found. */
 export interface CheckedPull extends LoadedPull {

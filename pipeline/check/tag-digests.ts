@@ -6,7 +6,7 @@ import { InvalidLock, readLock } from '../../catalog/references/lock.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { lookupKey } from '../../catalog/references/site.ts';
 import { lookUp } from '../catalogs/references/look-up.ts';
-import type { PinnedTag } from '../change/catalogs.ts';
+import type { PinnedTag } from '../change/change.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt } from '../git/tree.ts';

@@ -11,7 +11,7 @@ import { severitiesOf } from '../policy/severity.ts';
 import { type CatalogPlan, plansOf } from './advisories.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import type { TouchedCatalog } from './catalogs.ts';
-import type { LoadedPull } from './findings.ts';
+import type { LoadedPull } from './changes.ts';
 
 /**
  * Checks the advisories of the merged tree against the packages that a pull request touches. An advisory that the base

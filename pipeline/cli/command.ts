@@ -20,6 +20,14 @@ export interface Command {
   readonly run: (invocation: Invocation, terminal: Terminal) => Promise<ExitCode>;
 }
 
+/** A command in the list of commands, loaded when it is called for. */
+export interface CommandEntry {
+  readonly words: string;
+  /** What the command does: a verb phrase without a full stop. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
 export interface Option {
   readonly description: string;
   /** What the option takes, as the help shows it; absent for a flag. */

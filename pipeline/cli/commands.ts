@@ -1,14 +1,7 @@
 /**
  * The commands, in the groups and the order of the help text. Each is loaded when it is called for.
  */
-import type { Command } from './command.ts';
-
-export interface CommandEntry {
-  readonly words: string;
-  /** What the command does: a verb phrase without a full stop. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from './command.ts';
 
 export interface CommandGroup {
   readonly title: string;
@@ -342,7 +335,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'completion',
         summary: 'Print the completions of a shell: bash, zsh or fish',
-        load: async () => (await import('./completion.ts')).command,
+        load: async () => (await import('./completion.ts')).completionOf(COMMANDS),
       },
     ],
   },

@@ -1,32 +1,36 @@
-import { acceptedOptions, type Command } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { acceptedOptions, type Command, type CommandEntry } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export const command: Command = {
-  words: 'completion',
-  operands: 'bash|zsh|fish',
-  options: {},
-  details: [
-    'bash: add  source <(portolan completion bash)  to ~/.bashrc',
-    'zsh:  add  source <(portolan completion zsh)  to ~/.zshrc, after compinit',
-    'fish: run  portolan completion fish > ~/.config/fish/completions/portolan.fish',
-  ].join('\n'),
-  examples: ['portolan completion bash'],
-  run: async ({ operands }, terminal) => {
-    const shell = SHELLS.find((name) => name === operands[0]);
-    if (!shell) {
-      terminal.err(`portolan: no completion for ${JSON.stringify(operands[0])}: use ${SHELLS.join(', ')}\n`);
-      return 2;
-    }
-    const known = await Promise.all(
-      COMMANDS.map(async ({ words, summary, load }) => ({ words, summary, command: await load() })),
-    );
-    const completable = known.map(completableOf);
-    await terminal.out(shell === 'fish' ? fishScript(completable) : bashScript(completable, shell));
-    return 0;
-  },
-};
+/** The command that prints the completions of all commands. */
+export function completionOf(commands: readonly CommandEntry[]): Command {
+  return {
+    words: 'completion',
+    operands: 'bash|zsh|fish',
+    options: {},
+    details: [
+      'bash: add  source <(portolan completion bash)  to ~/.bashrc',
+      'zsh:  add  source <(portolan completion zsh)  to ~/.zshrc, after compinit',
+      'fish: run  portolan completion fish > ~/.config/fish/completions/portolan.fish',
+    ].join('\n'),
+    examples: ['portolan completion bash'],
+    run: async ({ operands }, terminal) => {
+      const shell = SHELLS.find((name) => name === operands[0]);
+      if (!shell) {
+        terminal.err(
+          `portolan: no completion for ${JSON.stringify(operands[0])}: use ${SHELLS.join(', ')}\n`,
+        );
+        return 2;
+      }
+      const known = await Promise.all(
+        commands.map(async ({ words, summary, load }) => ({ words, summary, command: await load() })),
+      );
+      const completable = known.map(completableOf);
+      await terminal.out(shell === 'fish' ? fishScript(completable) : bashScript(completable, shell));
+      return 0;
+    },
+  };
+}
 
 /** A command as a shell completes it. */
 interface Completable {

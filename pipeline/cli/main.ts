@@ -6,8 +6,8 @@ import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';
-import { EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
-import { COMMAND_GROUPS, COMMANDS, type CommandEntry } from './commands.ts';
+import { type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
+import { COMMAND_GROUPS, COMMANDS } from './commands.ts';
 
 /**
  * Runs one command line.

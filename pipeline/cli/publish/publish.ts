@@ -13,7 +13,7 @@ import { recordFence } from '../../publish/fence-records.ts';
 import type { Published, PublishPorts } from '../../publish/plan.ts';
 import { publish } from '../../publish/publish.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
-import { inRings, recordRings, textRings } from '../../publish/rings/state.ts';
+import { inRings, recordRings, textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import { type Command, type Invocation, isGiven, usageError } from '../command.ts';

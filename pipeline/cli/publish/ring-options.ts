@@ -8,7 +8,7 @@ import { actOnLocalRings } from '../../publish/delivery/local.ts';
 import { type RingMessage, readRing } from '../../publish/delivery/message.ts';
 import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
 import { gitFence } from '../../publish/fence-git.ts';
-import { textRings } from '../../publish/rings/state.ts';
+import { textRings } from '../../publish/rings/store.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';

@@ -4,7 +4,7 @@ import { PipelineError } from '../../error.ts';
 import { recordsIn } from '../../publish/delivery/local.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
 import { parseRings } from '../../publish/rings/read.ts';
-import { type KnownRings, ringsIn } from '../../publish/rings/state.ts';
+import { type KnownRings, ringsIn } from '../../publish/rings/store.ts';
 import { ringsListText } from '../../publish/rings/text.ts';
 import { ringsPage } from '../../report/page/rings-page.ts';
 import type { Terminal } from '../../terminal.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../publish/delivery/status.ts';
 import { gitFence } from '../../publish/fence-git.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
-import { textRings } from '../../publish/rings/state.ts';
+import { textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';

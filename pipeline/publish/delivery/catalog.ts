@@ -12,7 +12,7 @@ import { fenceName } from '../fence.ts';
 import type { Published } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
-import { inRings, recordRings } from '../rings/state.ts';
+import { inRings, recordRings } from '../rings/store.ts';
 import { whyHeldBack } from './bundles.ts';
 import { tellLeft } from './left.ts';
 import { type CatalogMessage, messageOf } from './message.ts';

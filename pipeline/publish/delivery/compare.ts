@@ -10,7 +10,8 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { StandingClaim } from '../../ports.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { fenceName } from '../fence.ts';
-import { type Hold, type RingStore, ringsName } from '../rings/state.ts';
+import type { Hold } from '../rings/state.ts';
+import { type RingStore, ringsName } from '../rings/store.ts';
 import { type CatalogAt, catalogsAt, type FencedTarget } from './changed.ts';
 import type { DeliveryPorts } from './ports.ts';
 

@@ -7,15 +7,8 @@ import { fenceName } from '../fence.ts';
 import { changeRings, type Held, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
 import { holdOf } from '../rings/look.ts';
 import { timeOf } from '../rings/read.ts';
-import {
-  type Act,
-  imageOf,
-  type RingImage,
-  type RingState,
-  type RingStore,
-  recordRings,
-  ringsName,
-} from '../rings/state.ts';
+import { type Act, imageOf, type RingImage, type RingState } from '../rings/state.ts';
+import { type RingStore, recordRings, ringsName } from '../rings/store.ts';
 import { targetOf } from '../target.ts';
 import type { RingMessage } from './message.ts';
 import type { DeliveryPorts } from './ports.ts';

@@ -10,8 +10,8 @@ import {
   isSameImage,
   type RingImage,
   type RingState,
-  type RingStore,
 } from './state.ts';
+import type { RingStore } from './store.ts';
 
 /** Writes in a row that lost against others before giving up. */
 const MOST_LOST = 100;

@@ -12,7 +12,8 @@ import type { LeaseOptions } from '../fence-lease.ts';
 import { followingTag } from '../fence-tag.ts';
 import type { RingPlace } from '../target.ts';
 import { lookAtRings, type RingQuestions } from './look.ts';
-import type { Opening, RingImage, RingState, RingStore } from './state.ts';
+import type { Opening, RingImage, RingState } from './state.ts';
+import type { RingStore } from './store.ts';
 
 export interface RingPorts {
   readonly store: RingStore;

@@ -2,12 +2,7 @@
  * What is known of the rings of a catalog: when an image reached each of them, which rings were opened, by whom and why,
  * and what is held. It is one record, written over the version that was read: a hold comes before an opening, or after it.
  */
-import { repositoryName } from '../../../catalog/reference.ts';
-import { PipelineError } from '../../error.ts';
-import type { Claim, Fence, RecordStore } from '../../ports.ts';
-import { fenceName } from '../fence.ts';
-import type { PublishTarget } from '../target.ts';
-import { parseRings } from './read.ts';
+import type { Claim } from '../../ports.ts';
 
 /** An image of a catalog. */
 export type RingImage = Pick<Claim, 'epoch' | 'commit' | 'digest'>;
@@ -97,105 +92,13 @@ export interface RingState {
   readonly events: readonly RingEvent[];
 }
 
-/** Where a catalog's rings are kept. */
-export interface RingStore {
-  /** The version is undefined where nothing is kept yet. @throws PipelineError `corrupt` */
-  read(): Promise<{ readonly state: RingState; readonly version: string | undefined }>;
-  /** @returns false, and nothing is written, when another version stands there */
-  replace(state: RingState, version: string | undefined): Promise<boolean>;
-}
-
-/** Where records of rings begin. */
-export const RINGS = 'rings/';
-/** Events that are kept. */
-const MOST_EVENTS = 500;
-
-/** The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. */
-export function ringsName(catalog: string, { to }: Pick<PublishTarget, 'to'>): string {
-  return fenceName(catalog, to.kind === 'registry' ? repositoryName(to.reference) : '');
-}
-
-/** Rings as records below `rings/`. */
-export function recordRings(records: RecordStore, catalog: string, name: string): RingStore {
-  const key = `${RINGS}${name}`;
-  return {
-    read: async () => {
-      const stored = await records.get(key);
-      if (!stored) return { state: noRings(catalog), version: undefined };
-      return {
-        state: parseRings(new TextDecoder().decode(stored.bytes), key, catalog),
-        version: stored.version,
-      };
-    },
-    replace: (state, version) => records.replace(key, new TextEncoder().encode(ringsText(state)), version),
-  };
-}
-
-/** Rings as texts that are written over the version that was read. */
-export function textRings(
-  texts: {
-    readText(name: string): Promise<{ readonly text: string; readonly version: string } | undefined>;
-    replaceText(name: string, text: string, version: string | undefined): Promise<boolean>;
-  },
-  catalog: string,
-  name: string,
-): RingStore {
-  return {
-    read: async () => {
-      const kept = await texts.readText(name);
-      if (!kept) return { state: noRings(catalog), version: undefined };
-      return { state: parseRings(kept.text, `refs/portolan-rings/${name}`, catalog), version: kept.version };
-    },
-    replace: (state, version) => texts.replaceText(name, ringsText(state), version),
-  };
-}
-
-/** What is known of the rings of all catalogs. */
-export interface KnownRings {
-  /** By the names of catalogs; those whose record can be read. */
-  readonly rings: readonly RingState[];
-  /** Why the other records cannot be read. */
-  readonly unread: readonly PipelineError[];
-}
-
-/** The rings of every catalog that has any. */
-export async function ringsIn(records: RecordStore): Promise<KnownRings> {
-  const rings: RingState[] = [];
-  const unread: PipelineError[] = [];
-  for (const key of await records.list(RINGS)) {
-    const stored = await records.get(key);
-    try {
-      if (stored) rings.push(parseRings(new TextDecoder().decode(stored.bytes), key));
-    } catch (error) {
-      if (!(error instanceof PipelineError && error.code === 'corrupt')) throw error;
-      unread.push(error);
-    }
-  }
-  return { rings: rings.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
-}
-
-/**
- * Digests of the images that the rings of a catalog show, wait for or may open next. Claims are read before the record:
- * what moves on meanwhile is in one of them.
- *
- * @returns a function that throws a PipelineError as the ports
- */
-export function inRings(
-  fence: Pick<Fence, 'read'>,
-  storeOf: (catalog: string, name: string) => RingStore,
-): (catalog: string, target: Pick<PublishTarget, 'to' | 'rings'>) => Promise<readonly string[]> {
-  return async (catalog, target) => {
-    const claims = await Promise.all(target.rings.map(({ name }) => fence.read(fenceName(catalog, name))));
-    const { state } = await storeOf(catalog, ringsName(catalog, target)).read();
-    const images = [...claims, ...state.arrivals, ...state.opened, ...state.approvals];
-    return images.flatMap((image) => (image ? [image.digest] : []));
-  };
-}
-
 export function noRings(catalog: string): RingState {
   const nothing = { rings: [], arrivals: [], opened: [], holds: [], approvals: [], waits: [], events: [] };
   return { v: 1, catalog, clock: new Date(0).toISOString(), ...nothing };
 }
+
+/** Events that are kept. */
+const MOST_EVENTS = 500;
 
 /** Rings as they are kept. */
 export function ringsText(state: RingState): string {

@@ -10,7 +10,8 @@ import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
 import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { changeRings, withHold, withoutHold } from '../../../../pipeline/publish/rings/acts.ts';
-import { type RingState, recordRings, ringsIn } from '../../../../pipeline/publish/rings/state.ts';
+import type { RingState } from '../../../../pipeline/publish/rings/state.ts';
+import { recordRings, ringsIn } from '../../../../pipeline/publish/rings/store.ts';
 import { deliveryWorld } from '../../../fakes/delivery.ts';
 import { harbourRepository, type SampleRepository, sampleFiles } from '../../../fakes/sample.ts';
 

@@ -9,12 +9,8 @@ import { fenceName } from '../../../../pipeline/publish/fence.ts';
 import { recordFence } from '../../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
 import { moveRings } from '../../../../pipeline/publish/rings/move.ts';
-import {
-  noRings,
-  type RingImage,
-  type RingState,
-  recordRings,
-} from '../../../../pipeline/publish/rings/state.ts';
+import { noRings, type RingImage, type RingState } from '../../../../pipeline/publish/rings/state.ts';
+import { recordRings } from '../../../../pipeline/publish/rings/store.ts';
 import type { RingPlace } from '../../../../pipeline/publish/target.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { sampleImage } from '../../../fakes/image.ts';

@@ -4,7 +4,8 @@ import { isObject } from '../../../../catalog/go/shape.ts';
 import { PipelineError } from '../../../../pipeline/error.ts';
 import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
 import { parseRings, timeOf } from '../../../../pipeline/publish/rings/read.ts';
-import { type RingState, recordRings, ringsIn, ringsText } from '../../../../pipeline/publish/rings/state.ts';
+import { type RingState, ringsText } from '../../../../pipeline/publish/rings/state.ts';
+import { recordRings, ringsIn } from '../../../../pipeline/publish/rings/store.ts';
 import { folder } from '../../../fakes/folder.ts';
 
 const RING = 'registry.example.com/sea/catalog:v4.20';
