@@ -55,7 +55,8 @@ export async function checkCatalog(
   const news = new Set<string>();
   const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
-    const of = foreseenIn(touched, change, severityOf);
+    const states = { before: touched.before !== undefined, after: touched.after !== undefined };
+    const of = foreseenIn(change, { severityOf, ...states });
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
     findings.push(of.findings.map(placed));
     known.push(of.known.map(placed));
@@ -98,11 +99,18 @@ function diffsOf(changes: readonly MemberChange[], { companions, released }: Rep
   return joinedDiffs(changes.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
 }
 
-/** What foresight finds in one catalog: news, and what was there before. */
-function foreseenIn(
-  { before, after }: TouchedCatalog,
+/**
+ * What foresight finds in one catalog: news, and what was there before.
+ *
+ * @param states whether the catalog has the packages before the change, and after it
+ */
+export function foreseenIn(
   change: Change,
-  severityOf: SeverityOf,
+  {
+    severityOf,
+    before,
+    after,
+  }: { readonly severityOf: SeverityOf; readonly before: boolean; readonly after: boolean },
 ): Pick<CatalogResult, 'findings' | 'known'> {
   // What the change does is told first: where a fix would serve both, it is that of the change.
   const compared = runComparison(change, RULES, severityOf);

@@ -1,6 +1,7 @@
 /** What a check is asked: which pull request, by whom, and what may be read for it. */
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { type KeptFiles, keptFiles } from '../change/content.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -33,6 +34,8 @@ export interface CheckRequest {
   readonly onlyReleased?: boolean;
   /** Packages of other public catalogs, read when a new package makes it necessary; their names are taken. */
   readonly otherCatalogs?: readonly OtherCatalogs[];
+  /** What tags stand for, as a registry has just said to whoever asks. */
+  readonly digests?: TagDigests;
   /** A fleet that stands in for the policy's. */
   readonly fleet?: Fleet;
   /** What was read for other checks of the same repository. */

@@ -34,11 +34,25 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
     tree =
       (await replaced(repository, run, { tree, segments: path.split('/'), entry })) ?? (await empty(run));
   }
-  if (tree === before) return base;
+  return tree === before ? base : commitOnTop(run, { tree, parent: base, message, time });
+}
+
+/**
+ * Writes a commit by Portolan; no ref names it.
+ *
+ * @param of.time in seconds since 1970
+ * @returns its id
+ * @throws PipelineError `git`
+ */
+export function commitOnTop(
+  run: GitRun,
+  of: { readonly tree: string; readonly parent: string; readonly message: string; readonly time: number },
+): Promise<string> {
+  const { tree, parent, message, time } = of;
   const person = `portolan <portolan@localhost> ${time} +0000`;
   const lines = [
     `tree ${tree}`,
-    `parent ${base}`,
+    `parent ${parent}`,
     `author ${person}`,
     `committer ${person}`,
     '',

@@ -11,9 +11,10 @@ import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { writeFiles } from '../../write.ts';
 
-export interface Edited {
-  /** Paths of the files that were written or removed; none when the change was refused. */
-  readonly changed: readonly string[];
+/** A change that has not been written. */
+export interface EditPlan {
+  /** Texts of the files that change; undefined for one that is removed. None when the change is refused. */
+  readonly files: ReadonlyMap<string, string | undefined>;
   /** Errors that the change would bring, or that keep the catalog from being read. */
   readonly refused: readonly Finding[];
 }
@@ -22,24 +23,30 @@ export interface Edited {
 export type Edit = (files: readonly FileText[]) => readonly FileText[];
 
 /**
- * Makes a change to the catalog in a directory. It is refused when it makes the catalog break a
+ * Makes a change to the catalog in a directory, in memory. It is refused when it makes the catalog break a
  * rule that it kept before.
  *
  * @throws PipelineError `usage` for a change that cannot be made, `io`
  */
-export async function editCatalog(root: string, edit: Edit): Promise<Edited> {
+export async function planEdit(root: string, edit: Edit): Promise<EditPlan> {
   const source = directorySource(root);
   const before = await errorsOf(source);
-  if (before.unread.length > 0) return { changed: [], refused: before.unread };
+  if (before.unread.length > 0) return { files: new Map(), refused: before.unread };
   const files = await textsOf(source);
-  const changed = attempt(() => edit(files));
-  const texts = new Map([...files, ...changed].map((file) => [file.path, joined(file)]));
-  const after = await errorsOf(sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== ''))));
+  const changed = new Map(attempt(() => edit(files)).map((file) => [file.path, joined(file)]));
+  const texts = new Map([...files.map((file) => [file.path, joined(file)] as const), ...changed]);
+  const edited = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
+  const after = await errorsOf(edited);
   const known = new Set(before.errors.map(nameOf));
   const refused = [...after.unread, ...after.errors].filter((finding) => !known.has(nameOf(finding)));
-  if (refused.length > 0) return { changed: [], refused };
-  for (const file of changed) write(join(root, file.path), joined(file));
-  return { changed: changed.map(({ path }) => path), refused };
+  if (refused.length > 0) return { files: new Map(), refused };
+  const written = [...changed].map(([path, text]) => [path, text === '' ? undefined : text] as const);
+  return { files: new Map(written), refused };
+}
+
+/** Writes a planned change into the directory that it was planned for. @throws PipelineError `io` */
+export function writeEdit(root: string, files: EditPlan['files']): void {
+  for (const [path, text] of files) write(join(root, path), text);
 }
 
 /** The files of a catalog as texts, in the order of walking the tree. */
@@ -71,8 +78,8 @@ export function attempt<T>(edit: () => T): T {
   }
 }
 
-function write(path: string, text: string): void {
-  if (text !== '') {
+function write(path: string, text: string | undefined): void {
+  if (text !== undefined) {
     writeFiles(dirname(path), new Map([[basename(path), text]]));
     return;
   }

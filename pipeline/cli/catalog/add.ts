@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { addBundle } from '../../../catalog/edit/package.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
+import type { Edit } from '../../catalogs/edit/catalog.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { isDirectory } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -10,6 +11,7 @@ import { findingText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
 import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
@@ -28,11 +30,12 @@ export const command: Command = {
       description: 'versions that can upgrade directly to the new one, for example <1.2.0',
     },
     image: { value: 'REFERENCE', description: 'future image of a bundle in a directory' },
+    ...ACCEPT_OPTION,
     ...REGISTRY_OPTIONS,
   },
   details:
-    'BUNDLE is an image or a bundle directory. A change that would make the catalog violate a new rule is rejected. Portolan\n' +
-    'prints the effect on clusters. The exit code is 1 if it includes an error.',
+    'BUNDLE is an image or a bundle directory. A change that would make the catalog violate a new rule is rejected.\n' +
+    EFFECT_DETAILS,
   examples: [
     'portolan add quay.io/example/foo-bundle:v1.2.0 catalogs/v4.20 --channel stable --replaces foo.v1.1.0',
   ],
@@ -49,7 +52,8 @@ export const command: Command = {
       ...(skipRange === undefined ? {} : { skipRange }),
     };
     const root = resolve(terminal.directory, operands[1] ?? '.');
-    return editWithEffect(root, (files) => addBundle(files, bundle, { channel, place }), { terminal });
+    const edit: Edit = (files) => addBundle(files, bundle, { channel, place });
+    return editWithEffect(root, edit, { invocation, terminal });
   },
 };
 

@@ -20,9 +20,9 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
+import { platformFolders } from '../platform-folders.ts';
 import { progressLine } from '../progress-line.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { platformFolders } from './platform-folders.ts';
 
 export const command: Command = {
   words: 'audit',

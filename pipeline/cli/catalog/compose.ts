@@ -13,6 +13,7 @@ import {
   renderAll,
   renderingOf,
 } from '../rendering.ts';
+import { ACCEPT_OPTION, MADE_DETAILS, madeWithEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'compose',
@@ -24,6 +25,7 @@ export const command: Command = {
       value: 'REFERENCE',
       description: 'index to start from; packages with the same names are replaced, all others are kept',
     },
+    ...ACCEPT_OPTION,
   },
   details: [
     'FILE is a composite in YAML or JSON:',
@@ -36,6 +38,8 @@ export const command: Command = {
     '    image: quay.io/example/foo-catalog:v1',
     '',
     'Each image (or directory) is an index that contains the package. The result must pass the validation of opm.',
+    '',
+    MADE_DETAILS,
   ].join('\n'),
   examples: ['portolan compose catalog.yaml --from-index quay.io/example/catalog:v4.19 --to catalog'],
   run: async (invocation, terminal) => {
@@ -54,7 +58,8 @@ export const command: Command = {
       const { blobs, findings: broken } = await compose(composite, rendering, base ? [base] : []);
       if (printErrors(broken, terminal)) return undefined;
       if (printErrors(opmFindings(blobs), terminal)) return undefined;
-      return lifecyclesInto(blobs, invocation, terminal);
+      const after = await lifecyclesInto(blobs, invocation, terminal);
+      return after && madeWithEffect({ name: composite.name, before: base, after }, { invocation, terminal });
     };
     return deliver(read, format, { invocation, terminal });
   },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { deprecate } from '../../../catalog/edit/package.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
 import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
@@ -15,7 +16,9 @@ export const command: Command = {
     channel: { value: 'CHANNEL', description: 'deprecate only this channel' },
     bundle: { value: 'BUNDLE', description: 'deprecate only this bundle' },
     message: { short: 'm', value: 'TEXT', description: 'message to show to users', required: true },
+    ...ACCEPT_OPTION,
   },
+  details: EFFECT_DETAILS,
   examples: [
     'portolan deprecate catalogs/v4.20 --package foo --channel alpha -m "alpha is no longer updated: use stable"',
   ],
@@ -24,7 +27,10 @@ export const command: Command = {
     const pkg = needed('package');
     const entry = { ...referenceOf(invocation), message: needed('message') };
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    return editWithEffect(root, (files) => deprecate(files, pkg, entry), { terminal });
+    return editWithEffect(root, (files) => deprecate(files, pkg, entry), {
+      invocation,
+      terminal,
+    });
   },
 };
 

@@ -1,54 +1,32 @@
-/** Changes to the catalog in a directory, with what they do to clusters. */
-import { basename } from 'node:path';
-import { load } from '../../../catalog/fbc/load.ts';
-import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
-import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
-import type { Finding } from '../../../catalog/finding.ts';
-import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
-import { RULES } from '../../../catalog/rules/index.ts';
-import { runComparison } from '../../../catalog/rules/rule.ts';
-import { type Edit, editCatalog } from '../../catalogs/edit/catalog.ts';
-import { editedText } from '../../catalogs/edit/edited-text.ts';
-import { placedDiffs } from '../../check/catalog-rules.ts';
-import { directorySource } from '../../directory.ts';
-import { diffText } from '../../report/diff.ts';
-import type { ExitCode, Terminal } from '../../terminal.ts';
-import { findingText } from '../../text.ts';
+/** Changes to the catalog in a directory: shown with their effect, then written. */
+import { type Edit, planEdit, writeEdit } from '../../catalogs/edit/catalog.ts';
+import type { ExitCode } from '../../terminal.ts';
+import { findingText, plain } from '../../text.ts';
+import { type Asking, type IsAsked, showEffect } from '../show-effect.ts';
+
+export interface Editing extends Asking {
+  readonly isAsked?: IsAsked;
+}
 
 /**
- * Makes a change, prints the files that it changed, and on standard error what it does to clusters.
+ * Prints what a change does to clusters, makes it, and prints the files that it changed.
  *
- * @param options.removes whether taking things from clusters is what was asked for: then only a refused change fails
- * @returns 1 when the change is refused, or when it harms clusters
+ * @returns 1 when the change is refused: it breaks a rule of opm, or it harms clusters and nobody accepted that
  */
-export async function editWithEffect(
-  root: string,
-  edit: Edit,
-  { terminal, removes = false }: { readonly terminal: Terminal; readonly removes?: boolean },
-): Promise<ExitCode> {
-  const before = await catalogIn(root);
-  const edited = await editCatalog(root, edit);
-  const code = await editedText(edited, terminal);
-  if (edited.changed.length === 0) return code;
-  const harm = await printEffect(basename(root), { before, after: await catalogIn(root) }, terminal);
-  return harm.length > 0 && !removes ? 1 : code;
-}
-
-async function catalogIn(root: string): Promise<Catalog> {
-  return catalogOf((await load(directorySource(root))).blobs);
-}
-
-/** @returns the errors among what was found */
-async function printEffect(
-  name: string,
-  { before, after }: { readonly before: Catalog; readonly after: Catalog },
-  { err }: Terminal,
-): Promise<readonly Finding[]> {
-  const platform = minorOfCatalog(name);
-  const options = (catalog: Catalog): WorldOptions => ({ name, catalog, ...(platform ? { platform } : {}) });
-  const change = await changeOf(options(before), options(after));
-  const findings = runComparison(change, RULES).filter(({ severity }) => severity !== 'info');
-  for (const finding of findings) err(findingText(finding));
-  err(diffText(placedDiffs(change, [name])));
-  return findings.filter(({ severity }) => severity === 'error');
+export async function editWithEffect(root: string, edit: Edit, editing: Editing): Promise<ExitCode> {
+  const { terminal, isAsked } = editing;
+  const { files, refused } = await planEdit(root, edit);
+  for (const finding of refused) terminal.err(findingText(finding));
+  if (refused.length > 0) {
+    terminal.err('refused: nothing was changed\n');
+    return 1;
+  }
+  if (files.size === 0) {
+    terminal.err('nothing to change\n');
+    return 0;
+  }
+  if (!(await showEffect({ root, files, ...(isAsked ? { isAsked } : {}) }, editing))) return 1;
+  writeEdit(root, files);
+  for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+  return 0;
 }

@@ -13,6 +13,7 @@ import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { showEffect } from '../show-effect.ts';
 
 /** Promotes all packages: where `--repo` says. */
 export function promoteCatalog(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
@@ -39,24 +40,33 @@ async function here(invocation: Invocation, terminal: Terminal, place: string): 
       commit,
       policy,
     });
-    const written = await write(repository, directory, promotions);
-    print(promotions, terminal);
-    await terminal.out(written.map((path) => `${plain(path)}\n`).join(''));
-    return promotions.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+    const files = await filesOf(repository, promotions);
+    printSkipped(promotions, terminal);
+    const edit = { root: directory, files };
+    if (!(await showEffect(edit, { invocation, terminal }))) return 1;
+    write(directory, files);
+    terminal.err(countOf(promotions));
+    await terminal.out([...files.keys()].map((path) => `${plain(path)}\n`).join(''));
+    return 0;
   } finally {
     await repository.close();
   }
 }
 
-/** Writes what is to be added. @returns the paths, in order */
-async function write(
+/** The bytes of what is to be added, in the order of paths. */
+async function filesOf(
   { objects }: Repository,
-  directory: string,
   { promoted }: Promotions,
-): Promise<string[]> {
+): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = promoted.flatMap((promotion) => [...promotion.files]);
-  for (const [path, content] of files) {
-    const bytes = content instanceof Uint8Array ? content : (await objects.read(content.id)).bytes;
+  const read = new Map<string, Uint8Array>();
+  for (const [path, content] of files.sort(([a], [b]) => compareText(a, b)))
+    read.set(path, content instanceof Uint8Array ? content : (await objects.read(content.id)).bytes);
+  return read;
+}
+
+function write(directory: string, files: ReadonlyMap<string, Uint8Array>): void {
+  for (const [path, bytes] of files) {
     const full = join(directory, path);
     try {
       mkdirSync(dirname(full), { recursive: true });
@@ -65,14 +75,14 @@ async function write(
       throw fileError(error, full);
     }
   }
-  return files.map(([path]) => path).sort(compareText);
 }
 
-/** What was left out, what clusters will notice, and how much is promoted. */
-function print({ promoted, skipped, findings }: Promotions, { err }: Terminal): void {
-  for (const finding of findings) err(findingText(finding));
+function printSkipped({ skipped }: Promotions, { err }: Terminal): void {
   for (const { package: name, why } of skipped) err(`skipped ${plain(name)}: ${plain(why)}\n`);
-  err(`promoted ${amount(promoted.length, 'package')}, skipped ${skipped.length}\n`);
+}
+
+function countOf({ promoted, skipped }: Promotions): string {
+  return `promoted ${amount(promoted.length, 'package')}, skipped ${skipped.length}\n`;
 }
 
 async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
@@ -81,7 +91,9 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
     const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
     const request = { ...requestOf(invocation, terminal), base, group: invocation.flag('group') };
     const { promotions, proposed } = await proposePromotions(opened, request);
-    print(promotions, terminal);
+    for (const finding of promotions.findings) terminal.err(findingText(finding));
+    printSkipped(promotions, terminal);
+    terminal.err(countOf(promotions));
     for (const [key, { kind, number, url, branch }] of proposed) {
       const what = number === undefined ? branch : `pull request ${number}`;
       await terminal.out(`${plain(key)}: ${kind} ${what}${url === undefined ? '' : `\n  ${plain(url)}`}\n`);

@@ -5,6 +5,7 @@ import { type Edit, textsOf } from '../../catalogs/edit/catalog.ts';
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
 import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
@@ -28,15 +29,16 @@ export const command: Command = {
     },
     base: { value: 'BRANCH', description: 'branch on GitHub (default: the default branch)' },
     group: { description: 'open one pull request for all packages (default: one for each group of owners)' },
+    ...ACCEPT_OPTION,
   },
   details: [
-    'With PACKAGE, the package of the other catalog takes the place of the one in --to, with all its versions. Portolan prints what',
-    'goes and comes, and the effect on clusters. The exit code is 1 if the effect includes an error.',
+    'With PACKAGE, the package of the other catalog takes the place of the one in --to, with all its versions.',
     '',
     'Without PACKAGE, promotes all packages of a catalog that the next one does not have, as the ci.yaml of each says',
     '(fbc.version_promotion_strategy): always, review-needed (the default) or never. Portolan copies the files of the last',
-    'commit, adds the catalog to the mapping in ci.yaml, and reports the effect on clusters. The exit code is 1 if the effect',
-    'includes an error.',
+    'commit, and adds the catalog to the mapping in ci.yaml.',
+    '',
+    EFFECT_DETAILS,
     '',
     'With --repo OWNER/NAME, Portolan opens pull requests, or updates those that are open. GITHUB_TOKEN (or GH_TOKEN) needs the',
     'permissions contents: write and pull-requests: write.',
@@ -60,7 +62,7 @@ export const command: Command = {
     if (wanted.length === 0) {
       throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
     }
-    return editWithEffect(to, replacing(pkg, wanted), { terminal });
+    return editWithEffect(to, replacing(pkg, wanted), { invocation, terminal });
   },
 };
 

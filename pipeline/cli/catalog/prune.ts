@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { keepPackages } from '../../../catalog/edit/package.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import type { Command } from '../command.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
 import { editWithEffect } from './edit-effect.ts';
 
 export const command: Command = {
@@ -8,13 +10,18 @@ export const command: Command = {
   operands: 'DIR',
   options: {
     keep: { value: 'PACKAGE', description: 'package to keep', multiple: true, required: true },
+    ...ACCEPT_OPTION,
   },
   details:
-    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged. Portolan prints what clusters lose.',
+    'Objects that do not belong to a package are kept. The text of the remaining objects stays unchanged.\n' +
+    `${EFFECT_DETAILS}\n` +
+    'Losing the other packages does not count as an error.',
   examples: ['portolan prune catalogs/v4.20 --keep foo --keep bar'],
-  run: async ({ operands, list }, terminal) => {
+  run: async (invocation, terminal) => {
+    const { operands, list } = invocation;
     const keep = new Set(list('keep'));
+    const isAsked = ({ package: name = '' }: Finding): boolean => !keep.has(name);
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    return editWithEffect(root, (files) => keepPackages(files, keep), { terminal, removes: true });
+    return editWithEffect(root, (files) => keepPackages(files, keep), { invocation, terminal, isAsked });
   },
 };

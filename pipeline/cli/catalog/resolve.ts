@@ -17,6 +17,7 @@ import { writeFiles } from '../../write.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, type PlannedEdit, showEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'resolve',
@@ -35,12 +36,15 @@ export const command: Command = {
     },
     policy: { value: 'FILE', description: 'policy file; contact only the registries that it allows' },
     json: { description: 'print the result as JSON' },
+    ...ACCEPT_OPTION,
     ...REGISTRY_OPTIONS,
   },
   details: [
     'Reads the file-based catalogs, templates (basic, semver), composites and bundle directories below DIR. For a',
     'multi-platform image, the digest is that of the manifest list. If a tag does not exist or a registry does not respond,',
     'nothing is written.',
+    '',
+    EFFECT_DETAILS,
   ].join('\n'),
   examples: [
     'portolan resolve catalogs/v4.20',
@@ -72,7 +76,11 @@ export const command: Command = {
             }
           : {}),
       });
-      const outcome = writeOutcome(resolution, { root, lockPath, pin: invocation.flag('write') });
+      const exit = exitOf(resolution);
+      const pinned = invocation.flag('write') && exit === 0 ? pinAll(root, resolution) : undefined;
+      const edit = pinned && pinnedEdit(root, resolution, pinned.files);
+      if (edit && edit.files.size > 0 && !(await showEffect(edit, { invocation, terminal }))) return 1;
+      const outcome = writeOutcome(resolution, { root, lockPath, pinned });
       if (invocation.flag('json')) await terminal.out(jsonOf(outcome));
       else await printText(outcome, terminal);
       return outcome.exit;
@@ -106,7 +114,8 @@ function lockAt(path: string): ReferenceLock | undefined {
 interface Target {
   readonly root: string;
   readonly lockPath: string | undefined;
-  readonly pin: boolean;
+  /** What is to be written into the files; undefined where only the lock is. */
+  readonly pinned: Pinned | undefined;
 }
 
 interface Outcome {
@@ -117,24 +126,36 @@ interface Outcome {
   readonly written: readonly string[];
 }
 
+function exitOf({ findings, unanswered }: Resolution): ExitCode {
+  if (unanswered.length > 0) return 2;
+  return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
 /** Writes all or nothing: half a lock, or half of the pins, would pass for the whole. */
-function writeOutcome(resolution: Resolution, { root, lockPath, pin }: Target): Outcome {
-  const failed = resolution.findings.some(({ severity }) => severity === 'error');
-  const exit = resolution.unanswered.length > 0 ? 2 : failed ? 1 : 0;
+function writeOutcome(resolution: Resolution, { root, lockPath, pinned }: Target): Outcome {
+  const exit = exitOf(resolution);
   if (exit !== 0) return { resolution, findings: resolution.findings, exit, written: [] };
-  const pinned = pin ? pinAll(root, resolution) : { findings: [], written: [] };
+  const pins = pinned ? writeFiles(root, pinned.files).written : [];
   const lockFiles = lockPath === undefined ? [] : writeLock(lockPath, resolution.lock);
   // What was pinned is not a tag any more.
-  const kept = pin ? resolution.findings.filter(({ rule }) => rule !== 'image/digest') : resolution.findings;
-  const findings = [...kept, ...pinned.findings].sort(compareFindings);
-  return { resolution, findings, exit, written: [...pinned.written, ...lockFiles] };
+  const kept = pinned
+    ? resolution.findings.filter(({ rule }) => rule !== 'image/digest')
+    : resolution.findings;
+  const findings = [...kept, ...(pinned?.findings ?? [])].sort(compareFindings);
+  return { resolution, findings, exit, written: [...pins, ...lockFiles] };
 }
 
 function writeLock(path: string, lock: ReferenceLock): readonly string[] {
   return writeFiles(dirname(path), new Map([[basename(path), formatLock(lock)]])).written;
 }
 
-function pinAll(root: string, { resolved, lock }: Resolution): { findings: Finding[]; written: string[] } {
+interface Pinned {
+  readonly findings: readonly Finding[];
+  /** Texts of the files with pins, by path below the root. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+function pinAll(root: string, { resolved, lock }: Resolution): Pinned {
   const findings: Finding[] = [];
   const files = new Map<string, string>();
   for (const [file, pins] of pinsByFile(resolved, lock)) {
@@ -143,7 +164,13 @@ function pinAll(root: string, { resolved, lock }: Resolution): { findings: Findi
     findings.push(...pinned.findings);
     files.set(file, pinned.text);
   }
-  return { findings, written: [...writeFiles(root, files).written] };
+  return { findings, files };
+}
+
+/** The pins as an edit of the catalogs below the root. */
+function pinnedEdit(root: string, { lock }: Resolution, files: Pinned['files']): PlannedEdit {
+  const digests = new Map([...lock.digests].map(([tag, digest]) => [tag, new Set([digest])]));
+  return { root, files, digests };
 }
 
 /** A link leads to a file that may belong to somebody else; it would also be replaced by a file. */

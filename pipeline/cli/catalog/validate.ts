@@ -7,8 +7,8 @@ import { checkDirectory } from '../../check/two-threads.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
+import { platformFolders } from '../platform-folders.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
-import { platformFolders } from './platform-folders.ts';
 import type { TreeAt } from './tree-at.ts';
 
 export const command: Command = {

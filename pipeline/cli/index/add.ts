@@ -13,6 +13,7 @@ import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { formatOf, printErrors, renderAll, renderingOf } from '../rendering.ts';
+import { ACCEPT_OPTION, MADE_DETAILS, madeWithEffect } from '../show-effect.ts';
 import { deliverIndex, INDEX_OPTIONS, TAG_DETAILS } from './index-image.ts';
 
 export const command: Command = {
@@ -32,6 +33,7 @@ export const command: Command = {
       value: UPDATE_MODES.join('|'),
       description: 'how to determine upgrade edges (default: replaces)',
     },
+    ...ACCEPT_OPTION,
     ...INDEX_OPTIONS,
   },
   details: [
@@ -43,6 +45,8 @@ export const command: Command = {
     '',
     'A bundle that is no longer reachable from a channel head is removed from the catalog and reported. An added bundle must',
     'be reachable.',
+    '',
+    MADE_DETAILS,
     '',
     ...TAG_DETAILS,
   ].join('\n'),
@@ -71,7 +75,9 @@ export const command: Command = {
       const { blobs, findings } = updated;
       for (const finding of findings) terminal.err(findingText(finding));
       const checked = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
-      return printErrors(opmFindings(checked), terminal) ? undefined : blobs;
+      if (printErrors(opmFindings(checked), terminal)) return undefined;
+      const before = invocation.text('from-index') === undefined ? undefined : base;
+      return madeWithEffect({ name: 'index', before, after: blobs }, { invocation, terminal });
     };
     return deliverIndex(read, formatOf(invocation), { invocation, terminal });
   },

@@ -1,10 +1,12 @@
 /** Packages taken out of an index image's catalog: by name, or all but those of a name. */
 import { blobsOfPackages } from '../../../catalog/fbc/blobs.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
 import { formatOf, renderAll, renderingOf } from '../rendering.ts';
+import { ACCEPT_OPTION, MADE_DETAILS, madeWithEffect } from '../show-effect.ts';
 import { deliverIndex, INDEX_OPTIONS, TAG_DETAILS } from './index-image.ts';
 
 interface Kind {
@@ -27,11 +29,17 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
         description: 'index image, database or directory to start from',
         required: true,
       },
+      ...ACCEPT_OPTION,
       ...INDEX_OPTIONS,
     },
-    details: ['Prints the resulting catalog, or writes it with --to or --tag.', '', ...TAG_DETAILS].join(
-      '\n',
-    ),
+    details: [
+      'Prints the resulting catalog, or writes it with --to or --tag. Losing the packages that are removed does not count as',
+      'an error.',
+      '',
+      MADE_DETAILS,
+      '',
+      ...TAG_DETAILS,
+    ].join('\n'),
     examples: [`portolan ${words} --${option} foo,bar --from-index quay.io/example/index:v4.20 --to catalog`],
     run: async (invocation, terminal) => {
       const names = new Set(
@@ -45,7 +53,11 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
       const rendering = { ...renderingOf(invocation, terminal), only: 'catalogs' as const };
       const read = async (): Promise<Blobs | undefined> => {
         const blobs = await renderAll([index], rendering, terminal);
-        return blobs && kept(blobs, names, keeps);
+        if (!blobs) return undefined;
+        // That clusters lose what is to be removed is what was asked for.
+        const isAsked = ({ package: name = '' }: Finding): boolean => names.has(name) !== keeps;
+        const made = { name: 'index', before: blobs, after: kept(blobs, names, keeps), isAsked };
+        return madeWithEffect(made, { invocation, terminal });
       };
       return deliverIndex(read, formatOf(invocation), { invocation, terminal });
     },

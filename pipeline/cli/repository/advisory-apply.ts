@@ -16,6 +16,7 @@ import { findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, showEffect } from '../show-effect.ts';
 import { type AdvisedClone, advisoryNamed, checkId, dayOf, inClone } from './advisory.ts';
 
 export const command: Command = {
@@ -33,12 +34,15 @@ export const command: Command = {
     },
     'dry-run': { description: 'print the diff, and write nothing' },
     json: { description: 'print the result as JSON' },
+    ...ACCEPT_OPTION,
   },
   details: [
     'Finds the smallest edit of each catalog that does what advisories/ID.yaml asks, and writes it to the work tree. Portolan',
     'simulates OLM v0 and OLM v1 for every version that clusters may have, before and after. It refuses an edit that leaves',
     'an installation without an upgrade path, unless the advisory names the bundle in withoutUpgradePath. Applying an',
     'advisory again changes nothing.',
+    '',
+    EFFECT_DETAILS,
     '',
     'If a catalog is rendered from a basic template of the repository, Portolan edits the template, too. Any other template',
     'is reported: change it as well, or the next rendering undoes the edit. The exit code is 1 if a catalog cannot be edited,',
@@ -105,15 +109,15 @@ async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedC
   const edits = templates.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const]));
   const files = new Map([...plans.catalogs.flatMap((one) => [...one.files]), ...edits]);
   const isDry = invocation.flag('dry-run');
-  if (!refused && !isDry) await writeEdits(clone, files);
-  if (invocation.flag('json'))
-    await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
-  else {
-    await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
-    if (isDry) await terminal.out(await diffText(clone, files));
-    else if (!refused) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
-  }
-  return refused || isIncomplete ? 1 : 0;
+  const isJson = invocation.flag('json');
+  if (isJson) await terminal.out(`${JSON.stringify(planDocument(id, plans, templates), null, 2)}\n`);
+  else await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
+  const edit = { root: clone.directory, files };
+  if (refused || (files.size > 0 && !(await showEffect(edit, { invocation, terminal })))) return 1;
+  if (!isDry) await writeEdits(clone, files);
+  if (isDry && !isJson) await terminal.out(await diffText(clone, files));
+  else if (!isJson) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+  return isIncomplete ? 1 : 0;
 }
 
 /** Whether a template must be changed by hand; says which. */

@@ -10,6 +10,7 @@ import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, showEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'release',
@@ -22,6 +23,7 @@ export const command: Command = {
         "bundle image, published or not (default: the policy's release.bundles, with the digest of the future image)",
     },
     push: { description: 'build and push the image first; catalogs then name it by digest' },
+    ...ACCEPT_OPTION,
     ...REGISTRY_OPTIONS,
   },
   details: [
@@ -30,6 +32,8 @@ export const command: Command = {
     'Other bundles are copied from the existing catalogs, so Portolan does not request them from a registry again.',
     'Run this command in the pull request that adds the bundle. With release.bundles in the policy, the image does not',
     'have to exist yet: Portolan computes its digest, and the merge pushes it.',
+    '',
+    EFFECT_DETAILS,
   ].join('\n'),
   examples: [
     'portolan release etcd 1.2.0',
@@ -49,6 +53,8 @@ export const command: Command = {
       terminal.err('FAIL: no file was written\n');
       return 1;
     }
+    const edit = { root: directory, files: released.texts };
+    if (!(await showEffect(edit, { invocation, terminal }))) return 1;
     if (made && invocation.flag('push')) await push(made, invocation, terminal);
     const changed = writeReleased(directory, released);
     await terminal.out(changed.map((path) => `${plain(path)}\n`).join(''));

@@ -39,7 +39,7 @@ test('the usage line shows what a command requires, and all that is missing is n
   );
   expect((await runCommand(['deprecate', '.'])).err).toContain('--package and --message are required\n');
   expect((await runCommand(['deprecate', '.', '--package', 'a'])).err).toContain('--message is required\n');
-  expect((await runCommand(['prune', '.'])).err).toContain('portolan prune DIR --keep PACKAGE… (');
+  expect((await runCommand(['prune', '.'])).err).toContain('portolan prune DIR --keep PACKAGE… [');
 });
 
 test('the option that was probably meant is named', async () => {

@@ -55,7 +55,9 @@ function workTree(more: Readonly<Record<string, string>> = {}): string {
 test('a bundle comes into its templates and all their catalogs, in one step and without a registry', async () => {
   const directory = workTree();
   const { exit, out, err } = await portolan(directory, 'release', 'etcd', '1.1.0', '--image', NEW);
-  expect([exit, err]).toEqual([0, '']);
+  expect(exit, err).toBe(0);
+  expect(err).toContain('etcd (changed) in v4.20\n');
+  expect(err).not.toContain('error');
   expect(out.split('\n')).toEqual([
     'operators/etcd/catalog-templates/basic.yaml',
     'catalogs/v4.19/etcd/catalog.yaml',
@@ -109,7 +111,8 @@ test('the image is named by the digest that it will have; pushed, it is there, a
   const catalog = readFileSync(join(directory, 'catalogs/v4.20/etcd/catalog.yaml'), 'utf8');
   const [, digest = ''] = /etcd-bundle@(sha256:[0-9a-f]{64})/.exec(catalog) ?? [];
   const pushed = await portolan(directory, ...words, '--push', '--insecure', host);
-  expect(pushed).toMatchObject({ exit: 0, out: '', err: `${host}/org/etcd-bundle@${digest} pushed\n` });
+  expect(pushed).toMatchObject({ exit: 0, out: '' });
+  expect(pushed.err).toContain(`${host}/org/etcd-bundle@${digest} pushed\n`);
   expect((await portolan(directory, ...words, '--push', '--insecure', host)).err).toContain('already exists');
   const built = await portolan(directory, 'bundle', 'build', 'operators/etcd/1.1.0', 'oci:image', '--force');
   expect(built.out).toBe(`${digest}\n`);

@@ -1,7 +1,7 @@
 /** Folders that hold a catalog for each version of the platform, as `catalogs/v4.19` and `catalogs/v4.20` do. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
 
 /** The catalogs in a directory, or in its folder `catalogs`; none when it is one catalog itself. */
 export function platformFolders(directory: string): string[] {

@@ -1,0 +1,141 @@
+/** Commands that change catalogs show what the change does to clusters, and only then write it. */
+import { realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
+import type { Finding } from '../../catalog/finding.ts';
+import type { TagDigests } from '../../catalog/references/same-image.ts';
+import type { Effect } from '../check/effect.ts';
+import { PipelineError } from '../error.ts';
+import { openRepository, workTreeOf } from '../git/repository.ts';
+import type { EditedFiles } from '../git/work-tree-commits.ts';
+import { diffText } from '../report/diff.ts';
+import { searchPath, type Terminal } from '../terminal.ts';
+import { countText, findingText, linesText } from '../text.ts';
+import type { Invocation, Option } from './command.ts';
+import { type EditedCatalog, editedCatalogs } from './edited-catalogs.ts';
+
+export const ACCEPT_OPTION: Readonly<Record<'accept-stranding', Option>> = {
+  'accept-stranding': {
+    description: 'continue even if the effect on clusters includes an error, such as a lost upgrade path',
+  },
+};
+
+/** For the details of a command that writes files of a catalog. */
+export const EFFECT_DETAILS: string =
+  'Before Portolan writes, it prints the effect on clusters. If it includes an error, nothing is written, unless you use\n' +
+  '--accept-stranding. In a git work tree, the effect takes the other catalogs and the history of the repository into account.';
+
+/** The same for a command that makes a catalog of another one. */
+export const MADE_DETAILS: string =
+  'With --from-index, Portolan first prints what clusters notice when the result takes the place of that index. If this\n' +
+  'includes an error, there is no result, unless you use --accept-stranding.';
+
+/** A change that has not been written. */
+export interface PlannedEdit {
+  /** The directory below which the files are. */
+  readonly root: string;
+  /** What is to stand at paths; undefined for a file that is removed. */
+  readonly files: EditedFiles;
+  /** What tags stand for, as a registry has just said. */
+  readonly digests?: TagDigests;
+  readonly isAsked?: IsAsked;
+}
+
+/** Whether an error is what was asked for, as the loss of a package that is to be removed. */
+export type IsAsked = (finding: Finding) => boolean;
+
+/** The command line that asked for a change. */
+export interface Asking {
+  readonly invocation: Invocation;
+  readonly terminal: Terminal;
+}
+
+/**
+ * Prints what a change does to clusters: in a work tree, with the other catalogs and the history of the repository.
+ *
+ * @returns whether it may be written: it harms nobody, or that was accepted
+ */
+export async function showEffect(edit: PlannedEdit, asking: Asking): Promise<boolean> {
+  const { root, files, digests, isAsked } = edit;
+  const known = await effectInWorkTree(edit, asking.terminal);
+  if (typeof known !== 'string') return printEffect(known, asking, isAsked);
+  const unchecked = [{ what: 'other catalogs, and versions that were published before', why: known }];
+  const catalogs = await editedCatalogs(root, files);
+  return printEffect({ ...(await effectAlone(catalogs, digests)), unchecked }, asking, isAsked);
+}
+
+/** A catalog that a command makes of another one. */
+export interface MadeCatalog {
+  /** What people call it. */
+  readonly name: string;
+  /** What clusters have; undefined where nothing is replaced. */
+  readonly before: Blobs | undefined;
+  readonly after: Blobs;
+  readonly isAsked?: IsAsked;
+}
+
+/** Prints what clusters notice when one catalog takes the place of another. @returns the new one, unless it is refused */
+export async function madeWithEffect(
+  { name, before, after, isAsked }: MadeCatalog,
+  asking: Asking,
+): Promise<Blobs | undefined> {
+  if (!before) return after;
+  const effect = await effectAlone([{ name, before: catalogOf(before), after: catalogOf(after) }]);
+  return (await printEffect(effect, asking, isAsked)) ? after : undefined;
+}
+
+async function printEffect(
+  { findings, diffs, unchecked }: Effect,
+  { invocation, terminal: { err } }: Asking,
+  isAsked: IsAsked = () => false,
+): Promise<boolean> {
+  const shown = findings.filter(({ severity }) => severity !== 'info');
+  for (const finding of shown) err(findingText(finding));
+  err(linesText(unchecked.map(({ what, why }) => `not checked: ${what}: ${why}`)));
+  err(diffText(diffs));
+  const harm = shown.filter((finding) => finding.severity === 'error' && !isAsked(finding));
+  if (harm.length === 0 || invocation.flag('accept-stranding')) return true;
+  err(`FAIL: nothing was written: ${countText(harm)} for clusters (to continue, use --accept-stranding)\n`);
+  return false;
+}
+
+async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDigests): Promise<Effect> {
+  const { effectInCatalog } = await import('../check/effect.ts');
+  const effects: Effect[] = [];
+  for (const one of catalogs)
+    effects.push(await effectInCatalog({ ...one, ...(digests ? { digests } : {}) }));
+  return {
+    findings: effects.flatMap(({ findings }) => findings),
+    diffs: effects.flatMap(({ diffs }) => diffs),
+    unchecked: [],
+  };
+}
+
+/** @returns why it cannot be told, where the files are not in a repository that knows them */
+async function effectInWorkTree(
+  { root, files, digests }: PlannedEdit,
+  terminal: Terminal,
+): Promise<Effect | string> {
+  const settings = searchPath(terminal);
+  const { effectInRepository } = await import('../check/effect.ts');
+  try {
+    const top = await workTreeOf(root, settings);
+    const repository = await openRepository(top, settings);
+    try {
+      const below = relative(realpathSync(top), realpathSync(root)).split(sep).join('/');
+      const placed = [...files].map(
+        ([path, content]) => [`${below}/${path}`.replace(/^\//, ''), content] as const,
+      );
+      const today = terminal.now().toISOString().slice(0, 10);
+      const edit = { top, files: new Map(placed), today, ...(digests ? { digests } : {}) };
+      return await effectInRepository(repository, edit);
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    // No repository, none with a commit, or a clone that lacks what is needed: the edit itself can still be compared.
+    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'git'))
+      return error.message;
+    throw error;
+  }
+}
