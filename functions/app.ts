@@ -1,11 +1,6 @@
 /** The account of a host on its forge, and what it checks and proposes with. */
 import { isObject } from '../catalog/go/shape.ts';
-import {
-  CHECK_SECONDS,
-  type Confinement,
-  checkMemory,
-  confinedCheck,
-} from '../pipeline/check/confined/confined-check.ts';
+import { checkLimits, confinedCheck, type ReaderProgram } from '../pipeline/check/confined/confined-check.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import type { GateForge } from '../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge, reportStatus } from '../pipeline/forge/forgejo/forge.ts';
@@ -48,15 +43,14 @@ export interface AppOptions {
   readonly secret: () => Promise<string>;
   readonly credentials: CredentialSource;
   readonly telemetry: Pick<Telemetry, 'log'>;
-  /** The program that reads pull requests, in a process of its own. */
-  readonly reader?: Pick<Confinement, 'file' | 'words'> | undefined;
+  /** The program that reads pull requests, in a process of its own; undefined where none are checked. */
+  readonly reader: ReaderProgram | undefined;
 }
 
 export function openApp(settings: HostSettings, options: AppOptions): App {
   const { credentials, telemetry, reader } = options;
   const { log } = telemetry;
-  const limits = { seconds: CHECK_SECONDS, memory: checkMemory(), log };
-  const check = reader && confinedCheck({ ...reader, ...limits });
+  const check = reader && confinedCheck({ ...reader, ...checkLimits(), log });
   const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
   const around = { git, check, registries, cache: memoryStore(), log };

@@ -1,5 +1,4 @@
 /** The ports of a delivery, as AWS has them; made once for each sandbox. */
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
@@ -73,15 +72,12 @@ export function appOf(settings: Settings, telemetry: Telemetry): App | undefined
     secret: neededSecret(app),
     credentials: credentialsOf(settings),
     telemetry,
-    reader: readerBeside(),
+    reader: READER,
   });
 }
 
-/** The program beside the function that checks pull requests; the others have none. */
-function readerBeside(): { file: string; words: readonly string[] } | undefined {
-  const file = fileURLToPath(new URL('./reader.mjs', import.meta.url));
-  return existsSync(file) ? { file, words: [] } : undefined;
-}
+/** The program beside the function that checks pull requests; the others check none. */
+const READER = { file: fileURLToPath(new URL('./reader.mjs', import.meta.url)), words: [] };
 
 function credentialsOf({ authfile, environment, secrets }: Settings): CredentialSource {
   const filed = authfileCredentials({ authfile, environment });

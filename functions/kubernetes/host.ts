@@ -62,9 +62,8 @@ export async function openHost(
   const credentials = renewedCredentials(() => authfileCredentials({ authfile, environment }));
   const registry = createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment });
   const { secrets, pages } = settings;
-  // The same file, in the role that reads.
-  const [, file] = process.argv;
-  const reader = file?.endsWith('.mjs') ? { file, words: [READER] } : undefined;
+  // The same program, in the role that reads.
+  const reader = { file: process.argv[1] ?? '', words: [READER] };
   const app =
     secrets.app === undefined
       ? undefined

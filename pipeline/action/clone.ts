@@ -1,12 +1,14 @@
 /** The check in a clone that somebody else made: no token, nothing asked of GitHub, reviews not known. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { check } from '../check/check.ts';
+import { warning } from '@actions/core';
+import { type Checker, checkLimits, confinedCheck } from '../check/confined/confined-check.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { CheckRequest } from '../check/request.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
+import { plain } from '../text.ts';
 import type { PullRequestEvent } from './event.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf } from './registries.ts';
@@ -18,7 +20,7 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
   const repository = await openRepository(directory, searchPath === undefined ? {} : { searchPath });
   const registries = registriesOf(inputs);
   try {
-    return await check(repository, { ...requestOf(inputs), registryFor: registries.under });
+    return await checkerOf(inputs)(repository, { ...requestOf(inputs), registryFor: registries.under });
   } catch (thrown) {
     if (thrown instanceof PipelineError && thrown.code === 'not-found') {
       throw new PipelineError('not-found', thrown.message, { cause: thrown, hint: fetchHint(inputs) });
@@ -28,6 +30,11 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
     registries.close();
     await repository.close();
   }
+}
+
+/** A job ends in silence when it runs out of memory; a process that it started does not. */
+export function checkerOf({ reader }: RunInputs): Checker {
+  return confinedCheck({ ...reader, ...checkLimits(), log: (line) => warning(plain(line)) });
 }
 
 function fetchHint({ event }: RunInputs): string {

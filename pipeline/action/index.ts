@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { getInput, setSecret } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
+import { serveReader } from '../check/confined/reader.ts';
 import { PipelineError } from '../error.ts';
 import { type Event, eventOf } from './event.ts';
 import {
@@ -15,7 +16,10 @@ import {
 } from './inputs.ts';
 import { run } from './main.ts';
 
-void run(inputs);
+/** What makes this file the program that reads a pull request. */
+const READER = 'read';
+if (process.argv[2] === READER) serveReader();
+else void run(inputs);
 
 type Text = (name: string) => string | undefined;
 
@@ -39,6 +43,7 @@ function inputs(): RunInputs {
     forge: forgeOf(text, environment),
     says: sayingOf(text, environment),
     publish: publishOf(text, temporary),
+    reader: { file: process.argv[1] ?? '', words: [READER] },
     authfile: text('authfile'),
     environment,
     temporary,

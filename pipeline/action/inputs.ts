@@ -1,4 +1,5 @@
 /** What a run is told: the inputs of the step, the event, and where GitHub is. */
+import type { ReaderProgram } from '../check/confined/confined-check.ts';
 import type { Environment } from '../oci/registry/proxy.ts';
 import type { Event } from './event.ts';
 
@@ -29,6 +30,8 @@ export interface RunInputs {
   readonly forge: ForgeInputs | undefined;
   readonly says: SayingInputs;
   readonly publish: PublishInputs;
+  /** The program that reads pull requests, in a process of its own. */
+  readonly reader: ReaderProgram;
   /** Credentials for registries; without one the files of podman and docker are looked for. */
   readonly authfile: string | undefined;
   /** Where credentials, proxies and git are found. */

@@ -10,7 +10,7 @@ import { gateAgain, type Head, leaveError, leaveReason, markPending } from '../f
 import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
-import { checkClone, policyIn } from './clone.ts';
+import { checkClone, checkerOf, policyIn } from './clone.ts';
 import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate, logText, setReportOutputs } from './outputs.ts';
@@ -191,7 +191,8 @@ async function withPorts<T>(
   const registries = registriesOf(inputs);
   try {
     const today = inputs.now.toISOString().slice(0, 10);
-    return await use({ ...forge, forge: hubOf(inputs, forge), registryFor: registries.under, today });
+    const check = checkerOf(inputs);
+    return await use({ ...forge, forge: hubOf(inputs, forge), check, registryFor: registries.under, today });
   } finally {
     registries.close();
   }

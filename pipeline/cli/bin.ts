@@ -1,10 +1,12 @@
 /** The program: reads the world once, and runs the command line. */
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { endWithParent } from '../check/confined/limits.ts';
 import { fileError } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
 import { plain, screenText } from '../text.ts';
 import { main } from './main.ts';
+import { SUPERVISOR } from './supervised.ts';
 
 declare const PORTOLAN_VERSION: string;
 
@@ -76,16 +78,26 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // There is nowhere to say that nothing can be said.
 process.stderr.on('error', () => undefined);
 
-main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    // A defect of the program's own is not a verdict.
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    terminal.err(
-      `portolan: this is a bug in portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
-    );
-    process.exitCode = 2;
-  },
-);
+/** A defect of the program's own is not a verdict. */
+function defect(error: unknown): void {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(
+    `portolan: this is a bug in portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
+  );
+  process.exitCode = 2;
+}
+
+process.on('uncaughtException', (error) => {
+  defect(error);
+  process.exit();
+});
+
+if (environment[SUPERVISOR] === String(process.ppid)) {
+  endWithParent(2);
+  // It keeps this process from no end of its own.
+  process.channel?.unref();
+}
+
+main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
+  process.exitCode = code;
+}, defect);

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Files of the commands that have one, by the command's words. */
 declare const COMMAND_FILES: Readonly<Record<string, CommandFile>>;
@@ -39,7 +40,21 @@ const hasNo = unless === undefined || !['.', second, ...more].some((word) => exi
 const isSmall = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
 if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
   createRequire(import.meta.url)(own.file);
+else if (first === 'check') await check();
 else await import(PROGRAM_FILE);
+
+/** A pull request is foreign: what hangs, crashes or fills the memory ends with a report, too. */
+async function check(): Promise<void> {
+  const { ENDED, supervised } = await import('./supervised.ts');
+  const file = fileURLToPath(new URL(PROGRAM_FILE, import.meta.url));
+  const end = await supervised([file, ...process.argv.slice(2)], process.env);
+  if (typeof end === 'number') {
+    process.exitCode = end;
+    return;
+  }
+  process.env[ENDED] = end;
+  await import(PROGRAM_FILE);
+}
 
 /** Whether words are folders, at least one, and known options with their values. */
 function isOnly(words: readonly string[], { folder, options, not }: OnlyThese): boolean {

@@ -18,15 +18,16 @@ interface Step {
   readonly head: string;
   readonly author: string;
   readonly draft?: boolean;
+  readonly action?: string;
 }
 
-function runStep({ head, author, draft = false }: Step) {
+function runStep({ head, author, draft = false, action = resolve('dist/action.cjs') }: Step) {
   const temporary = folder();
   const at = (name: string): string => join(temporary, name);
   const event = eventOf({ base: repository.base, head, author, draft });
   writeFileSync(at('event.json'), JSON.stringify(event));
   for (const name of ['summary', 'output']) writeFileSync(at(name), '');
-  const { status, stdout } = spawnSync(process.execPath, [resolve('dist/action.cjs')], {
+  const { status, stdout } = spawnSync(process.execPath, [action], {
     encoding: 'utf8',
     env: {
       PATH: process.env['PATH'],
@@ -75,6 +76,19 @@ describe('a step of a workflow', () => {
     expect(status).toBe(0);
     expect(outputs).toMatchObject({ verdict: 'pass', authority: 'needs' });
     expect(summary).toContain('anna');
+  });
+
+  test('45: says that the check is inconclusive where what reads the pull request crashes', () => {
+    const action = join(folder(), 'action.cjs');
+    const crash = "if (process.argv[2] === 'read') process.abort();\n";
+    writeFileSync(action, crash + readFileSync('dist/action.cjs', 'utf8'));
+    const { status, log, outputs } = runStep({ head: repository.addition, author: 'anna', action });
+    expect(status).toBe(0);
+    expect(outputs).toMatchObject({
+      verdict: 'inconclusive',
+      headline: 'the check could not be completed: its process ended with SIGABRT',
+    });
+    expect(log).toContain('its process ended with SIGABRT');
   });
 
   test('annotates the line that strands clusters', () => {

@@ -9,10 +9,12 @@ import {
 import { beforeEach, describe, onTestFinished, test } from 'vitest';
 import { handleDeliveries, type SqsEvent } from '../../functions/aws/deliveries.ts';
 import { comesAfter, fifoQueue } from '../../functions/aws/queue.ts';
+import { killedCheck } from '../fakes/killed-check.ts';
 import { ministackForSdk } from '../fakes/ministack.ts';
 import {
   expectAgain,
   expectDeath,
+  expectEndedCheck,
   expectOneOfAnId,
   expectOrder,
   expectPoison,
@@ -31,11 +33,11 @@ const VISIBILITY = 3;
 const silent = (): void => undefined;
 const telemetry = { log: silent, count: silent, time: silent, flush: silent };
 
-async function place(): Promise<QueuePlace> {
+async function place(visibility = VISIBILITY): Promise<QueuePlace> {
   const client = new SQSClient({});
   onTestFinished(() => client.destroy());
   const made = async (name: string, more: Record<string, string> = {}): Promise<string> => {
-    const Attributes = { FifoQueue: 'true', VisibilityTimeout: String(VISIBILITY), ...more };
+    const Attributes = { FifoQueue: 'true', VisibilityTimeout: String(visibility), ...more };
     const { QueueUrl = '' } = await client.send(
       new CreateQueueCommand({ QueueName: `${name}.fifo`, Attributes }),
     );
@@ -97,4 +99,6 @@ describe.skipIf(!isOnPath('ministack'))('on a stand-in for SQS', () => {
   test('what fails comes again, and its group waits', async () => expectAgain(await place()));
   test('what a dead worker had taken goes to another one', async () => expectDeath(await place()));
   test('what never succeeds is put aside', async () => expectPoison(await place()));
+  test('45: a pull request that kills its check is delivered once', async () =>
+    expectEndedCheck(await place(60), await killedCheck()));
 });

@@ -16,11 +16,13 @@ import {
   expectOneWinner,
   type TwoViews,
 } from '../fakes/fence-contract.ts';
+import { killedCheck } from '../fakes/killed-check.ts';
 import { ministackForSdk } from '../fakes/ministack.ts';
 import { POSTGRES, postgres } from '../fakes/postgres.ts';
 import {
   expectAgain,
   expectDeath,
+  expectEndedCheck,
   expectOneOfAnId,
   expectOrder,
   expectPoison,
@@ -130,6 +132,8 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
   test('what fails comes again, and its group waits', async () => expectAgain(await queuePlace()));
   test('what a dead worker had taken goes to another one', async () => expectDeath(await queuePlace()));
   test('what never succeeds is put aside', async () => expectPoison(await queuePlace()));
+  test('45: a pull request that kills its check is delivered once', async () =>
+    expectEndedCheck(await queuePlace(), await killedCheck()));
 
   test('several processes make the tables and queues at the same time', async () => {
     const { url } = await postgres();

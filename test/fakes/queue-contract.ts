@@ -122,3 +122,23 @@ export async function expectPoison({ queue, work, deliveries, aside }: QueuePlac
   await until(async () => (await aside()) > 0);
   expect(await aside()).toBe(1);
 }
+
+/** A check whose process is killed is done with its message, and the next one of its group comes. */
+export async function expectEndedCheck(
+  { queue, work, aside }: QueuePlace,
+  check: () => Promise<void>,
+): Promise<void> {
+  const seen: string[] = [];
+  let done = 0;
+  await queue.send(message('a', 1));
+  await queue.send(message('a', 2));
+  await work(async ({ body, tries }) => {
+    seen.push(`${JSON.parse(body).n} ${tries}`);
+    await check();
+    done++;
+  });
+  await until(() => done >= 2);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(seen).toEqual(['1 1', '2 1']);
+  expect(await aside()).toBe(0);
+}

@@ -73,6 +73,14 @@ test.each([
   },
 );
 
+test('45: nothing is checked where the program that reads is missing', async () => {
+  await expect(gated('/nowhere/reader.mjs')).rejects.toMatchObject({
+    code: 'io',
+    message: 'the program that reads pull requests is missing: /nowhere/reader.mjs',
+  });
+  expect(hub.forge.statuses.at(-1)).toMatchObject({ state: 'pending' });
+});
+
 test('45: a check that needs more than its time ends, and the next one is checked', async () => {
   expect(await gated(READER, { seconds: 0.01 })).toMatchObject({ verdict: 'inconclusive' });
   expect(await gated(READER)).toMatchObject({ authority: { decision: 'needs' } });

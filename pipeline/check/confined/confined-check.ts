@@ -1,29 +1,29 @@
 /** The check of a pull request in a process of its own, with a limit of memory and time. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir, totalmem } from 'node:os';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
 import { startOf } from '../check.ts';
-import { reportOf } from '../outcome.ts';
+import { reportOf, type Start } from '../outcome.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
 import { type Answers, answersOf } from './answers.ts';
+import { endText, heapOptions, memoryShare, type ProcessLimits, watch } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
 /** The check of one pull request: in this process, or in one of its own. */
 export type Checker = (repository: Repository, request: CheckRequest) => Promise<CheckReport>;
 
-/** The program that reads, and what it may use. */
-export interface Confinement {
+export interface ReaderProgram {
   /** A file of JavaScript that calls `serveReader` when it is started with `words`. */
   readonly file: string;
   readonly words: readonly string[];
-  /** Longest time of one check, in s. */
-  readonly seconds: number;
-  /** Most memory of its process, in MiB. */
-  readonly memory: number;
+}
+
+/** The program that reads, and what it may use. */
+export interface Confinement extends ReaderProgram, ProcessLimits {
   readonly log: (line: string) => void;
 }
 
@@ -33,17 +33,14 @@ export const CHECK_SECONDS = 240;
 /** Part of the memory that a check may have: the rest is for the process that started it, and for git. */
 const SHARE = 0.6;
 
-/** Most memory of a check by what this process may use, in MiB. */
-export function checkMemory(): number {
-  const own = process.constrainedMemory?.() || totalmem();
-  return Math.floor((Math.min(own, totalmem()) * SHARE) / 2 ** 20);
-}
+/** What one check may use. */
+export const checkLimits = (): ProcessLimits => ({ seconds: CHECK_SECONDS, memory: memoryShare(SHARE) });
 
 /**
  * Checks as `check` does, in a process of its own: one at a time, so that all of them together keep to the limit. One that
  * hangs, crashes or needs too much gives a report that is inconclusive, and says why.
  *
- * @returns a check that throws PipelineErrors as `check`
+ * @returns a check that throws PipelineErrors as `check`, and `io` where its program is missing
  */
 export function confinedCheck(confinement: Confinement): Checker {
   let last: Promise<unknown> = Promise.resolve();
@@ -59,20 +56,30 @@ async function checkOnce(
   repository: Repository,
   request: CheckRequest,
 ): Promise<CheckReport> {
-  const start = async () => {
-    const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
-    return startOf(repository, { base, head }, request);
-  };
-  const answers = answersOf(repository, request, async () => (await start()).policy.policy);
+  if (!existsSync(confinement.file))
+    throw new PipelineError('io', `the program that reads pull requests is missing: ${confinement.file}`);
+  const policyOf = async () => (await started(repository, request)).policy.policy;
+  const answers = answersOf(repository, request, policyOf);
   const ended = await readIn(confinement, taskOf(repository, request), answers);
   if (ended.kind === 'report') return ended.report;
   if (ended.kind === 'error') throw receivedError(ended.error);
   confinement.log(`check of ${request.head}: ${ended.why}`);
-  return reportOf({
-    ...(await start()),
-    kind: 'ended',
-    why: `the check could not be completed: ${ended.why}`,
-  });
+  return endedCheck(ended.why)(repository, request);
+}
+
+/** The report of a check that did not get to its end: nothing of the pull request is read. */
+export function endedCheck(why: string): Checker {
+  return async (repository, request) =>
+    reportOf({
+      ...(await started(repository, request)),
+      kind: 'ended',
+      why: `the check could not be completed: ${why}`,
+    });
+}
+
+async function started(repository: Repository, request: CheckRequest): Promise<Start> {
+  const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
+  return startOf(repository, { base, head }, request);
 }
 
 function taskOf(repository: Repository, request: CheckRequest): Task {
@@ -105,18 +112,18 @@ type Ended = Exclude<FromReader, { kind: 'ask' }> | { readonly kind: 'ended'; re
 const LAST_WORDS = 4000;
 
 async function readIn(confinement: Confinement, task: Task, answers: Answers): Promise<Ended> {
-  const { file, words, seconds, memory } = confinement;
+  const { file, words } = confinement;
   const folder = mkdtempSync(join(tmpdir(), 'portolan-reader-'));
   const child = fork(file, [...words], {
     // Nothing of this process's environment: it may have credentials.
     env: { ...task.settings.parts, PATH: task.settings.searchPath ?? '', TMPDIR: folder },
-    execArgv: [`--max-old-space-size=${Math.ceil(memory * 0.8)}`],
+    execArgv: heapOptions(confinement),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
-    return await endOf(child, task, { answers, seconds, memory });
+    return await endOf(child, task, { answers, limits: confinement });
   } finally {
     // It may not listen any more.
     child.kill('SIGKILL');
@@ -125,19 +132,16 @@ async function readIn(confinement: Confinement, task: Task, answers: Answers): P
   }
 }
 
-/** How often the memory is looked at, in ms. */
-const LOOK = 100;
-
-interface Watch extends Pick<Confinement, 'seconds' | 'memory'> {
+interface Watch {
   readonly answers: Answers;
+  readonly limits: ProcessLimits;
 }
 
-function endOf(child: ChildProcess, task: Task, { answers, seconds, memory }: Watch): Promise<Ended> {
-  const timers: NodeJS.Timeout[] = [];
+function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Promise<Ended> {
+  let unwatch: (() => void) | undefined;
   const ended = new Promise<Ended>((resolve) => {
     let said = '';
     const end = (why: string): void => resolve({ kind: 'ended', why });
-    const tooLarge = `it needed more than ${memory} MiB of memory`;
     child.stderr?.on('data', (chunk: Buffer) => {
       said = `${said}${chunk.toString('latin1')}`.slice(-LAST_WORDS);
     });
@@ -146,29 +150,11 @@ function endOf(child: ChildProcess, task: Task, { answers, seconds, memory }: Wa
       else resolve(message);
     });
     child.once('error', (error) => end(`its process cannot be started: ${error.message}`));
-    child.once('close', (code, signal) =>
-      end(/out of memory|invalid size/.test(said) ? tooLarge : `its process ended with ${signal ?? code}`),
-    );
-    timers.push(setTimeout(() => end(`it took more than ${seconds} s`), seconds * 1000));
-    timers.push(
-      setInterval(() => {
-        if (memoryOf(child.pid) > memory) end(tooLarge);
-      }, LOOK),
-    );
+    child.once('close', (code, signal) => end(endText({ code, signal }, said, limits)));
+    unwatch = watch(child, limits, end);
   });
   send(child, { kind: 'task', task });
-  return ended.finally(() => timers.forEach(clearTimeout));
-}
-
-/** Memory of a process in MiB; 0 where the system does not tell. */
-function memoryOf(pid: number | undefined): number {
-  try {
-    const text = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024;
-  } catch {
-    // Not Linux, or it has ended.
-    return 0;
-  }
+  return ended.finally(unwatch);
 }
 
 async function answer(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import { check } from '../../check/check.ts';
+import { endedCheck } from '../../check/confined/confined-check.ts';
 import type { People } from '../../check/people.ts';
 import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
@@ -22,6 +23,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { ENDED } from '../supervised.ts';
 
 const FORMATS = {
   text: textReport,
@@ -91,7 +93,9 @@ export const command: Command = {
     try {
       const fleet = fleetOption(invocation, terminal);
       const lookups = manifestLookups(invocation.text('bundles'), terminal);
-      const report = await check(repository, {
+      const ended = terminal.environment[ENDED];
+      const make = ended === undefined ? check : endedCheck(ended);
+      const report = await make(repository, {
         ...requestOf(invocation, terminal),
         ...lookups,
         ...(fleet ? { fleet } : {}),
