@@ -272,7 +272,7 @@ function impactView(impact: readonly string[] | undefined): Node[] {
     return [el('p', {}, [text])];
   }
   if (impact.length === 0) return [el('p', {}, ['The edit changes nothing for installed versions.'])];
-  const stuck = impact.some((line) => line.includes('(STUCK: '));
+  const stuck = impact.some((line) => /; after: .*(?:stuck|an error)/.test(line));
   return [
     el('p', { class: stuck ? 'warn' : 'good' }, [
       stuck

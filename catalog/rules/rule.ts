@@ -5,11 +5,19 @@
 import type { Inspected } from '../bundle/inspect.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
-import type { Change, World } from '../olm/foresight/world.ts';
+import type { Change, Olm, World } from '../olm/foresight/world.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
 
 /** Names in messages, for rules. */
 export { quoted } from '../names.ts';
+
+/** A predicate for one installation and for many, such as `loses its upgrade path`. */
+export interface Effect {
+  readonly one: string;
+  readonly many: string;
+  /** The OLM under which it happens; absent for both. */
+  readonly olm?: Olm;
+}
 
 export interface Rule {
   /** `<kind>/<defect>`, which is also the path of the rule's fixtures and, unless it is a row of a table, of its file. */
@@ -20,6 +28,8 @@ export interface Rule {
   readonly severityInChecks?: Severity;
   /** What must hold, in one sentence. */
   readonly summary: string;
+  /** What happens to the installations that a finding names, for the first line of a report. */
+  readonly effect?: Effect;
   /** What to write or do, for findings that have no hint of their own. */
   readonly fix?: string;
   /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */

@@ -8,6 +8,7 @@ import type { Finding, Location } from '../../catalog/finding.ts';
 import { diffOf } from '../../catalog/olm/diff.ts';
 import type { Change } from '../../catalog/olm/foresight/world.ts';
 import { knownFrom } from '../../catalog/rules/earlier-findings.ts';
+import { areStrandedIn } from '../../catalog/rules/effect.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import {
   runComparison,
@@ -117,12 +118,17 @@ export function foreseenIn(
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
   const isKnown = knownFrom(before ? runForesight(change.before, RULES, severityOf) : []);
   const said = new Set(compared.map(cause));
+  const isStrandingTold = areStrandedIn(compared);
   const isTold = (finding: Finding): boolean =>
-    said.has(cause(finding)) || (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
+    said.has(cause(finding)) ||
+    isStrandingTold(finding) ||
+    (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isTold(finding);
   return {
     findings: [...foreseen.filter(isNews), ...compared],
-    known: foreseen.filter((finding) => !isNews(finding) && !said.has(cause(finding))),
+    known: foreseen.filter(
+      (finding) => !isNews(finding) && !said.has(cause(finding)) && !isStrandingTold(finding),
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * From what was found to what is reported: waivers, the verdict, and the first line.
+ * From what was found to what is reported: waivers and the verdict.
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
@@ -9,11 +9,12 @@ import type { Merged } from '../git/merge.ts';
 import { POLICY_PATH, type PolicyRead } from '../policy/read-policy.ts';
 import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
-import { amount, countText, fileLineText, placeText } from '../text.ts';
+import { placeText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/missing-approvals.ts';
 import { type CatalogResult, joinedDiffs } from './catalog-rules.ts';
 import type { ContextReport } from './context.ts';
+import { headlineFor } from './headline.ts';
 import type { ReferenceResult } from './references.ts';
 import type {
   AuthorityReport,
@@ -149,7 +150,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   return withinSize({
     ...head(outcome),
     verdict,
-    headline: firstLine({
+    headline: headlineFor({
       verdict,
       findings: sorted.filter((finding) => !uncounted.has(finding)),
       uncounted: uncounted.size,
@@ -233,52 +234,6 @@ function authorityReport(authority: AuthorityDecision | undefined, author = ''):
     needs: authority.needs.map((need) => needText([need])),
     missing: authority.needs,
   };
-}
-
-interface Reported {
-  readonly verdict: Verdict;
-  /** What counts, the worst first. */
-  readonly findings: readonly Finding[];
-  /** Errors that do not count, by the policy. */
-  readonly uncounted: number;
-  readonly authority: AuthorityDecision | undefined;
-  readonly unchecked: CheckReport['unchecked'];
-  readonly incomplete: string | undefined;
-  /** A template that is changed where no catalog is. */
-  readonly template: string | undefined;
-}
-
-/** The first line: what is missing, or that nothing is. */
-function firstLine(reported: Reported): string {
-  const { verdict, findings, authority, unchecked, incomplete } = reported;
-  if (authority?.authority === 'deny') return authority.headline;
-  const [worst] = findings;
-  if (verdict === 'fail' && worst) {
-    const of = worst.package === undefined ? '' : ` in package ${worst.package}`;
-    const where = fileLineText(worst.location);
-    return `${countText(findings)}; first fix ${worst.rule}${of}${where === '' ? '' : ` at ${where}`}`;
-  }
-  const [first] = unchecked;
-  if (verdict === 'inconclusive' && first)
-    return `cannot look up every image that the pull request adds: ${first.why}`;
-  if (verdict === 'inconclusive' && incomplete !== undefined) return `the check is incomplete: ${incomplete}`;
-  if (authority && authority.authority === 'needs') return authority.headline;
-  const passed = passedText(reported);
-  if (!authority) return `${passed}; permissions were not checked (no --author)`;
-  const [hold] = authority.holds;
-  const [byHand] = authority.byHand;
-  if (hold !== undefined) return `allowed, and ${passed}, but on hold: ${hold}`;
-  return `allowed, and ${passed}${byHand === undefined ? '' : `; ${byHand}`}`;
-}
-
-function passedText({ uncounted, template }: Reported): string {
-  const passed =
-    uncounted === 0
-      ? 'all checks passed'
-      : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
-  return template === undefined
-    ? passed
-    : `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
 }
 
 /** A report of a pull request on a forge, with the checks that it waits for. */

@@ -3,7 +3,7 @@
  * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { RULES } from '../../catalog/rules/index.ts';
+import { HARM_RANKS } from '../../catalog/rules/effect.ts';
 import { PipelineError } from '../error.ts';
 import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
 import type { Repository } from '../git/repository.ts';
@@ -182,16 +182,11 @@ export function countsOf(merges: readonly RehearsedMerge[]): MergeCounts {
   };
 }
 
-/** Rules by the harm that they report: 1 is the worst. */
-const RANKS: ReadonlyMap<string, number> = new Map(
-  RULES.flatMap(({ id, harm }) => (harm ? [[id, harm.rank]] : [])),
-);
-
 /** The merge whose error hurts most clusters, with that error; the latest of equals. */
 export function worstOf(
   merges: readonly RehearsedMerge[],
 ): { readonly merge: RehearsedMerge; readonly error: Finding } | undefined {
-  const rank = ({ rule }: Finding): number => RANKS.get(rule) ?? Number.MAX_SAFE_INTEGER;
+  const rank = ({ rule }: Finding): number => HARM_RANKS.get(rule) ?? Number.MAX_SAFE_INTEGER;
   const all = stoppedOf(merges).flatMap((merge) => merge.errors.map((error) => ({ merge, error })));
   return all.sort(
     (a, b) =>

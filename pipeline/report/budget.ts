@@ -4,29 +4,38 @@ export interface Part {
   readonly text: string;
   /** Whether the part may end behind any of its lines: a table, a list. */
   readonly cuttable?: boolean;
+  /** Whether it gets its room before all others, wherever it stands. */
+  readonly isFirst?: boolean;
 }
 
 /** Ends a text from which something was left out. */
 const REST = 'The rest does not fit here; the full report has it.';
 
 /**
- * Joins parts, the most important first.
+ * Joins parts in their order. Room goes to those that are first, then to the earlier ones.
  *
  * @param most bytes in UTF-8
  */
 export function withinBudget(parts: readonly Part[], most: number): string {
-  const kept: string[] = [];
+  const written = parts.filter(({ text }) => text !== '');
+  const kept = new Map<Part, string>();
   let room = most - Buffer.byteLength(`${REST}\n`);
   let left = 0;
-  for (const { text, cuttable } of parts.filter((part) => part.text !== '')) {
+  for (const part of written.toSorted((a, b) => rank(a) - rank(b))) {
+    const { text, cuttable } = part;
     const shown = Buffer.byteLength(text) <= room ? text : cuttable ? cutLines(text, room) : '';
     if (shown !== text) left++;
     if (shown === '') continue;
-    kept.push(shown);
+    kept.set(part, shown);
     room -= Buffer.byteLength(shown) + 2;
   }
-  if (left > 0) kept.push(REST);
-  return `${kept.join('\n\n')}\n`;
+  const shown = written.flatMap((part) => kept.get(part) ?? []);
+  if (left > 0) shown.push(REST);
+  return `${shown.join('\n\n')}\n`;
+}
+
+function rank({ isFirst = false }: Part): number {
+  return isFirst ? 0 : 1;
 }
 
 /** Shorter than this a table says nothing. */

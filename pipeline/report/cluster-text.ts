@@ -42,6 +42,7 @@ function whoText({ olm, namespace, name, package: of, installed, channels }: Pro
 
 function prospectText(prospect: Prospect, summary: PathSummary | undefined): string {
   if (!summary) return whoText(prospect);
-  const next = summary.kind === 'upgrade' ? ` upgrades to ${pathText(summary)}, then` : '';
+  const next =
+    summary.kind === 'upgrade' ? ` upgrades to ${plain(pathText({ ...summary, arrives: true }))}, then` : '';
   return `${whoText(prospect)}:${next} ${summary.why}`;
 }

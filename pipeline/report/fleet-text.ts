@@ -169,7 +169,8 @@ export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][
 
 function flowCells(of: string, flow: Flow): string[] {
   const { platform, next, clusters, notKnown } = flow;
-  const then = notKnown ? `unknown ${notKnown}` : next || 'no upgrade';
+  const none = STUCK.has(flow.outcome) ? 'no upgrade' : 'up to date';
+  const then = notKnown ? `unknown ${notKnown}` : next || none;
   return [of, platform, installedText(flow), then, endText(flow), countText(clusters)];
 }
 

@@ -17,7 +17,13 @@ import { fleetLines, flowRows } from './fleet-text.ts';
 import { mermaidText } from './mermaid.ts';
 import { writtenLines } from './package-changes.ts';
 import { rulePage } from './rule-help.ts';
-import { contextLines, disconnectedLines, pathText, permissionText, releasedLines } from './text-report.ts';
+import {
+  contextLines,
+  disconnectedLines,
+  impactTexts,
+  permissionText,
+  releasedLines,
+} from './text-report.ts';
 
 /** Most bytes of a comment, of which GitHub takes 65,536 characters, and of a check run's summary. */
 export const COMMENT_BYTES = 65_000;
@@ -39,17 +45,19 @@ export function markdownReport(
 ): string {
   const parts: Part[] = [
     { text: `## ${verdictSign(report)} ${escaped(headlineOf(report))}` },
-    { text: authorityText(report), cuttable: true },
-    { text: footer(report), cuttable: true },
-    { text: packagesTable(report), cuttable: true },
-    { text: releasedText(report), cuttable: true },
-    { text: disconnectedText(report), cuttable: true },
+    { text: nextStep(report) },
     { text: fleetText(report), cuttable: true },
-    { text: findingsText(report, server), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)
       .map((diff) => ({ text: impactTable(diff), cuttable: true })),
+    { text: findingsText(report, server), cuttable: true, isFirst: true },
+    { text: authorityText(report), cuttable: true, isFirst: true },
+    { text: packagesTable(report), cuttable: true },
+    { text: releasedText(report), cuttable: true },
+    { text: disconnectedText(report), cuttable: true },
     ...changesText(report.diffs, most * DRAWN).map((text) => ({ text })),
+    { text: uncheckedText(report), cuttable: true, isFirst: true },
+    { text: aboutText(report), isFirst: true },
   ];
   return withinBudget(parts, most);
 }
@@ -60,6 +68,14 @@ function verdictSign(report: CheckReport): string {
   if (report.verdict === 'inconclusive') return '❔';
   const { authority, holds, waitsFor } = report;
   return authority.decision === 'needs' || holds.length + waitsFor.length > 0 ? '⏳' : '✅';
+}
+
+/** Who must act now; empty where the first line says it, or nobody must. */
+function nextStep({ verdict, authority, findings, enforce }: CheckReport): string {
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  if (enforce === 'off' || verdict !== 'fail' || authority.decision === 'deny' || errors === 0) return '';
+  const then = authority.needs.length > 0 ? ' Then it needs the approvals below.' : '';
+  return `**Next:** the author fixes ${amount(errors, 'error')}.${then}`;
 }
 
 function authorityText(report: CheckReport): string {
@@ -154,8 +170,8 @@ function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
 
 function impactCells(states: BeforeAfter | undefined): [string, string] {
   if (!states) return ['', 'unchanged'];
-  const after = pathText(states.after);
-  return [pathText(states.before), states.after.arrives ? after : `${after}: STUCK (${states.after.why})`];
+  const { before = '', after } = impactTexts(states);
+  return [before, after];
 }
 
 function findingsText(report: CheckReport, server: string | undefined): string {
@@ -201,8 +217,18 @@ function escapedByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-function footer(report: CheckReport): string {
-  const { known, waived, unchecked, base, head, context } = report;
+/** What somebody must know who trusts the report: what nobody looked at. */
+function uncheckedText({ unchecked, omitted = [] }: CheckReport): string {
+  const lines = [
+    ...omitted.map((what) => `Left out of this report: ${escaped(what)}`),
+    ...unchecked.map(({ what, why }) => `Not checked: ${escaped(what)}: ${escaped(why)}`),
+  ];
+  return lines.join('\n\n');
+}
+
+/** Folded: how to repeat the check, and what does not count. */
+function aboutText(report: CheckReport): string {
+  const { known, waived, base, head, context } = report;
   const lines = [`Reproduce: ${code(`portolan check --base ${base} --head ${head}${authorText(report)}`)}`];
   if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} already on the base branch.`);
   for (const { finding, until, reason } of waived) {
@@ -211,9 +237,7 @@ function footer(report: CheckReport): string {
     );
   }
   for (const line of contextLines({ context })) lines.push(line.trim());
-  for (const what of report.omitted ?? []) lines.push(`Left out of this report: ${escaped(what)}`);
-  for (const { what, why } of unchecked) lines.push(`Not checked: ${escaped(what)}: ${escaped(why)}`);
-  return lines.join('\n\n');
+  return ['<details><summary>About this check</summary>', ...lines, '</details>'].join('\n\n');
 }
 
 /** The option that names the author, so that permissions are checked; empty if the name would need escaping in a shell. */

@@ -1,7 +1,7 @@
 /**
  * A report as a maintainer reads it in a terminal or a log.
  */
-import type { BeforeAfter, UpgradeImpact } from '../../catalog/olm/foresight/upgrade-impact.ts';
+import type { BeforeAfter, PathSummary, UpgradeImpact } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import {
   type CheckReport,
   type DisconnectedReport,
@@ -143,14 +143,32 @@ function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {
 
 function impactLine(olm: string, states: BeforeAfter | undefined): string[] {
   if (!states) return [];
-  const stuck = states.after.arrives ? '' : ` (STUCK: ${states.after.why})`;
-  return [`      ${olm}: was ${pathText(states.before)}; now ${pathText(states.after)}${plain(stuck)}`];
+  const { before, after } = impactTexts(states);
+  return [
+    `      ${olm}: ${before === undefined ? plain(after) : plain(`before: ${before}; after: ${after}`)}`,
+  ];
 }
 
-/** The upgrade path: the next version and, if that is not the end, the last one. */
-export function pathText({ next, kind, end }: BeforeAfter['after']): string {
-  const last = end === '' || end === next ? [] : [`ending at ${plain(end)}`];
-  if (next === '') return last.join('');
-  const first = kind === 'upgrade' ? plain(next) : kind === 'stays' ? 'no upgrade' : 'an error';
-  return [first, ...last].join(', ');
+/** What an installation does before and after; before is absent where only the end of its upgrade path differs. */
+export function impactTexts({ before, after }: BeforeAfter): {
+  readonly before: string | undefined;
+  readonly after: string;
+} {
+  if (after.next === '' && after.arrives) {
+    return { before: undefined, after: `same next upgrade; the path now ends at ${after.end}` };
+  }
+  return {
+    before: pathText(before),
+    after: after.arrives ? pathText(after) : `${pathText(after)} (${after.why})`,
+  };
+}
+
+/** What OLM does with an installation: its next upgrade and where the upgrade path ends, or why there is none. */
+export function pathText({ next, kind, end, arrives }: PathSummary): string {
+  const last = end === '' || end === next ? [] : [`ending at ${end}`];
+  if (next === '') return [...last, ...(arrives ? [] : ['stuck'])].join(', ');
+  const stays = arrives ? 'up to date' : 'stuck';
+  const first = kind === 'upgrade' ? next : kind === 'stays' ? stays : 'an error';
+  const isCutShort = kind === 'upgrade' && !arrives;
+  return [first, ...last, ...(isCutShort ? ['then stuck'] : [])].join(', ');
 }

@@ -20,7 +20,7 @@ const merge = (state: RehearsedMerge['state'], more: Partial<RehearsedMerge> = {
   author: 'somebody',
   state,
   denied: false,
-  headline: `1 error; first fix graph/package-removed in package ${LONG}`,
+  headline: `package "${LONG}" is removed`,
   packages: [LONG],
   errors: [],
   needs: [],

@@ -100,6 +100,6 @@ function outdented({ look, text }: Line): Line {
 }
 
 function lookOf(text: string): Look {
-  if (/\(STUCK: |: error: /.test(text)) return 'bad';
+  if (/; after: .*(?:stuck|an error)|: error: /.test(text)) return 'bad';
   return text.startsWith('    fix: ') ? 'good' : 'printed';
 }

@@ -27,7 +27,7 @@ describe('a catalog', () => {
     expect(answer.impact?.slice(0, 3)).toEqual([
       '  visionone-containersecurity (v4.17)',
       '    stable: installed 0.0.1',
-      '      OLM v0: was no upgrade; now no upgrade (STUCK: no entry of channel stable replaces or skips it)',
+      '      OLM v0: before: up to date; after: stuck (no entry of channel stable replaces or skips it)',
     ]);
   });
 

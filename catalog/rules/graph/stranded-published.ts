@@ -8,6 +8,7 @@ const LONG_AGO = 365;
 
 export const rule: Rule = {
   id: 'graph/stranded-published',
+  effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v0' },
   severity: 'error',
   summary: 'Under OLM v0 every bundle ever published in a channel has an upgrade path to its head',
   reads: ['history'],

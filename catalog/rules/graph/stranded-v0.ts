@@ -8,6 +8,7 @@ import { reportStranded, type Stranded } from '../stranding.ts';
 
 export const rule: Rule = {
   id: 'graph/stranded-v0',
+  effect: { one: 'has no upgrade path', many: 'have no upgrade path', olm: 'v0' },
   severity: 'error',
   summary: 'Under OLM v0 every bundle of a channel has an upgrade path to its head',
   reads: ['history'],

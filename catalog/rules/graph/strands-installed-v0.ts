@@ -11,6 +11,7 @@ import { reportStranded } from '../stranding.ts';
 
 export const rule: Rule = {
   id: 'graph/strands-installed-v0',
+  effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v0' },
   severity: 'error',
   summary: 'A change strands no installation that could reach its channel head under OLM v0',
   harm: { rank: 3, kind: 'loss' },

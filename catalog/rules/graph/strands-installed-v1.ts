@@ -10,6 +10,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/strands-installed-v1',
+  effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v1' },
   severity: 'error',
   summary: 'A change breaks no working installation under OLM v1',
   harm: { rank: 4, kind: 'loss' },

@@ -11,6 +11,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/strands-on-platform-upgrade',
+  effect: { one: 'is stranded by a platform upgrade', many: 'are stranded by a platform upgrade' },
   severity: 'error',
   summary: 'Installed versions have an upgrade path in the catalogs of the next platform versions',
   harm: { rank: 7, kind: 'later' },

@@ -9,6 +9,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/stuck-v1',
+  effect: { one: 'has no upgrade path', many: 'have no upgrade path', olm: 'v1' },
   severity: 'error',
   summary: 'Under OLM v1 every bundle of a channel has an upgrade path to a channel head',
   reads: ['history'],

@@ -149,7 +149,7 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
     ({ version, name, edge, deprecated }) =>
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
   );
-  const path = names.length > 0 ? names.join(' -> ') : 'no upgrade';
+  const path = names.length > 0 ? names.join(' -> ') : arrives ? 'up to date' : 'no upgrade';
   const end = arrives ? headText(answered) : `${isPinned(answered, question) ? 'stays' : 'STUCK'}: ${last}`;
   const lacking = missing.map(
     ({ bundle, requires }) =>

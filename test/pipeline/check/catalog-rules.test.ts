@@ -55,6 +55,23 @@ test('who was stuck before is no news when the head moves on', async () => {
   expect(await stuck(TRAP, moved)).toEqual({ verdict: 'pass', findings: [], known: [['1.0.0']] });
 });
 
+test('who gets stuck is told once, whether the repair is one of the catalog or of the change', async () => {
+  const [a, b] = [{ name: 'etcd.v1.6.1' }, { name: 'etcd.v1.7.0', skips: ['etcd.v1.6.1'] }];
+  const before = [
+    a,
+    b,
+    { name: 'etcd.v1.8.0', replaces: b.name },
+    { name: 'etcd.v1.8.1', replaces: 'etcd.v1.8.0' },
+  ];
+  const after = [
+    a,
+    b,
+    { name: 'etcd.v1.8.1', skips: [b.name] },
+    { name: 'etcd.v1.9.0', skips: ['etcd.v1.8.1'] },
+  ];
+  expect(await stuck(before, after)).toEqual({ verdict: 'fail', findings: [], known: [] });
+});
+
 test('who gets stuck is news beside who was', async () => {
   const next = [...TRAP, { name: 'etcd.v1.3.0', replaces: 'etcd.v1.2.0', skips: ['etcd.v1.2.0'] }];
   const { verdict, findings } = await stuck(TRAP, next);

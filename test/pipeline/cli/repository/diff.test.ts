@@ -30,11 +30,11 @@ const TEXT = [
   '  bundle p.v1.3.0 added',
   '  upgrade impact:',
   '    stable: installed 1.0.0, 1.1.0',
-  '      OLM v0: was ending at 1.2.0; now ending at 1.3.0',
-  '      OLM v1: was ending at 1.2.0; now ending at 1.3.0',
+  '      OLM v0: same next upgrade; the path now ends at 1.3.0',
+  '      OLM v1: same next upgrade; the path now ends at 1.3.0',
   '    stable: installed 1.2.0',
-  '      OLM v0: was no upgrade; now 1.3.0',
-  '      OLM v1: was no upgrade; now 1.3.0',
+  '      OLM v0: before: up to date; after: 1.3.0',
+  '      OLM v1: before: up to date; after: 1.3.0',
   '',
 ].join('\n');
 
@@ -79,7 +79,7 @@ describe('portolan diff', () => {
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
     expect((await runCommand([...words, '--package', 'q'])).out).toBe('no changes\n');
     expect((await runCommand([...words, '--format', 'markdown'])).out).toContain(
-      '| stable | 1.0.0, 1.1.0 | ending at 1.2.0 | ending at 1.3.0 | ending at 1.2.0 | ending at 1.3.0 |',
+      '| stable | 1.0.0, 1.1.0 |  | same next upgrade; the path now ends at 1.3.0 |',
     );
   });
 
