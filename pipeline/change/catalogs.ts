@@ -6,7 +6,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/olm/content-change.ts';
 import { newPins, type TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import type { PinnedTag } from './change.ts';
+import type { PinnedTag, UnreadPart } from './change.ts';
 import {
   emptyContent,
   type FileReader,
@@ -46,6 +46,7 @@ export interface CatalogsChange {
   readonly contents: ReadonlyMap<string, ReadonlySet<string>>;
   /** Changed files that cannot be read, severity error. */
   readonly unread: readonly Finding[];
+  readonly unreadParts: readonly UnreadPart[];
   /** Units that several packages share, changed in what belongs to none of them. */
   readonly beyond: readonly string[];
 }
@@ -57,6 +58,7 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   const beyond: string[] = [];
   const pins: PinnedTag[] = [];
   const contents = new Map<string, Set<string>>();
+  const unreadParts: UnreadPart[] = [];
   for (const pair of changedUnits(input)) {
     const found = await compareUnit(input, pair, drafts);
     foreign.push(...found.foreign);
@@ -66,8 +68,9 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
     contents.set(found.unit.catalog, names);
     if (found.beyond) beyond.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
+    unreadParts.push(...found.unreadParts);
   }
-  return { pins, foreign, contents, unread: [...unread.values()], beyond };
+  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, beyond };
 }
 
 interface UnitPair {
@@ -91,7 +94,7 @@ function folderOf(path: string): string {
   return path.split('/').slice(0, -1).join('/');
 }
 
-function isWithin(path: string, folder: string): boolean {
+export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
@@ -102,6 +105,7 @@ interface UnitFound {
   readonly names: readonly string[];
   readonly foreign: readonly ForeignPlace[];
   readonly unread: readonly Finding[];
+  readonly unreadParts: readonly UnreadPart[];
   readonly beyond: boolean;
 }
 
@@ -118,13 +122,15 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
     await writeChange(input, one, draft);
   }
+  const unread = newlyUnread(before, after);
   const ofOthers = changed.filter((one) => placeOf(input, one) === 'foreign');
   return {
     unit,
     names: changed.map(({ name }) => name),
     pins: changed.flatMap(pinsIn),
     foreign: ofOthers.flatMap((one) => one.added.map((blob) => foreignPlace(one, blob))),
-    unread: newlyUnread(before, after),
+    unread,
+    unreadParts: unreadPartsOf(unit, pieces, unread),
     beyond: pieces.some(isBeyondPackages),
   };
 }
@@ -159,6 +165,24 @@ function newlyUnread(before: Side, after: Side): Finding[] {
     after.files.filter(({ path, id }) => old.has(`${path} ${id}`)).map(({ path }) => path),
   );
   return after.unread.filter(({ location }) => !kept.has(location.file));
+}
+
+/** The parts of a unit with files that cannot be read: folders where packages share it, else all of it. */
+function unreadPartsOf(
+  unit: CatalogUnit,
+  pieces: readonly Pieces[],
+  unread: readonly Finding[],
+): UnreadPart[] {
+  const parts = new Map<string, UnreadPart>();
+  for (const { location } of unread) {
+    const { file } = location;
+    const path = unit.package === undefined && file !== unit.path ? folderOf(file) : unit.path;
+    const isHere = ({ name, before, after }: Pieces): boolean =>
+      name !== '' && [...before.files.values(), ...after.files.values()].some((one) => isWithin(one, path));
+    const packages = pieces.filter((one) => one.name === unit.package || isHere(one)).map(({ name }) => name);
+    if (!parts.has(path)) parts.set(path, { catalog: unit.catalog, path, packages, file });
+  }
+  return [...parts.values()];
 }
 
 function pinsIn({ unit, before, after }: Pieces): PinnedTag[] {

@@ -19,10 +19,25 @@ export interface Change {
   readonly foreign: readonly ForeignBlob[];
   /** Tags of published bundles that are digests now. */
   readonly pins: readonly PinnedTag[];
-  /** What closes the gate for everybody, and lets nothing more be read. */
+  /** What closes the gate for everybody. What clusters get of all the rest can be told. */
   readonly unsafe: readonly Finding[];
+  /** Whether the content was read: not where the pull request is beyond the limits. */
+  readonly isRead: boolean;
+  /** Parts of catalogs that the pull request leaves unreadable. */
+  readonly unread: readonly UnreadPart[];
   /** Defects of files that name owners: they close the gate, too, but what the change does to clusters can be told. */
   readonly ownerDefects: readonly Finding[];
+}
+
+/** A part of a catalog with a file that cannot be read: nobody knows what clusters get of its packages. */
+export interface UnreadPart {
+  readonly catalog: string;
+  /** Path of the folder that the file is in; of the file itself where it is the whole catalog. */
+  readonly path: string;
+  /** The packages that are in it, before or after the change, as far as they were read. */
+  readonly packages: readonly string[];
+  /** The first file that cannot be read. */
+  readonly file: string;
 }
 
 /**

@@ -69,6 +69,8 @@ export async function classifyChange(
     areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
     unsafe: [...unsafe, ...catalogs.unread, ...others.unread, ...nameFindings(packages, policy)],
+    isRead: true,
+    unread: catalogs.unreadParts,
     ownerDefects: ownersFindings(packages, paths),
   };
 }
@@ -108,6 +110,8 @@ function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Chan
     areas: [],
     foreign: [],
     unsafe,
+    isRead: false,
+    unread: [],
     ownerDefects: [],
   };
 }

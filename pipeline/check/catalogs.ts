@@ -7,11 +7,13 @@ import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts'
 import type { Finding } from '../../catalog/finding.ts';
 import type { Predecessor } from '../../catalog/olm/foresight/world.ts';
 import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/catalog-files.ts';
+import { isWithin } from '../change/catalogs.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
 import type { FileReader } from '../change/content.ts';
-import { catalogUnits } from '../change/unit.ts';
+import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import { isCatalogName } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { ContextReader, joinedCatalog, type KeptOutlines, markerOf, packagesOf } from './context.ts';
 import { type CatalogOrder, orderOf } from './order.ts';
@@ -108,15 +110,13 @@ export async function touchedCatalogs(
   const packages = packagesByCatalog(scene);
   if (packages.size === 0) return { touched: [], readOthers: () => Promise.resolve(NO_OTHERS), context };
   const base = await catalogUnits(objects, trees.base, policy.layout);
-  const merged = await catalogUnits(objects, trees.merged, policy.layout);
+  const merged = named(await catalogUnits(objects, trees.merged, policy.layout));
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
+  const before = filesOf(objects, { tree: trees.base, units: base });
+  const after = filesOf(objects, { tree: trees.merged, units: merged });
   const place: Ground = {
-    ...scene,
-    order,
-    reader,
-    context,
-    before: filesOf(objects, { tree: trees.base, units: base }),
-    after: filesOf(objects, { tree: trees.merged, units: merged }),
+    ...{ ...scene, order, reader, context, before },
+    after: readable({ before, after }, scene.change),
   };
   const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
   const drafts = await Promise.all(
@@ -136,6 +136,24 @@ export async function touchedCatalogs(
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const wide = { ...place, order, folders, names: [...names].sort(order.compare) };
   return { touched, readOthers: () => readOthers(wide, packages, touched), context };
+}
+
+/** Catalogs with a name that is none are an error of their own: nothing is looked up by it. */
+function named(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, CatalogUnit> {
+  return new Map([...units].filter(([, { catalog }]) => isCatalogName(catalog)));
+}
+
+/** The files of the merge; a part that it leaves unreadable stays as it is, so that the rest can be told. */
+function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
+  if (unread.length === 0) return after;
+  return async (catalog) => {
+    const parts = unread.filter((part) => part.catalog === catalog);
+    const isLost = ({ path }: CatalogFile): boolean => parts.some((part) => isWithin(path, part.path));
+    return [
+      ...(await after(catalog)).filter((file) => !isLost(file)),
+      ...(await before(catalog)).filter(isLost),
+    ];
+  };
 }
 
 /** Clusters that upgrade their platform come to a new catalog with all that they had from the one before it. */
@@ -328,7 +346,10 @@ function packagesByCatalog({ change }: CheckScene): Map<string, Set<string>> {
     for (const catalog of catalogs) add(catalog, name);
   // A folder may be called otherwise than the package in it.
   for (const [catalog, names] of change.contents) for (const name of names) add(catalog, name);
-  return touched;
+  // What cannot be read cannot be compared.
+  for (const { catalog, packages } of change.unread)
+    for (const name of packages) touched.get(catalog)?.delete(name);
+  return new Map([...touched].filter(([catalog, names]) => names.size > 0 && isCatalogName(catalog)));
 }
 
 /** The files of a touched catalog, before their packages are known. */

@@ -8,6 +8,7 @@ import { RULES } from '../../catalog/rules/index.ts';
 import { fileReader } from '../change/content.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { severitiesOf } from '../policy/severity.ts';
+import { shortList } from '../text.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { checkBundles } from './bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
@@ -41,10 +42,10 @@ export interface CheckedPull extends LoadedPull {
   readonly fleet: FleetResult;
 }
 
-/** Reads the catalogs before and after the change. Of an unsafe change nothing more is read. */
+/** Reads the catalogs before and after the change, unless it is beyond the limits. */
 export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
   const { after, policy } = pull;
-  if (after.change.unsafe.length > 0) return { ...pull, touched: [], others: NO_OTHERS, context: NO_CONTEXT };
+  if (!after.change.isRead) return { ...pull, touched: [], others: NO_OTHERS, context: NO_CONTEXT };
   const reader = fileReader(after.objects, policy.limits, pull.files);
   const { touched, readOthers, context } = await touchedCatalogs(after, reader, pull.request.kept?.outlines);
   const others = await readOthers();
@@ -54,7 +55,9 @@ export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
 /** Runs every check of content. Requests to different hosts run at the same time. */
 export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const { objects, change, policy, tags, release, after, touched, context } = pull;
-  const isSafe = change.unsafe.length === 0;
+  const { isRead } = change;
+  // What is missing is a consequence of what cannot be read.
+  const isWhole = isRead && change.unread.length === 0;
   const registry = pull.request.onlyReleased ? undefined : pull.registry;
   const { fleet, why } = await checkFleet({
     objects,
@@ -66,11 +69,11 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, ofAdvisories, references, taken, names] =
     await Promise.all([
       checkCatalogs(pull, fleet),
-      isSafe ? checkBundles(pull) : [],
-      isSafe ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
-      isSafe ? checkTemplates(after) : [],
-      isSafe ? checkPolicyAfter(after, RULE_IDS) : [],
-      isSafe ? checkAdvisories(pull) : NO_ADVISORIES,
+      isRead ? checkBundles(pull) : [],
+      isWhole ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
+      isWhole ? checkTemplates(after) : [],
+      isRead ? checkPolicyAfter(after, RULE_IDS) : [],
+      isWhole ? checkAdvisories(pull) : NO_ADVISORIES,
       checkReferences({ touched, bundles: release.bundles }, policy, registry),
       takenTags(release.bundles, policy, registry),
       takenNames({ ...pull, registry: pull.registry }),
@@ -95,6 +98,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
     unchecked: [
+      ...unreadParts(change),
       ...ofCatalogs.unchecked,
       ...release.unchecked,
       ...context.unchecked,
@@ -103,9 +107,20 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       ...(why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }]),
     ],
     fleet: { ...(numbers ? { report: numbers.report } : {}), ...(why === undefined ? {} : { why }) },
-    templatesAlone: isSafe ? await templatesAlone(objects, change, policy) : [],
+    templatesAlone: isWhole ? await templatesAlone(objects, change, policy) : [],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete },
   };
+}
+
+/** What nobody can tell, because files cannot be read. */
+function unreadParts({ isRead, unread, unsafe }: LoadedPull['change']): CheckReport['unchecked'] {
+  const [first] = unsafe;
+  if (!isRead)
+    return [{ what: 'the catalogs', why: first?.message ?? 'the pull request is beyond the limits' }];
+  return unread.map(({ catalog, path, packages, file }) => ({
+    what: `${packages.length > 0 ? `${shortList(packages, 'packages')} in ${catalog}` : path}`,
+    why: `${file} cannot be read`,
+  }));
 }
 
 /** The changes that a fleet goes through, and the packages whose clusters are counted. */

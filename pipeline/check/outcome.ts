@@ -131,11 +131,12 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 
 function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const { change, results, references, authority, policy, today, context } = outcome;
+  const closing = [...change.unsafe, ...change.ownerDefects];
+  const told = new Set(closing.map(placeKey));
   const found = [
-    ...change.unsafe,
-    ...change.ownerDefects,
+    ...closing,
     ...policy.findings,
-    ...joined(results.flatMap(({ findings }) => findings)),
+    ...joined(results.flatMap(({ findings }) => findings)).filter((finding) => !told.has(placeKey(finding))),
     ...references.findings,
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
@@ -193,6 +194,11 @@ function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind
     policy.policy === undefined ||
     isEnforced(policy.policy, finding.rule)
   );
+}
+
+/** The same for findings that say the same of the same place. */
+function placeKey({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location]);
 }
 
 const ABOUT_BUNDLES: ReadonlySet<string> = new Set(

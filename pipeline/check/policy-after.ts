@@ -23,14 +23,14 @@ export async function checkPolicyAfter(
 ): Promise<CatalogResult[]> {
   const brings = change.paths.some(({ path }) => path === POLICY_PATH);
   const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
-  if (after && !after.policy) return [{ findings: after.findings, known: [], diffs: [] }];
+  const unread = after && !after.policy ? after.findings : [];
   const then = after?.policy?.publish ?? publish;
   const shared = await sharedPlaces(objects, trees.merged, { layout, publish: then });
-  if (shared.length === 0) return [];
+  if (shared.length + unread.length === 0) return [];
   const before = await sharedPlaces(objects, trees.base, { layout, publish });
   const messages = new Set(before.map(({ message }) => message));
   const result = {
-    findings: shared.filter(({ message }) => !messages.has(message)),
+    findings: [...unread, ...shared.filter(({ message }) => !messages.has(message))],
     known: shared.filter(({ message }) => messages.has(message)),
     diffs: [],
   };

