@@ -17,7 +17,7 @@ import type { HostSettings } from './settings.ts';
 /** Bytes of git objects that a process keeps from one message to the next. */
 const KEPT = 64 * 1024 * 1024;
 
-export interface BranchOptions {
+interface BranchOptions {
   /** A token to fetch with, asked for before each request; undefined to fetch as nobody. */
   readonly token: (() => Promise<string>) | undefined;
   readonly log: (line: string) => void;

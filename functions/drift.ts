@@ -26,7 +26,7 @@ export interface DriftRequest extends Omit<GateRequest, 'forge'> {
   readonly source: Source;
 }
 
-export interface Drifted {
+interface Drifted {
   /** Pull requests: with new pins by catalog, with promoted packages by `promote/CATALOG/OWNERS`. */
   readonly proposed: Readonly<Record<string, Proposed>>;
   readonly drift: readonly Drift[];

@@ -11,7 +11,7 @@ import type { Registry } from '../pipeline/ports.ts';
 import type { Arrival, Arrived, Releaser } from '../pipeline/publish/delivery/ports.ts';
 import type { Source } from './receive.ts';
 
-export interface ReleaseHost {
+interface ReleaseHost {
   /** The client of the App. */
   readonly github: () => Promise<GitHub>;
   readonly source: Pick<Source, 'repository' | 'branch'>;

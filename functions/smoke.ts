@@ -20,7 +20,7 @@ import { placesOf, targetOf } from '../pipeline/publish/target.ts';
 import type { Source } from './receive.ts';
 
 /** One thing that a publish needs. */
-export interface SmokeCheck {
+interface SmokeCheck {
   readonly what: string;
   readonly ok: boolean;
   /** Why not, and what to do. */

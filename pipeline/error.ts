@@ -36,7 +36,7 @@ export interface Remedy {
   readonly host: string;
 }
 
-export interface ErrorOptions {
+interface ErrorOptions {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
   readonly cause?: unknown;

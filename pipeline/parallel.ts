@@ -14,7 +14,7 @@ export async function eachOf<T>(
 }
 
 /** A number of bytes that may be on their way at a time. */
-export interface Allowance {
+interface Allowance {
   /** Waits until so many fit, and does the work; something larger than all of it goes alone. */
   within<T>(bytes: number, work: () => Promise<T>): Promise<T>;
   /** Changes how many there may be. */

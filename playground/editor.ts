@@ -9,7 +9,7 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirro
 import { classHighlighter } from '@lezer/highlight';
 import type { Finding } from '../catalog/finding.ts';
 
-export interface Editor {
+interface Editor {
   readonly text: () => string;
   /** Shows another text, without a way back to the one before. */
   readonly open: (text: string) => void;

@@ -18,7 +18,7 @@ export interface Api {
 const KEYS = listOf(struct('registry.DefinitionKey', { group: text, kind: text, name: text, version: text }));
 const API_SECTIONS: StructShape = struct('registry.definitions', { owned: KEYS, required: KEYS });
 
-export interface ApiDescription {
+interface ApiDescription {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -32,7 +32,7 @@ type Section = 'customresourcedefinitions' | 'apiservicedefinitions';
  *
  * @throws BundleRefusal
  */
-export function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'): ApiDescription[] {
+function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'): ApiDescription[] {
   const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
   const found = spec[section];
   if (found === undefined || found === null) return [];
@@ -108,6 +108,6 @@ export function checkOwned(bundle: Pick<RegistryBundle, 'csv' | 'objects'>): voi
 }
 
 /** `group/version/Kind (plural)` */
-export function apiText({ group, version, kind, plural }: Api): string {
+function apiText({ group, version, kind, plural }: Api): string {
   return `${group}/${version}/${kind} (${plural})`;
 }

@@ -234,7 +234,7 @@ function previewExtension(account: string, options: ExtensionOptions): Json {
 }
 
 /** The namespaces that an operator watches, or why it cannot. */
-export type Watching =
+type Watching =
   | { readonly kind: 'all' }
   | { readonly kind: 'one'; readonly namespace: string }
   | { readonly kind: 'refused'; readonly why: string };
@@ -384,7 +384,7 @@ function binding(kind: 'Role' | 'ClusterRole', metadata: Named, subjects: Json):
   return { apiVersion: `${RBAC}/v1`, kind: `${kind}Binding`, metadata: { ...metadata }, roleRef, subjects };
 }
 
-export interface SubscriptionOptions extends InstallationOptions {
+interface SubscriptionOptions extends InstallationOptions {
   /** The CatalogSource and its namespace. */
   readonly catalog: string;
   readonly catalogNamespace: string;

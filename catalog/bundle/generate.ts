@@ -41,7 +41,7 @@ export function annotationsYaml(labels: BundleLabels): string {
 }
 
 /** Where a Dockerfile finds what it copies, relative to the directory of the build. */
-export interface CopiedFolders {
+interface CopiedFolders {
   readonly manifests: string;
   readonly metadata: string;
   /** The image to start from; `scratch` when left out. */

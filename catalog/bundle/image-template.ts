@@ -4,7 +4,7 @@
  */
 
 /** What a template may name. */
-export interface TemplateFields {
+interface TemplateFields {
   readonly Package: string;
   readonly Name: string;
   readonly Version: string;

@@ -64,7 +64,7 @@ export interface TypedCsv {
 }
 
 /** A key that is spelled in another case than the field that it stands for. */
-export interface Miscased {
+interface Miscased {
   readonly path: Path;
   readonly field: string;
 }

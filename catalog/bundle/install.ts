@@ -26,7 +26,7 @@ export interface Installed {
   readonly grants: readonly PolicyRule[];
 }
 
-export interface InstallOptions {
+interface InstallOptions {
   /** SHA-224 of bytes, in hexadecimal digits. */
   readonly hash: (bytes: Uint8Array) => string;
   /** Who makes the certificates of webhooks: cert-manager, or OpenShift's service CA, which needs no objects. */

@@ -21,7 +21,7 @@ const DEPTH = 1000;
 const SNIFF = 30;
 
 /** A document that was read, or why it could not be. */
-export type FileDocument =
+type FileDocument =
   | {
       readonly kind: 'value';
       /** JSON; integers that a float would round are bigint. */

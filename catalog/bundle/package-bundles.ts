@@ -9,7 +9,7 @@ import { type BundleLabels, bundleLabels } from './generate.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
 import { objectIn } from './registry-bundle.ts';
 
-export interface ConvertedBundles {
+interface ConvertedBundles {
   /** Texts of files, and the paths of files that are copied as they are, by their new path. */
   readonly files: ReadonlyMap<string, { readonly text: string } | { readonly from: string }>;
   readonly findings: readonly Finding[];

@@ -17,7 +17,7 @@ import { renderedProperties } from './properties.ts';
 import { BundleRefusal } from './registry-bundle.ts';
 import { relatedImagesOf } from './related-images.ts';
 
-export interface ConvertedPackage {
+interface ConvertedPackage {
   /** The catalog as a stream of JSON; undefined when there is none. */
   readonly json: string | undefined;
   readonly findings: readonly Finding[];

@@ -27,7 +27,7 @@ export interface PackageVersion {
   readonly location: Location;
 }
 
-export interface PackageChannel {
+interface PackageChannel {
   readonly name: string;
   readonly currentCsv: string;
   readonly location: Location;

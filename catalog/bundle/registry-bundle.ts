@@ -85,7 +85,7 @@ export async function readBundle(source: CatalogSource): Promise<ReadBundle> {
 }
 
 /** @throws BundleRefusal */
-export function registryBundle(files: BundleFiles): RegistryBundle {
+function registryBundle(files: BundleFiles): RegistryBundle {
   const objects = bundleObjects(files.manifests.filter(isDirect));
   if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');

@@ -70,7 +70,7 @@ const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
 const STAGES = ['alpha', 'beta', undefined];
 
 /** Order of versions as Kubernetes sees it: `v1alpha1`, `v1beta1`, `v1`, `v2`; other names before them, backwards. */
-export function compareKubeVersions(a: string, b: string): number {
+function compareKubeVersions(a: string, b: string): number {
   const x = KUBE_VERSION.exec(a);
   const y = KUBE_VERSION.exec(b);
   if (!x || !y) return x ? 1 : y ? -1 : a === b ? 0 : a < b ? 1 : -1;

@@ -13,7 +13,7 @@ import { flatten, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts
 export type LegacyRelease = 'v1.3' | 'v0.17';
 
 /** What one of the old validators says. */
-export interface LegacyFinding {
+interface LegacyFinding {
   readonly validator:
     | 'NoScopeChange'
     | 'NoStoredVersionRemoved'

@@ -12,7 +12,7 @@ import { isObject } from '../go/shape.ts';
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A schema at its place. */
-export interface SchemaNode {
+interface SchemaNode {
   /** The place as the tools print it, such as `^.spec.items`. */
   readonly text: string;
   readonly schema: Schema;

@@ -14,7 +14,7 @@ import { runRules } from '../rules/rule.ts';
 /** Of all rules just these: render loads nothing else. */
 const LIFECYCLE_RULES = [duplicate, phases, platformEnds, platform, schema, supportEnds, version];
 
-export interface WithLifecycles {
+interface WithLifecycles {
   /** The catalog, with the source's metadata in place of its own. */
   readonly blobs: Blobs;
   /** What is wrong with the metadata that the catalog then has. */

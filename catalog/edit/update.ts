@@ -17,7 +17,7 @@ import { type Edges, graphOf, headOf, type PackageGraph, type PlacedBundle } fro
 export const UPDATE_MODES = ['replaces', 'semver', 'semver-skippatch'] as const;
 export type UpdateMode = (typeof UPDATE_MODES)[number];
 
-export interface Updated {
+interface Updated {
   readonly blobs: Blobs;
   /** Bundles that were there and that no channel holds any more. */
   readonly findings: readonly Finding[];

@@ -24,12 +24,12 @@ const CHARACTERS = 100;
 /** How many elements a list is assumed to have when its size is not known: the properties of a bundle. */
 const ELEMENTS = 100;
 
-export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
 /** Elements in a value, with those in its elements. */
 type Sizes = ReadonlyMap<string, number>;
 
-export interface Estimate {
+interface Estimate {
   /** Steps, and steps of matches for each character. */
   readonly cost: number;
   /** Elements of the value. */

@@ -21,7 +21,7 @@ export interface Cel {
  *
  * @throws CelCostError when the rule costs more than a catalog may cause
  */
-export type CelRule = (properties: readonly Property[]) => boolean;
+type CelRule = (properties: readonly Property[]) => boolean;
 
 /** Why a text is not a rule. */
 export class CelError extends Error {

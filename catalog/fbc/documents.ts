@@ -44,7 +44,7 @@ export interface KnownDocuments {
 }
 
 /** Where findings go, what a file may ask of the machine, and which documents need not be read again. */
-export interface ReadOptions {
+interface ReadOptions {
   readonly limits: DocumentLimits;
   readonly findings: Finding[];
   readonly known?: KnownDocuments | undefined;

@@ -22,7 +22,7 @@ export interface LifecycleVersion {
   readonly openshift: readonly Minor[] | undefined;
 }
 
-export interface LifecyclePhase {
+interface LifecyclePhase {
   readonly name: string;
   /** Days, both in the phase, as `2026-01-31`. */
   readonly start: string;
@@ -30,7 +30,7 @@ export interface LifecyclePhase {
 }
 
 /** A part of a blob that is not as the schema wants it. */
-export interface SchemaDefect {
+interface SchemaDefect {
   readonly path: readonly (string | number)[];
   /** Found, and expected: `has no phases`. */
   readonly what: string;

@@ -35,7 +35,7 @@ export function newBlob(value: Readonly<Record<string, unknown>>, document: Sour
   return decoded;
 }
 
-export interface PackageParts {
+interface PackageParts {
   readonly name: string;
   readonly defaultChannel: string;
   readonly description: string;

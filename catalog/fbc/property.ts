@@ -104,7 +104,7 @@ export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
 ]);
 
 /** The value of an `olm.package` property; undefined if it is not a string, which `bundle/property` reports. */
-export interface PackageProperty {
+interface PackageProperty {
   readonly packageName: string | undefined;
   readonly version: string | undefined;
   readonly release: string | undefined;

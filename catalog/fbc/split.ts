@@ -23,7 +23,7 @@ export interface BadSeparator {
 }
 
 /** Where a piece ends: the offset of its separator or the text's length, and the 1-based line there. */
-export interface PieceEnd {
+interface PieceEnd {
   readonly to: number;
   readonly line: number;
 }

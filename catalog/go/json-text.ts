@@ -16,7 +16,7 @@ export function jsonString(text: string): string {
 }
 
 /** A number; unlike JavaScript, Go keeps the sign of zero. */
-export function jsonNumber(value: number): string {
+function jsonNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 

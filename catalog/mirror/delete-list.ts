@@ -8,7 +8,7 @@ import { isObject } from '../go/shape.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { readObjects } from './read.ts';
 
-export interface DeleteList {
+interface DeleteList {
   /** What is deleted, as nodes name it in the mirror. */
   readonly images: readonly Reference[];
   readonly findings: readonly Finding[];

@@ -28,7 +28,7 @@ export interface MirrorDiff {
   readonly keep: readonly PlannedMapping[];
 }
 
-export interface ChangedMapping extends PlannedMapping {
+interface ChangedMapping extends PlannedMapping {
   /** Where the tag's image came from before. */
   readonly before: string;
 }

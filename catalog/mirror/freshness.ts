@@ -12,7 +12,7 @@ import { tryParseReference } from '../reference.ts';
 export const FRESHNESS_PREDICATE = 'urn:portolan:mirror-freshness:v1';
 
 /** One statement among those of a mirror. */
-export interface StatementName {
+interface StatementName {
   /** Grows with each statement. */
   readonly version: number;
   /** SHA-256 of the signed bytes. */
@@ -166,7 +166,7 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 /** What a statement is compared with. */
-export interface FreshnessCheck {
+interface FreshnessCheck {
   readonly now: Date;
   readonly accepted: AcceptedStatements;
   /** Where the statement was read, for findings. */

@@ -12,7 +12,7 @@ import { type ObjectOf, splitBySize } from './split.ts';
 /** Whether a node may still ask the source when no mirror has an image. */
 export type SourcePolicy = 'AllowContactingSource' | 'NeverContactSource';
 
-export interface MirrorSetOptions {
+interface MirrorSetOptions {
   /** Its name gets `-0`, `-1`, … . */
   readonly metadata: Metadata;
   /** Absent: as the cluster decides, which is to allow it. */

@@ -15,7 +15,7 @@ import { namesByPackage, withEntries, withRemaining } from './trimmed-blobs.ts';
 import { type Bound, isWithin, parseBound } from './version-bound.ts';
 
 /** A part of a catalog that is a catalog itself. */
-export interface Filtered {
+interface Filtered {
   readonly blobs: Blobs;
   /** The bundles to mirror: those of the blobs, and, as oc-mirror does, what a range takes and no chosen channel lists. */
   readonly mirrored: readonly Bundle[];

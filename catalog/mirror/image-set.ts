@@ -73,7 +73,7 @@ export interface PackageSelection extends VersionSelection {
   readonly channels: readonly ChannelSelection[];
 }
 
-export interface ChannelSelection extends VersionSelection {
+interface ChannelSelection extends VersionSelection {
   readonly name: string;
 }
 
@@ -83,7 +83,7 @@ export interface VersionSelection {
 }
 
 /** What was read of an ImageSetConfiguration; undefined when it cannot be followed. */
-export interface ImageSetRead {
+interface ImageSetRead {
   readonly imageSet: ImageSet | undefined;
   readonly findings: readonly Finding[];
 }

@@ -12,7 +12,7 @@ import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
 import type { MirrorRule } from './node.ts';
 import { mirrorRules, type ReadObject } from './read.ts';
 
-export interface Migrated {
+interface Migrated {
   readonly objects: readonly KubernetesObject[];
   readonly findings: readonly Finding[];
 }

@@ -5,7 +5,7 @@
 import type { Reference } from '../reference.ts';
 import { digestTag, type ImageRequest, type Naming, type Placement } from './placement.ts';
 
-export interface NestedNaming {
+interface NestedNaming {
   /** Host with its port. */
   readonly registry: string;
   /** Path below the host; may be empty. */

@@ -9,7 +9,7 @@ import { type Reference, repositoryName } from '../reference.ts';
 import { flatten } from './nested.ts';
 import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
 
-export interface OcMirrorNaming {
+interface OcMirrorNaming {
   /** Host with its port. */
   readonly registry: string;
   /** Path below the host; may be empty. */

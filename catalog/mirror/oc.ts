@@ -90,7 +90,7 @@ function withDefaults(reference: OcReference): OcReference {
 }
 
 /** The reference with the parts that it has; a digest hides the tag. */
-export function exactText(reference: OcReference): string {
+function exactText(reference: OcReference): string {
   const { registry, namespace, name, tag, digest } = reference;
   if (name === '') return '';
   const suffix = digest !== '' ? `@${digest}` : tag !== '' ? `:${tag}` : '';
@@ -108,7 +108,7 @@ function hashTag(reference: OcReference): string {
   return fnv(hashedText(reference)).toString(16);
 }
 
-export interface OcNaming {
+interface OcNaming {
   /** The index image; where it lies in files, everything else is expected below it. */
   readonly index: OcReference;
   /** Where everything is mounted. */

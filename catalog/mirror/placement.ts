@@ -78,7 +78,7 @@ export function wantedRepository({ wanted }: Placement): string {
 }
 
 /** Sorted by source, then destination. */
-export function comparePlacements(a: Placement, b: Placement): number {
+function comparePlacements(a: Placement, b: Placement): number {
   return (
     compareAscii(a.source, b.source) ||
     compareAscii(formatDestination(a.destination), formatDestination(b.destination)) ||
@@ -91,7 +91,7 @@ function compareAscii(a: string, b: string): number {
   return a < b ? -1 : Number(a !== b);
 }
 
-export interface Settled {
+interface Settled {
   /** Sorted, each destination with one image. */
   readonly placements: readonly Placement[];
   readonly collisions: readonly Collision[];

@@ -99,7 +99,7 @@ function selectionTag({ full, packages }: CatalogSelection): string {
 }
 
 /** What a catalog of an ImageSetConfiguration needs. */
-export type SelectedImages = Pick<CatalogRequest, 'digest' | 'images' | 'from' | 'serverless'>;
+type SelectedImages = Pick<CatalogRequest, 'digest' | 'images' | 'from' | 'serverless'>;
 
 /** The lines of `mapping.txt`, sorted. */
 export function mappingsOf(plan: MirrorPlan): Mapping[] {

@@ -26,7 +26,7 @@ export interface ReadObject {
   readonly path: Path;
 }
 
-export interface ObjectsRead {
+interface ObjectsRead {
   readonly objects: readonly ReadObject[];
   readonly findings: readonly Finding[];
 }
@@ -89,7 +89,7 @@ const LISTS: Readonly<Record<string, { readonly list: string; readonly by: keyof
 };
 
 /** What was read of mirror documents. */
-export interface RulesRead {
+interface RulesRead {
   readonly rules: MirrorRules;
   readonly findings: readonly Finding[];
 }

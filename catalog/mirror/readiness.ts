@@ -57,7 +57,7 @@ export interface BundleReadiness {
   readonly location: Location;
 }
 
-export interface PackageReadiness {
+interface PackageReadiness {
   readonly package: string;
   readonly bundles: number;
   readonly ready: number;

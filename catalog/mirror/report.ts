@@ -55,7 +55,7 @@ export interface ReportedCatalog {
   readonly selected: boolean;
 }
 
-export interface ReportedImage {
+interface ReportedImage {
   readonly source: string;
   readonly destination: string;
   readonly role: ImageRole;
@@ -63,13 +63,13 @@ export interface ReportedImage {
   readonly platforms?: readonly string[];
 }
 
-export interface ReportedUnplaced {
+interface ReportedUnplaced {
   readonly reference: string;
   readonly why: string;
   readonly location?: Location;
 }
 
-export interface ReadinessReport {
+interface ReadinessReport {
   readonly bundles: number;
   readonly ready: number;
   readonly references: number;
@@ -83,7 +83,7 @@ export interface ReadinessReport {
   readonly missing: readonly ReportedMissing[];
 }
 
-export interface ReportedMissing {
+interface ReportedMissing {
   readonly reference: string;
   readonly reason: MissingReason;
   readonly why: string;

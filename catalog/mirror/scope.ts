@@ -20,7 +20,7 @@ export interface MirrorEntry {
   readonly mirrors: readonly string[];
 }
 
-export interface MirrorEntries {
+interface MirrorEntries {
   /** For references by digest. */
   readonly digest: readonly MirrorEntry[];
   /** For references by tag. */

@@ -64,7 +64,7 @@ function homeError(text: string): InvalidOption {
 }
 
 /** What decides about names. */
-export interface NamingRequest {
+interface NamingRequest {
   readonly style: Style;
   readonly home: MirrorHome;
   /** Most components of a destination's path; 0 for no limit; absent: the style's own. */
@@ -170,7 +170,7 @@ function identityName(index: Reference): string {
 }
 
 /** Name of the objects with the mirrors of a group of images; numbers are put behind it. */
-export interface MirrorSetNames {
+interface MirrorSetNames {
   readonly icsp: string;
   readonly idms: string;
   readonly itms: string;

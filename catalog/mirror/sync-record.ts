@@ -22,7 +22,7 @@ export interface SyncRecord {
   readonly needs: readonly NeededImage[];
 }
 
-export interface NeededImage {
+interface NeededImage {
   /** `HOST/REPOSITORY:TAG`. */
   readonly destination: string;
   /** Where it is known. */

@@ -14,7 +14,7 @@ export interface TomlTable {
   readonly values: ReadonlyMap<string, TomlValue>;
 }
 
-export type TomlValue = string | boolean | number | readonly string[];
+type TomlValue = string | boolean | number | readonly string[];
 
 export class TomlError extends Error {
   readonly line: number;

@@ -14,7 +14,7 @@ export function withEntries(channel: Channel, names: ReadonlySet<string>): Chann
 }
 
 /** What remains in a selection. */
-export interface Remaining {
+interface Remaining {
   /** Names of channels and of bundles, by package. */
   readonly channels: ReadonlyMap<string, ReadonlySet<string>>;
   readonly bundles: ReadonlyMap<string, ReadonlySet<string>>;

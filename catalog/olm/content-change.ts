@@ -6,9 +6,9 @@ import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model
 import { canonical, sameValue } from '../fbc/same-bundle.ts';
 import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from '../references/same-image.ts';
 
-export type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
+type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
 
-export interface ContentChange {
+interface ContentChange {
   readonly classes: ReadonlySet<ContentClass>;
   /** Names of bundles that a channel offers and did not before. */
   readonly added: readonly string[];

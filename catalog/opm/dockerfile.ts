@@ -5,7 +5,7 @@
  */
 import { compareText } from '../go/text.ts';
 
-export interface DockerfileOptions {
+interface DockerfileOptions {
   /** Name of the catalog's directory beside the Dockerfile. */
   readonly directory: string;
   /** The image that serves; `scratch` for one that holds nothing but the catalog. */

@@ -17,7 +17,7 @@ import {
   type VersionRange,
 } from '../version/version.ts';
 
-export interface GraphOptions {
+interface GraphOptions {
   /** Draw only what leads from this bundle on. */
   readonly from?: string;
   /** Draw only this package. */

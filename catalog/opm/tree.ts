@@ -10,7 +10,7 @@ import { type Blobs, type Bundle, type Channel, catalogOf, type Entry, type Pack
 import { compareText, goQuoted } from '../go/text.ts';
 import { formatVersion, parseRange, VersionError } from '../version/version.ts';
 
-export interface ErrorTree {
+interface ErrorTree {
   readonly message: string;
   readonly children: readonly ErrorTree[];
 }

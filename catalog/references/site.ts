@@ -18,14 +18,14 @@ import type { ReferenceSite, SiteKind } from './reference-site.ts';
 import { createSupportCollector, type Support } from './support.ts';
 
 /** The places of a catalog in the order of reading; `findings` say what could not be read. */
-export interface Sites {
+interface Sites {
   readonly sites: readonly ReferenceSite[];
   /** On which platforms packages say that they run, by package; empty when nobody asked. */
   readonly supports: ReadonlyMap<string, Support>;
   readonly findings: readonly Finding[];
 }
 
-export interface SitesOptions {
+interface SitesOptions {
   readonly limits?: LoadLimits;
   /** Whether the platforms are read too, which means to read every manifest. */
   readonly supports?: boolean;

@@ -15,7 +15,7 @@ export interface Support {
 }
 
 /** Notes what packages say while their blobs go by. */
-export interface SupportCollector {
+interface SupportCollector {
   bundle(bundle: Bundle): void;
   other(blob: Blob): void;
   /** By package; those of which nothing is known are missing. */

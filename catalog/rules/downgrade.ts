@@ -125,7 +125,7 @@ function coveredAbove(
 }
 
 /** An edge to a bundle that is lower than the one it follows, or equal to it, by nothing but a suffix. */
-export interface SuffixEdge {
+interface SuffixEdge {
   readonly channel: Channel;
   readonly entry: Entry;
   readonly field: EdgeField;

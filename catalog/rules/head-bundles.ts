@@ -9,7 +9,7 @@ export function headBundles({ channels, bundles }: Package): Bundle[] {
 }
 
 /** A head that is not deprecated, and the channels of which it is one. */
-export interface SupportedHead {
+interface SupportedHead {
   readonly bundle: Bundle;
   readonly channels: readonly string[];
 }

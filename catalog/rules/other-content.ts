@@ -6,7 +6,7 @@ import { type ImageChange, imageChange, type TagDigests } from '../references/sa
 import { formatVersion, type Version } from '../version/version.ts';
 
 /** Content of the same name that differs. */
-export interface OtherContent {
+interface OtherContent {
   readonly publication: Publication;
   /** What differs, such as `image A instead of B`. */
   readonly text: string;

@@ -22,7 +22,7 @@ export interface Stranded {
   readonly severity?: Severity;
 }
 
-export interface StrandedReport {
+interface StrandedReport {
   readonly olm: Olm;
   /** What has become impossible, such as `cannot reach`. */
   readonly verb: string;

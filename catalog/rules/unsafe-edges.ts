@@ -131,9 +131,9 @@ interface Known {
 }
 
 /** What stored versions follow. */
-export type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'olm'> & { readonly channel: Pick<Channel, 'name'> };
+type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'olm'> & { readonly channel: Pick<Channel, 'name'> };
 
-export interface CauseOptions {
+interface CauseOptions {
   /** All of the upgrade's generations without it. */
   readonly counts?: Counts;
   /** Upgrades that clusters may have made before, which stored versions as well. */

@@ -19,7 +19,7 @@ import {
 } from './tree.ts';
 
 /** A key that stands more than once in one mapping; readers keep the last. */
-export interface DuplicateKey {
+interface DuplicateKey {
   readonly key: string;
   readonly first: number;
   readonly again: number;
@@ -33,7 +33,7 @@ export interface Composed {
   locate(path: readonly (string | number)[]): number;
 }
 
-export interface ComposeOptions {
+interface ComposeOptions {
   /** Whether integers that a 64-bit float would round come as bigint. */
   readonly exactIntegers?: boolean;
 }

@@ -8,7 +8,7 @@ import { YamlError, type YamlNode, type YamlScalar } from './tree.ts';
 
 export type ScalarValue = null | boolean | number | string;
 
-export interface ResolvedScalar {
+interface ResolvedScalar {
   readonly kind: ScalarKind;
   readonly value: ScalarValue;
 }

@@ -21,7 +21,7 @@ const BACKSLASH = 92;
 const FLOW_INDICATOR = new Uint8Array(128);
 for (const c of ',?[]{}') FLOW_INDICATOR[c.charCodeAt(0)] = 1;
 
-export interface PlainScalar {
+interface PlainScalar {
   readonly text: string;
   /** Where its last character ends; the cursor may stand behind white space after it. */
   readonly end: number;

@@ -3,7 +3,7 @@
  */
 import type { Directive, Tag } from './scan-property.ts';
 
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
   /** 0-based line on which the token starts. */

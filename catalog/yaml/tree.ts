@@ -34,7 +34,7 @@ export interface YamlPair {
   readonly value: YamlNode;
 }
 
-export interface YamlAlias {
+interface YamlAlias {
   readonly kind: 'alias';
   readonly start: number;
   readonly name: string;

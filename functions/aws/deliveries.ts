@@ -3,7 +3,7 @@ import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambd
 import type { LambdaTelemetry } from './log.ts';
 import { comesAgain } from './queue.ts';
 
-export interface SqsRecord {
+interface SqsRecord {
   readonly messageId: string;
   readonly body: string;
   readonly receiptHandle: string;

@@ -24,7 +24,7 @@ import { ASKING } from './client.ts';
 import { codeOf, isRetryable } from './failure.ts';
 
 /** A registry of ECR. */
-export interface EcrHost {
+interface EcrHost {
   /** Number of the account. */
   readonly account: string;
   readonly region: string;

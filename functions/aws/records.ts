@@ -11,7 +11,7 @@ import type { RecordStore } from '../../pipeline/ports.ts';
 import { ASKING } from './client.ts';
 import { cloudError, isStatus } from './failure.ts';
 
-export interface BucketOptions {
+interface BucketOptions {
   readonly bucket: string;
   /** Put before every key; empty, or ends with a slash. */
   readonly prefix: string;

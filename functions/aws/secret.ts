@@ -7,7 +7,7 @@ import { cloudError } from './failure.ts';
 /** How long a secret is kept, in ms: a new one is in use after it. */
 const KEPT = 300_000;
 
-export interface SecretReader {
+interface SecretReader {
   /** @returns undefined when there is no such secret */
   readonly read: () => Promise<string | undefined>;
   /** The next read asks again. */

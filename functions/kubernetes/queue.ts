@@ -12,7 +12,7 @@ import type { Database } from './database.ts';
 /** What is to be done, and what is to be told of it. */
 export type QueueName = 'work' | 'reports';
 
-export interface QueuesOptions {
+interface QueuesOptions {
   /** `postgres://USER:PASSWORD@HOST/DATABASE`. */
   readonly url: string;
   /** Connections of its own at most. */
@@ -53,7 +53,7 @@ const KEPT = 1_209_600;
 const SCHEMA = 'portolan_queue';
 const ASIDE = 'aside';
 
-export interface Consumer {
+interface Consumer {
   /** Messages at a time. */
   readonly parallel: number;
   readonly handle: (message: QueuedMessage) => Promise<void>;

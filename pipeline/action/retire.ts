@@ -15,7 +15,7 @@ import type { LeaseOptions } from '../publish/fence-lease.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 
-export interface Retirements {
+interface Retirements {
   readonly repository: Repository;
   readonly registry: Registry;
   readonly fence: Pick<GitFence, 'names' | 'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease'>;

@@ -13,7 +13,7 @@ import type { RingState } from '../publish/rings/state.ts';
 import { ringsName, textRings } from '../publish/rings/store.ts';
 import { targetIn } from '../publish/target.ts';
 
-export interface RingRun {
+interface RingRun {
   readonly repository: Repository;
   readonly registry: Registry;
   readonly fence: Pick<

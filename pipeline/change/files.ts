@@ -7,7 +7,7 @@ import { type ChangedPath, type ClassificationInput, claims } from './classifica
 import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign-blobs.ts';
 import { contentText, note, type PackageDraft } from './package-draft.ts';
 
-export interface FilesFound {
+interface FilesFound {
   readonly foreign: ForeignPlace[];
   /** Changed files that cannot be read, severity error. */
   readonly unread: Finding[];

@@ -28,7 +28,7 @@ export interface Named {
   readonly location: Location;
 }
 
-export interface TemplateRead {
+interface TemplateRead {
   /** Packages that the template's blobs name, each once. */
   readonly named: readonly Named[];
   /** Why it cannot be read, severity error. */
@@ -75,7 +75,7 @@ function nameOf(blob: Blob): string {
 }
 
 /** Both trees of a change, and the most bytes that a file of them may have: what is larger has been refused. */
-export interface BundleTrees {
+interface BundleTrees {
   readonly base: string;
   readonly merged: string;
   readonly most: number;

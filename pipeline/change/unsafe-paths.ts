@@ -10,7 +10,7 @@ import { isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
 import type { PlacedPath } from './path.ts';
 
-export interface SafetyInput {
+interface SafetyInput {
   readonly diff: TreeDiff;
   /** What each changed path is, in the order of the changes. */
   readonly placed: readonly PlacedPath[];

@@ -12,7 +12,7 @@ import type { Layout } from '../policy/layout.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import { catalogUnits } from './unit.ts';
 
-export interface NamedCatalog {
+interface NamedCatalog {
   readonly layout: Layout;
   readonly name: string;
 }

@@ -121,14 +121,14 @@ function hasTarget(ofPackage: Package | undefined, { to = {} }: StoredAdvisory):
   return [...ofPackage.bundles.values()].some((bundle) => hasVersion(bundle, version));
 }
 
-export interface ConcernedCatalogs {
+interface ConcernedCatalogs {
   readonly units: readonly CatalogUnit[];
   readonly names: readonly string[];
   /** The texts of a catalog's files, without the packages that are made from bundle directories. */
   readonly textsOf: (catalog: string) => Promise<CatalogTexts>;
 }
 
-export interface CatalogTexts {
+interface CatalogTexts {
   readonly texts: ReadonlyMap<string, string>;
   /** Whether the catalog has no files of its own. */
   readonly isMade: boolean;

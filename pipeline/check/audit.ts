@@ -25,7 +25,7 @@ import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import type { HistoryAudit } from './history.ts';
 import type { ClusterAudit } from './prospects.ts';
 
-export interface AuditRequest {
+interface AuditRequest {
   readonly catalogs: readonly ReadCatalog[];
   readonly olm: readonly Olm[];
   /** The day of the check, `YYYY-MM-DD`. */
@@ -74,7 +74,7 @@ export interface Reach {
 }
 
 /** Different references of all bundles. */
-export interface ImageCount {
+interface ImageCount {
   readonly references: number;
   readonly pinned: number;
 }

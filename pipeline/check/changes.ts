@@ -21,7 +21,7 @@ export interface Revisions {
 }
 
 /** A pull request that merges without conflicts, under the policy of its base branch. */
-export interface MergedPull extends Revisions, Omit<CheckScene, 'change'> {
+interface MergedPull extends Revisions, Omit<CheckScene, 'change'> {
   readonly repository: Repository;
   readonly request: CheckRequest;
   /** Asked for what the policy allows; without it registries are not contacted. */
@@ -30,7 +30,7 @@ export interface MergedPull extends Revisions, Omit<CheckScene, 'change'> {
   readonly files: KeptFiles;
 }
 
-export interface ClassifiedPull extends MergedPull, CheckScene {
+interface ClassifiedPull extends MergedPull, CheckScene {
   /** What the tags that the change pins stand for. */
   readonly tags: Confirmed;
 }

@@ -28,7 +28,7 @@ export interface ClusterInstallation {
   readonly subscription?: SubscriptionSettings;
 }
 
-export interface SubscriptionSettings {
+interface SubscriptionSettings {
   /** Whether somebody must approve each upgrade. */
   readonly isManual: boolean;
   /** Namespaces that the operator watches, none for all; undefined where OLM has not noted them. */

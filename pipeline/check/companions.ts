@@ -20,7 +20,7 @@ import type { Sided } from './catalogs.ts';
 import type { CheckReport } from './report.ts';
 import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 
-export interface CompanionsRequest {
+interface CompanionsRequest {
   readonly objects: ObjectReader;
   readonly trees: Trees;
   readonly policy: Policy;

@@ -26,7 +26,7 @@ export interface ContextReport {
 export const NO_CONTEXT: ContextReport = { count: undefined, unchecked: [], incomplete: undefined };
 
 /** An untouched file as an outline. */
-export interface Outline {
+interface Outline {
   readonly catalog: Catalog;
   /** Names of the packages that it has blobs of. */
   readonly packages: ReadonlySet<string>;

@@ -18,7 +18,7 @@ import type { CheckScene } from './catalogs.ts';
 import { ContextReader, type KeptOutlines } from './context.ts';
 import type { CheckReport } from './report.ts';
 
-export interface DanglingBundles {
+interface DanglingBundles {
   readonly results: readonly CatalogResult[];
   readonly unchecked: CheckReport['unchecked'];
 }

@@ -16,7 +16,7 @@ const MOST_BUNDLES = 24;
 
 type Edges = Pick<Entry, 'replaces' | 'skips' | 'skipRange'>;
 
-export interface GoneBundles {
+interface GoneBundles {
   /** What was published, with the bundles that were read in place of their outlines. */
   readonly published: Published;
   /** The bundles from which upgrades lead, whole where their file has them. */

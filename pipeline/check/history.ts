@@ -36,7 +36,7 @@ export const HARM: ReadonlySet<string> = new Set(
   RULES.filter(({ harm }) => harm && harm.kind !== 'later').map(({ id }) => id),
 );
 
-export interface HistoryRequest {
+interface HistoryRequest {
   /** Revision of the branch's tip. */
   readonly head: string;
   /** What changes catalogs, as paths from the top of the repository; everything where there are none. */
@@ -49,7 +49,7 @@ export interface HistoryRequest {
   readonly found?: (merge: HarmfulMerge) => void | Promise<void>;
 }
 
-export interface HistoryProgress {
+interface HistoryProgress {
   /** Merges that were checked. */
   readonly done: number;
   readonly merges: number;
@@ -85,7 +85,7 @@ export function shallowness({ shallow }: Repository): { readonly what: string; r
   return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
 }
 
-export interface MergesAsked {
+interface MergesAsked {
   /** Id of the branch's tip. */
   readonly tip: string;
   /** Where catalogs lie; everywhere when empty. */

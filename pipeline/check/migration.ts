@@ -20,7 +20,7 @@ import { type Handover, handoverOf } from './handover.ts';
 import { type Answer, answerQuestion } from './next.ts';
 
 /** As JSON a public interface. */
-export interface MigrationReport {
+interface MigrationReport {
   readonly operators: readonly MigratedOperator[];
   readonly catalogs: readonly CatalogShare[];
 }
@@ -54,7 +54,7 @@ export interface CatalogShare {
 }
 
 /** What a cluster has installed, and its objects. */
-export interface MigratedCluster {
+interface MigratedCluster {
   readonly installations: readonly ClusterInstallation[];
   readonly objects: readonly ClusterObject[];
 }

@@ -73,7 +73,7 @@ export interface AnsweredPath {
 }
 
 /** Another operator with which an upgrade path ends earlier. */
-export interface Exception {
+interface Exception {
   readonly package: string;
   readonly channel: string;
   /** Its versions, the lowest first. */

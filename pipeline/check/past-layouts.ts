@@ -28,7 +28,7 @@ export type PastLayout =
   | { readonly kind: 'other'; readonly patterns: readonly WrittenPattern[] }
   | { readonly kind: 'unclear'; readonly why: string };
 
-export type LayoutAt = (merge: Pick<MergedCommit, 'id' | 'before'>) => Promise<PastLayout>;
+type LayoutAt = (merge: Pick<MergedCommit, 'id' | 'before'>) => Promise<PastLayout>;
 
 /** Looks up layouts of merges; each commit is read once. */
 export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {

@@ -118,7 +118,7 @@ function forgetUnseen(content: Map<string, string>, own: Change | undefined): vo
   for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
 }
 
-export interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
+interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
   readonly results: readonly CatalogResult[];
   readonly known: Known | undefined;
   readonly fleet: FleetResult;

@@ -23,7 +23,7 @@ import type { Policy } from '../policy/policy.ts';
 import { readStrictSettings, type Settings } from '../settings.ts';
 import { worldsOf } from './audit.ts';
 
-export interface PromotionRequest {
+interface PromotionRequest {
   /** Id of a commit that has been brought. */
   readonly commit: string;
   readonly policy: Policy;

@@ -69,7 +69,7 @@ export interface RehearsedMerge {
   readonly asked: readonly string[];
 }
 
-export interface RuleCount {
+interface RuleCount {
   readonly rule: string;
   readonly errors: number;
   readonly warnings: number;
@@ -77,7 +77,7 @@ export interface RuleCount {
   readonly merges: number;
 }
 
-export interface StrandedMonth {
+interface StrandedMonth {
   /** `YYYY-MM`. */
   readonly month: string;
   /** Merges that would have done harm. */
@@ -157,7 +157,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
 }
 
 /** How many merges pass, and how many do not; each merge counts once. */
-export interface MergeCounts {
+interface MergeCounts {
   readonly atOnce: number;
   readonly afterApproval: number;
   readonly fail: number;

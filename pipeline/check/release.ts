@@ -36,7 +36,7 @@ export interface Foreseen {
 }
 
 /** A bundle whose image a merge pushes. */
-export interface ForeseenBundle {
+interface ForeseenBundle {
   readonly package: string;
   /** Of its ClusterServiceVersion. */
   readonly name: string;

@@ -15,7 +15,7 @@ import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
 /** By package. */
 export type ReleasedPackages = ReadonlyMap<string, readonly PublishedBundle[]>;
 
-export interface ReleasedImagePorts extends ImagePorts {
+interface ReleasedImagePorts extends ImagePorts {
   /** Names of the packages in question. */
   readonly packages: ReadonlySet<string>;
 }

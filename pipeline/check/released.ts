@@ -11,7 +11,7 @@ import { readLedger } from './ledger.ts';
 import type { Published } from './published.ts';
 import { type ReleasedPackages, releasedPackages } from './released-image.ts';
 
-export interface ReleasedRequest {
+interface ReleasedRequest {
   /** Id of the base branch's tip. */
   readonly base: string;
   readonly policy: Policy;
@@ -24,7 +24,7 @@ export interface ReleasedRequest {
   readonly store?: Store | undefined;
 }
 
-export interface ReleasedCatalogs {
+interface ReleasedCatalogs {
   /** Everything that clusters may have of these catalogs. */
   readonly published: Published;
   /** What could not be read: everything that the branch has counts as published there. */

@@ -19,7 +19,7 @@ import { repositoryMatcher } from '../policy/registries.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
 
-export interface RepinRequest {
+interface RepinRequest {
   /** Id of the commit that holds the catalog. */
   readonly commit: string;
   readonly policy: Policy;

@@ -58,7 +58,7 @@ export async function rollback(repository: Repository, request: RollbackRequest)
   return { kind: 'proposed', commit, branch, findings };
 }
 
-export interface RestoreRequest extends RollbackRequest {
+interface RestoreRequest extends RollbackRequest {
   /** Says which versions files had, where the clone has no history. */
   readonly historyOf?: HistoryOf;
 }

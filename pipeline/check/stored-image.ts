@@ -12,7 +12,7 @@ export interface ImagePorts {
   readonly store?: Store | undefined;
 }
 
-export interface Derived<T> {
+interface Derived<T> {
   /** Names what is kept: two kinds may be kept of one image. */
   readonly kind: string;
   /** Reads what was kept; undefined for what is not whole. */

@@ -21,7 +21,7 @@ export interface Confirmed {
   readonly unanswered: readonly string[];
 }
 
-export interface ConfirmRequest {
+interface ConfirmRequest {
   /** Id of the base's commit. */
   readonly base: string;
   readonly policy: Policy;

@@ -12,7 +12,7 @@ import type { ForeseenPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import type { CheckReport } from './report.ts';
 
-export interface TakenNames {
+interface TakenNames {
   readonly findings: readonly Finding[];
   readonly unchecked: CheckReport['unchecked'];
   /** Why nobody can tell whether a name is free. */

@@ -71,7 +71,7 @@ function tooManyOf(written: readonly StoredAdvisory[]): Finding {
   };
 }
 
-export interface CheckedAdvisories {
+interface CheckedAdvisories {
   readonly results: readonly CatalogResult[];
   /** Makes errors milder that an advisory has accepted. */
   readonly soften: (result: CatalogResult) => CatalogResult;

@@ -205,7 +205,7 @@ export function usageError(command: Command, message: string): PipelineError {
   });
 }
 
-export function usageLine(command: Command): string {
+function usageLine(command: Command): string {
   const required = requiredOptions(command).map(
     ([name, { value, multiple }]) => `--${name} ${value}${multiple ? '…' : ''}`,
   );

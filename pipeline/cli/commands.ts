@@ -3,7 +3,7 @@
  */
 import type { CommandEntry } from './command.ts';
 
-export interface CommandGroup {
+interface CommandGroup {
   readonly title: string;
   readonly commands: readonly CommandEntry[];
 }

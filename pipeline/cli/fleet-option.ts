@@ -34,7 +34,7 @@ export function fleetOption({ list }: Invocation, terminal: Terminal): Fleet | u
 }
 
 /** What is wrong with rows, a line each, of which only the first are written out. */
-export function badRowLines(bad: readonly BadRow[]): string[] {
+function badRowLines(bad: readonly BadRow[]): string[] {
   const more = bad.length - SHOWN;
   return [
     ...bad

@@ -12,7 +12,7 @@ import { searchPath, type Terminal } from '../terminal.ts';
 import { plain } from '../text.ts';
 
 /** A repository on GitHub, and the access to it. */
-export interface OnGitHub {
+interface OnGitHub {
   readonly github: GitHub;
   readonly name: RepositoryName;
   readonly repository: Repository;

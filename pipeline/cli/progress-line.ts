@@ -1,7 +1,7 @@
 /** Progress for people: one line that is redrawn on a terminal, a line now and then in a log. */
 import type { Terminal } from '../terminal.ts';
 
-export interface ProgressLine {
+interface ProgressLine {
   /** @param line makes the line from the milliseconds since the beginning, where it is due */
   readonly tell: (line: (milliseconds: number) => string) => void;
   /** Leaves the terminal with an empty line, for other output or for the end. */

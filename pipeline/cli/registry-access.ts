@@ -13,7 +13,7 @@ import type { Invocation } from './command.ts';
 import { mirrorsFor } from './mirror-documents.ts';
 
 /** What a client may ask. */
-export interface ClientScope {
+interface ClientScope {
   readonly policy?: Policy | undefined;
   /** Places as they were typed: who types a host means it, be it on an internal network. */
   readonly named?: readonly (string | undefined)[];

@@ -8,7 +8,7 @@ import { diffTrees, entryAt } from '../git/tree.ts';
 import { type ForgePorts, governing } from './gate.ts';
 import type { Head } from './head.ts';
 
-export interface Moved {
+interface Moved {
   readonly branch: string;
   /** Ids of the commits that the branch was moved from and to; undefined where that is not known. */
   readonly before: string | undefined;

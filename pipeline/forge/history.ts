@@ -14,7 +14,7 @@ import type { GateForge, PathChanges } from './forge.ts';
 const MOST_PATHS = 30;
 const MOST_COMMITS = 60;
 
-export interface HistoryPorts {
+interface HistoryPorts {
   readonly forge: Pick<GateForge, 'readPathChanges'>;
   readonly git: Repository;
 }

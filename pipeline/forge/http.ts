@@ -3,7 +3,7 @@ import { type ErrorCode, PipelineError } from '../error.ts';
 import { parsedJson } from '../json.ts';
 import { list, type Reader } from './reply.ts';
 
-export interface ForgeApi {
+interface ForgeApi {
   /** What people call the forge. */
   readonly name: string;
   /** `https://forge.example.com/api/v1`, without a slash at its end. */

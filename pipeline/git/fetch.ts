@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { type GitSettings, type Reach, runGit } from './process.ts';
 
-export interface FetchRequest {
+interface FetchRequest {
   /** `https://…`, `http://…` or `file:///…`. */
   readonly url: string;
   readonly branch: string;

@@ -45,7 +45,7 @@ export interface ObjectStore {
 }
 
 /** Brings objects that are not here. */
-export type FetchObjects = (ids: readonly string[]) => Promise<void>;
+type FetchObjects = (ids: readonly string[]) => Promise<void>;
 
 export class ObjectReader {
   readonly #store: ObjectStore;

@@ -4,7 +4,7 @@ import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 import { entryAt, isTree, TREE_MODE } from './tree.ts';
 
-export interface ReplaceRequest {
+interface ReplaceRequest {
   /** The directory of the repository that the commit is written to. */
   readonly directory: string;
   /** Id of the parent. */

@@ -14,14 +14,14 @@ import { gitHubForge } from './forge.ts';
 import type { Content } from './git-data.ts';
 import { type Proposed, propose } from './proposal.ts';
 
-export interface AdvisoryPorts {
+interface AdvisoryPorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   /** The same repository, of which nothing needs to have been brought. */
   readonly repository: Repository;
 }
 
-export interface AdvisoryProposalRequest {
+interface AdvisoryProposalRequest {
   readonly id: string;
   /** Bytes of the advisory, which become part of the change; undefined for one that the branch has. */
   readonly file: Uint8Array | undefined;

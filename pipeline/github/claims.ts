@@ -9,7 +9,7 @@ import { PipelineError } from '../error.ts';
 
 export const ISSUER = 'https://token.actions.githubusercontent.com';
 
-export interface ExpectedJob {
+interface ExpectedJob {
   /** {@link ISSUER} when left out. */
   readonly issuer?: string | undefined;
   /** Whom the token is for: the URL that the job asks, with or without a slash at its end. */

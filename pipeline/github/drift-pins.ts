@@ -12,7 +12,7 @@ import type { GitHub } from './client.ts';
 import type { Drift } from './drift.ts';
 import { type Proposal, type Proposed, propose } from './proposal.ts';
 
-export interface DriftPinsPorts {
+interface DriftPinsPorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   readonly repository: Repository;
@@ -20,7 +20,7 @@ export interface DriftPinsPorts {
   readonly registryFor: (policy: Policy) => Registry;
 }
 
-export interface DriftPinsRequest {
+interface DriftPinsRequest {
   /** The branch whose catalogs are looked at. */
   readonly branch: string;
   /** Id of its tip, which has been brought. */

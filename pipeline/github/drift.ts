@@ -29,7 +29,7 @@ export interface Drift {
   readonly hint: string;
 }
 
-export interface DriftPorts {
+interface DriftPorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   readonly repository: Repository;

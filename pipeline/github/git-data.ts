@@ -53,7 +53,7 @@ function blobId(bytes: Uint8Array): string {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-export interface WriteRequest {
+interface WriteRequest {
   /** Id of the commit whose tree is changed. */
   readonly base: string;
   readonly parents: readonly string[];

@@ -15,7 +15,7 @@ export interface MergeRequest {
   readonly merge: MergePolicy;
 }
 
-export type MergeOutcome =
+type MergeOutcome =
   | { readonly kind: 'merged'; readonly commit: string }
   | { readonly kind: 'queued' }
   /** What was checked is no longer what would be merged. */

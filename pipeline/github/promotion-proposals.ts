@@ -10,7 +10,7 @@ import { branchFor, type Proposal, type Proposed, propose } from './proposal.ts'
 import { branchesBelow, type ProposalPorts } from './proposal-state.ts';
 import { readTip } from './pull-request.ts';
 
-export interface PromotionsRequest {
+interface PromotionsRequest {
   /** The branch that the pull requests are for. */
   readonly base: string;
   readonly from: string;
@@ -21,7 +21,7 @@ export interface PromotionsRequest {
   readonly today: string;
 }
 
-export interface ProposedPromotions {
+interface ProposedPromotions {
   /** As of the newest commit that was looked at. */
   readonly promotions: Promotions;
   /** By group: `all`, `always`, or the owners. */
@@ -69,7 +69,7 @@ export async function proposePromotions(
   return { promotions, proposed };
 }
 
-export interface ScheduledPromotions {
+interface ScheduledPromotions {
   /** By branch's subject: `promote/v4.22/alice`. */
   readonly proposed: ReadonlyMap<string, Proposed>;
   /** That it could not be told, and why. */

@@ -28,7 +28,7 @@ export interface Proposal {
   readonly files: ReadonlyMap<string, Content>;
 }
 
-export interface ProposalRequest {
+interface ProposalRequest {
   /** What it is about, such as `drift/v4.20`; the branch is named after it. */
   readonly subject: string;
   /** The branch that it is to be merged into. */

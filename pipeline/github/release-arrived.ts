@@ -13,7 +13,7 @@ import {
 /** Questions to registries at a time. */
 const REQUESTS = 4;
 
-export interface ReleasedArrivals {
+interface ReleasedArrivals {
   readonly released: readonly BundleRelease[];
   /** References of bundles that were refused, now or before, and that no registry is known to have. */
   readonly missing: ReadonlySet<string>;

@@ -12,7 +12,7 @@ import { readReviews } from './pull-request.ts';
 const MOST = 10;
 
 /** Whom a request for a review went to, and who cannot be asked. */
-export interface AskedFor {
+interface AskedFor {
   readonly asked: readonly string[];
   readonly refused: readonly string[];
 }

@@ -12,7 +12,7 @@ import { gitHubForge } from './forge.ts';
 import type { Content } from './git-data.ts';
 import { type Proposed, propose } from './proposal.ts';
 
-export interface RollbackPorts {
+interface RollbackPorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   /** The same repository, of which nothing needs to have been brought. */

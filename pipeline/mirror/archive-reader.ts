@@ -10,7 +10,7 @@ import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
 import { checkParts, readParts } from './archive-parts.ts';
 import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
 
-export interface ArchiveReader {
+interface ArchiveReader {
   readonly registry: Registry;
   /** A repository of the destination that got a blob with this archive or with an earlier one. */
   readonly holderOf: (registry: string, digest: string) => string | undefined;

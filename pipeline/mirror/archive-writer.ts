@@ -47,7 +47,7 @@ export interface ArchiveWriter {
   close(): Promise<void>;
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   readonly directory: string;
   /** Bytes of a part. */
   readonly part: number;

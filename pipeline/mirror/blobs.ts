@@ -17,7 +17,7 @@ export interface BlobMover {
   expect(bytes: number): void;
 }
 
-export interface MoveHints {
+interface MoveHints {
   /** The repository is new: nothing is in it that was not put there now. */
   readonly isNew: boolean;
   /** A repository of the same registry that has the blob. */
@@ -40,7 +40,7 @@ const CHUNK = 16 * MIB;
 const LEAST_CHUNK = MIB;
 
 /** Told of what leaves. */
-export interface Watcher {
+interface Watcher {
   /** Bytes of a blob have left, up to an offset. */
   sent(digest: string, upTo: number): void;
   /** An upload has ended, well or not, in which so many bytes left; what was there before is not among them. */

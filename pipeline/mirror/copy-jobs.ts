@@ -18,7 +18,7 @@ export interface CopyJob extends Mapping {
   readonly to: Reference;
 }
 
-export interface JobsRead {
+interface JobsRead {
   readonly jobs: readonly CopyJob[];
   /** Lines that cannot be carried out. */
   readonly findings: readonly Finding[];

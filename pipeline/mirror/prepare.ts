@@ -29,7 +29,7 @@ import { PipelineError } from '../error.ts';
 import { type Written, writeFiles } from '../write.ts';
 
 /** A catalog to mirror, and what it is called. */
-export interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'selected'> {
+interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'selected'> {
   readonly source: CatalogSource;
   /** Which packages of it; empty: all. */
   readonly choices?: readonly Choice[] | undefined;
@@ -68,7 +68,7 @@ export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutco
 }
 
 /** A catalog of an ImageSetConfiguration, opened. */
-export interface SelectedCatalog {
+interface SelectedCatalog {
   readonly source: CatalogSource;
   readonly digest: string | undefined;
   /** Where the image of the selection was put. */
@@ -77,7 +77,7 @@ export interface SelectedCatalog {
   readonly serverless?: boolean | undefined;
 }
 
-export interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
+interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional' | 'blocked'> {
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly SelectedCatalog[];

@@ -19,7 +19,7 @@ export interface Presence {
   readonly atDestination: string | undefined;
 }
 
-export interface LookOptions {
+interface LookOptions {
   /** Images at a time. */
   readonly parallel: number;
   /** Whether the sources are asked, too; they are when left out. */

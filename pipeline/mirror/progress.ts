@@ -9,7 +9,7 @@ export interface ProgressState {
   readonly bytes: { readonly done: number; readonly total: number };
 }
 
-export interface ProgressCounts {
+interface ProgressCounts {
   readonly companions: number;
   readonly blobs: Readonly<Record<BlobOutcome, number>>;
   readonly bytes: number;

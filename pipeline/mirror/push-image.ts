@@ -14,7 +14,7 @@ export async function pushImage({ job, source, content, isNew }: Inspected, run:
   await pushContent(content, job.to, { run, isNew, beside });
 }
 
-export interface PushContext {
+interface PushContext {
   readonly run: CopyRun;
   readonly isNew: boolean;
   /** A repository of the same registry that has the blobs. */

@@ -13,7 +13,7 @@ import type { Registry } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 
 /** Why an image cannot be copied. */
-export interface BadSource {
+interface BadSource {
   readonly job: CopyJob;
   readonly why: string;
   readonly hint?: string;

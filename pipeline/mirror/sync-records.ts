@@ -31,7 +31,7 @@ export function recordsAt({
   return { registry, repository: path === '' ? RECORDS : `${path}/${RECORDS}` };
 }
 
-export interface RecordPorts {
+interface RecordPorts {
   readonly registry: Registry;
   readonly now: () => Date;
 }

@@ -21,7 +21,7 @@ export interface StoredAdvisory extends Advisory {
   readonly path: string;
 }
 
-export interface AdvisoryRead {
+interface AdvisoryRead {
   /** Undefined beside a finding. */
   readonly advisory: StoredAdvisory | undefined;
   readonly findings: readonly Finding[];
@@ -111,7 +111,7 @@ function valueFindings({ versions, reason, action, to }: AdvisoryFile, settings:
   return findings;
 }
 
-export interface AdvisoriesRead {
+interface AdvisoriesRead {
   readonly advisories: readonly StoredAdvisory[];
   readonly findings: readonly Finding[];
 }

@@ -15,13 +15,13 @@ export interface Person {
 /** One line of an owners' list. */
 export type Identity = AccountIdentity | TeamIdentity;
 
-export interface AccountIdentity {
+interface AccountIdentity {
   readonly kind: 'account';
   readonly login: string;
   readonly id: number | undefined;
 }
 
-export interface TeamIdentity {
+interface TeamIdentity {
   readonly kind: 'team';
   /** `organization/team`, lower case. */
   readonly team: string;
@@ -67,7 +67,7 @@ export interface People {
   readonly ignored: readonly string[];
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly directory: Directory;
   readonly allowTeams: boolean;
 }

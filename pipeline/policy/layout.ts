@@ -19,7 +19,7 @@ export interface LayoutPattern {
 }
 
 /** What a path is, as far as the layout says. */
-export interface PathMatch {
+interface PathMatch {
   readonly kind: PathKind;
   readonly catalog: string | undefined;
   readonly package: string | undefined;
@@ -43,7 +43,7 @@ export interface CompiledPattern extends LayoutPattern {
 }
 
 /** Catalogs that are made from bundle directories. */
-export interface CatalogTemplates {
+interface CatalogTemplates {
   readonly names: readonly string[];
   /** Reference of a bundle's image, with `{package}` and `{version}`. */
   readonly image: string | undefined;

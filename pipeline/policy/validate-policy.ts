@@ -13,7 +13,7 @@ import { commonRepository, imageDefect } from './released.ts';
 
 type Path = readonly (string | number)[];
 
-export interface ValidatedPolicy {
+interface ValidatedPolicy {
   /** The policy as written; undefined when the schema does not pass it. */
   readonly written: PolicyFile | undefined;
   readonly findings: readonly Finding[];

@@ -35,7 +35,7 @@ export interface PublishedFrom {
 export const PUBLISHED = 'published/';
 
 /** What does not change from claim to claim. */
-export interface Fenced {
+interface Fenced {
   /** The fence's. */
   readonly name: string;
   readonly catalog: string;

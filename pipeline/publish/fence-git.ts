@@ -13,7 +13,7 @@ import type { Fence, StandingClaim, StandingLease } from '../ports.ts';
 import { claimText, leaseText, nextLease, parseClaim, parseLease } from './fence-records.ts';
 
 /** The repository that holds the refs. */
-export interface FencePlace {
+interface FencePlace {
   /** `https://…`, `http://…` or `file:///…`; a directory, written with a slash before it, is used in place. */
   readonly repository: string;
   readonly settings: GitSettings;
@@ -21,7 +21,7 @@ export interface FencePlace {
 }
 
 /** Texts by the names of rings, each with all that it was before: the commits of `refs/portolan-rings/<name>`. */
-export interface KeptTexts {
+interface KeptTexts {
   readText(name: string): Promise<{ readonly text: string; readonly version: string } | undefined>;
   /** @returns false, and nothing is written, when another version stands there */
   replaceText(name: string, text: string, version: string | undefined): Promise<boolean>;

@@ -13,7 +13,7 @@ export interface LeaseOptions {
   readonly patience?: number | undefined;
 }
 
-export interface Leasing extends LeaseOptions {
+interface Leasing extends LeaseOptions {
   readonly fence: Fence;
   /** What is fenced. */
   readonly name: string;

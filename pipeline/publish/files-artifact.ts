@@ -9,7 +9,7 @@ import { describe, OCI_MANIFEST } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import type { BlobSource, Manifest } from '../ports.ts';
 
-export interface ArtifactFiles {
+interface ArtifactFiles {
   /** The type of the artifact. */
   readonly type: string;
   readonly annotations?: Readonly<Record<string, string>>;

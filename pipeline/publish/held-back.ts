@@ -6,7 +6,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
 
 /** A catalog of a commit. */
-export interface CatalogIn {
+interface CatalogIn {
   readonly objects: ObjectReader;
   readonly commit: string;
   readonly policy: Policy;

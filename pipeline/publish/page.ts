@@ -17,7 +17,7 @@ export const PAGE = 'page.html';
 /** The type of the artifact that holds the page, about the index image. */
 export const PAGE_TYPE = 'application/vnd.dev.portolan.page.v1';
 
-export interface PageRequest {
+interface PageRequest {
   readonly receipt: PublishReceipt;
   /** Findings of the catalog's check. */
   readonly findings: readonly Finding[];

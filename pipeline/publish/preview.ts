@@ -23,7 +23,7 @@ import type { Registry } from '../ports.ts';
 import { basesUnder, openBase } from './base.ts';
 import { sendCatalogImages } from './push.ts';
 
-export interface PreviewRequest {
+interface PreviewRequest {
   /** Revisions. */
   readonly base: string;
   readonly head: string;
@@ -34,7 +34,7 @@ export interface PreviewRequest {
   readonly now: Date;
 }
 
-export interface PreviewPorts {
+interface PreviewPorts {
   readonly repository: Repository;
   readonly registry: Registry;
 }

@@ -33,7 +33,7 @@ export function commitArtifact(subject: Manifest, { commit, epoch }: PublishedCo
  *
  * @throws PipelineError `too-large`, and what the registry answers
  */
-export async function publishedCommits(
+async function publishedCommits(
   registry: Registry,
   image: Reference,
   digest: string,
@@ -64,7 +64,7 @@ function parsed(annotations: Readonly<Record<string, string>>): PublishedCommit 
 }
 
 /** Where a tag stands, and what compares commits. */
-export interface PublishedPlace {
+interface PublishedPlace {
   readonly registry: Registry;
   readonly tag: Reference;
   /** What the place is called in messages. */

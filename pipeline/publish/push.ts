@@ -36,7 +36,7 @@ export interface PushJob {
 }
 
 /** Images of which all is in its place, but the tags. */
-export interface SentImages {
+interface SentImages {
   /** Where the images are, of which each place says what it names; without archives. */
   readonly standing: readonly StandingImage[];
   /** Gives the images their immutable tags. @returns their references */

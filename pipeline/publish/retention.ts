@@ -14,7 +14,7 @@ import { PAGE_TYPE } from './page.ts';
 import { PLAN_TYPE } from './plan-artifact.ts';
 import { COMMIT_TYPE } from './published-commit.ts';
 
-export interface Retention {
+interface Retention {
   /** How many of the newest immutable tags stay. */
   readonly keep: number;
   /** Digests that stay as well: what is claimed, and what rings wait for. */

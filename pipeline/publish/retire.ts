@@ -23,7 +23,7 @@ export interface RetirePorts {
   readonly isAncestor: Fencing['isAncestor'];
 }
 
-export interface Retiring {
+interface Retiring {
   readonly catalog: string;
   readonly place: ImageLocation;
   /** Id of the commit that has the catalog no more. */

@@ -13,7 +13,7 @@ import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, code, escaped } from './markdown.ts';
 
 /** Installations for which the same changes. */
-export interface ProofRow {
+interface ProofRow {
   readonly olm: 'v0' | 'v1';
   /** Empty for extensions that select no channel. */
   readonly channels: readonly string[];
@@ -26,7 +26,7 @@ export interface ProofRow {
 }
 
 /** How many installations end at a head; one for each channel and version, and each OLM. */
-export interface ProofCount {
+interface ProofCount {
   readonly olm: 'v0' | 'v1';
   readonly installations: number;
   readonly before: number;
@@ -155,7 +155,7 @@ function newGraphsText(channels: readonly string[]): string | undefined {
 }
 
 /** What an advisory means for a catalog, in short. */
-export function stateText({ plan: { kind, without }, files, refused }: CatalogPlan): string {
+function stateText({ plan: { kind, without }, files, refused }: CatalogPlan): string {
   if (refused !== undefined) return `cannot be applied: ${refused}`;
   const rest = without.length === 0 ? '' : `; without an upgrade path: ${shortList(without, 'bundles')}`;
   if (kind === 'edit')

@@ -12,7 +12,7 @@ import { historyLines } from './history-text.ts';
 /** Findings of one package and rule that are written out; the rest are only counted. */
 const SHOWN = 3;
 
-export interface AuditTextOptions {
+interface AuditTextOptions {
   /** Whether informational findings are written out, too. */
   readonly all: boolean;
 }

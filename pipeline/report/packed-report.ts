@@ -68,7 +68,7 @@ function unfolded(text: string): unknown {
 }
 
 /** A value as a report. @throws PipelineError `usage` that names what is wrong first */
-export function reportIn(value: unknown): CheckReport {
+function reportIn(value: unknown): CheckReport {
   const validate = validator();
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
@@ -77,7 +77,7 @@ export function reportIn(value: unknown): CheckReport {
 }
 
 /** The reports of a job, and which try of the workflow's run made them. */
-export interface JobResults {
+interface JobResults {
   readonly attempt: string;
   readonly reports: readonly CheckReport[];
 }

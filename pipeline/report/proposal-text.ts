@@ -29,7 +29,7 @@ export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved
   );
 }
 
-export interface ReleaseText {
+interface ReleaseText {
   readonly package: string;
   readonly version: string;
   /** By digest. */
@@ -48,7 +48,7 @@ export function releaseBody({ package: name, version, image, paths }: ReleaseTex
   );
 }
 
-export interface RollbackText {
+interface RollbackText {
   readonly catalog: string;
   /** Id of the commit that the catalog is reverted to. */
   readonly to: string;
@@ -67,7 +67,7 @@ export function rollbackBody({ catalog, to, findings }: RollbackText): string {
   );
 }
 
-export interface PromotionText {
+interface PromotionText {
   readonly from: string;
   readonly to: string;
   readonly promoted: readonly Promotion[];

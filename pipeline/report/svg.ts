@@ -13,7 +13,7 @@ const TITLE = 26;
 const LOWEST_ARC = 16;
 const HIGHEST_ARC = 64;
 
-export interface SvgOptions {
+interface SvgOptions {
   /** Whether people can select a bundle: nodes then take the focus and have a label. */
   readonly interactive: boolean;
   /** Whether the picture contains its own colours, as a separate file must. */

@@ -17,7 +17,7 @@ export type Write = (value: unknown) => string | undefined;
 type GoField = readonly [key: string, write: Write];
 
 /** One writer for each kind of value; what they are given has passed the shape of its Go type. */
-export interface CsvWriters {
+interface CsvWriters {
   readonly text: (value: unknown) => string;
   /** Text, left out when it is empty. */
   readonly optional: Write;

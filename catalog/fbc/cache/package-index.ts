@@ -14,7 +14,7 @@ import type { Channel, Package } from '../model.ts';
 import { writtenSkips } from './bundle.ts';
 import { goIcon } from './csv.ts';
 
-export interface PackageIndexOptions {
+interface PackageIndexOptions {
   /** Whether to write the package's icon. opm does; nothing ever reads it there. */
   readonly icon: boolean;
 }

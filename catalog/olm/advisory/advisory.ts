@@ -11,7 +11,7 @@ import {
   type VersionRange,
 } from '../../version/version.ts';
 
-export type AdvisoryAction =
+type AdvisoryAction =
   /** Nobody can install the versions; clusters that have them get an upgrade path away from them. */
   | 'yank'
   /** Clusters show a deprecation message. */

@@ -28,7 +28,7 @@ export interface OutcomeCount {
   readonly platforms: readonly PlatformCount[];
 }
 
-export interface PlatformCount {
+interface PlatformCount {
   readonly platform: string;
   readonly clusters: number;
 }

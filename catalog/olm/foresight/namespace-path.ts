@@ -19,7 +19,7 @@ export interface Member {
   readonly installed: Installed;
 }
 
-export interface NamespacePath {
+interface NamespacePath {
   /** The upgrades of the first operator. */
   readonly steps: readonly Target[];
   /** Where it ends. */

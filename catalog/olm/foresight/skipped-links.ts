@@ -2,7 +2,7 @@
 import type { Channel, Entry } from '../../fbc/model.ts';
 
 /** An entry, and one name in its skips. */
-export interface SkippedLink {
+interface SkippedLink {
   readonly entry: Entry;
   readonly skipped: string;
 }

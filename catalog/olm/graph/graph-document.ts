@@ -43,7 +43,7 @@ export interface BundleNote {
   readonly open: OpenStop;
 }
 
-export interface OpenStop {
+interface OpenStop {
   /** Name of the next bundle. */
   readonly next?: string;
   /** Why there is none. */
@@ -66,7 +66,7 @@ export function graphDocument(worlds: readonly World[]): GraphDocument {
 }
 
 /** The graph of one package. */
-export function packageGraph(world: World, ofPackage: Package): PackageGraph {
+function packageGraph(world: World, ofPackage: Package): PackageGraph {
   const { name, defaultChannel, deprecation, deprecatedChannels, bundles } = ofPackage;
   const { lanes } = hopGraph(world, ofPackage);
   return {

@@ -15,7 +15,7 @@ export type Candidates<E> =
   | { readonly kind: 'many-heads'; readonly heads: readonly string[] };
 
 /** Whether any of the entries skips a name. */
-export type IsSkipped = (name: string) => boolean;
+type IsSkipped = (name: string) => boolean;
 
 /** Orders the entries of one channel, or of a part of it. */
 export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'>>(

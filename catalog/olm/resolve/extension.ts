@@ -32,7 +32,7 @@ export interface Extension {
 }
 
 /** As OLM v1 stores it. */
-export interface InstalledBundle {
+interface InstalledBundle {
   readonly name: string;
   readonly version: string;
   readonly release?: string | undefined;

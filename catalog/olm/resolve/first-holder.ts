@@ -6,7 +6,7 @@
 import { type Comparator, compareVersions, type Version, type VersionRange } from '../../version/version.ts';
 
 /** Position of the first range that holds the version, or -1. */
-export type FirstHolder = (version: Version) => number;
+type FirstHolder = (version: Version) => number;
 
 /**
  * The bounds of all ranges cut the line of versions into points and the gaps between

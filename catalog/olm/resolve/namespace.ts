@@ -53,7 +53,7 @@ export interface Namespace {
 }
 
 /** A bundle that gets installed next. */
-export interface InstallStep {
+interface InstallStep {
   readonly catalog: string;
   readonly package: string;
   readonly channel: string;

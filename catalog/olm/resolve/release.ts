@@ -27,7 +27,7 @@ export function withRelease(version: Version): VersionRelease {
 }
 
 /** With a release written beside it, a version keeps its build metadata. Undefined when the release is none. */
-export function withExplicitRelease(version: Version, release: string): VersionRelease | undefined {
+function withExplicitRelease(version: Version, release: string): VersionRelease | undefined {
   const identifiers = tryParseRelease(release);
   return identifiers && { version, release: identifiers };
 }

@@ -47,7 +47,7 @@ const GVK = struct('struct', { group: text, version: text, kind: text });
 const PACKAGE_REQUIRED = struct('struct', { packageName: text, versionRange: text });
 const LABEL = struct('struct', { label: text });
 
-export function gvkKey(group: string, version: string, kind: string): string {
+function gvkKey(group: string, version: string, kind: string): string {
   return JSON.stringify([group, version, kind]);
 }
 

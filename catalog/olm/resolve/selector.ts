@@ -9,7 +9,7 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelExpression[];
 }
 
-export interface LabelExpression {
+interface LabelExpression {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   readonly values?: readonly string[];

@@ -26,7 +26,7 @@ export type Constraint =
    */
   | { readonly kind: 'at-most-one'; readonly ids: readonly string[]; readonly text: string };
 
-export type Solution =
+type Solution =
   /** Identifiers in the order in which they were chosen. */
   | { readonly kind: 'solved'; readonly chosen: readonly string[] }
   /** Texts of constraints that cannot hold together, sorted; none of them can be left out. */

@@ -35,11 +35,11 @@ function findObstacles(bundle: Bundle): string[] {
 
 const NAMESPACED = 'it does not support the install mode AllNamespaces';
 /** With this feature gate, OLM v1 installs what watches a single namespace. */
-export const NAMESPACE_GATE = 'SingleOwnNamespaceInstallSupport';
+const NAMESPACE_GATE = 'SingleOwnNamespaceInstallSupport';
 const NEEDS_GATE = `${NAMESPACED} (without it, OLM v1 needs the feature gate ${NAMESPACE_GATE})`;
 
 /** What OLM v1 does with a bundle once all of its feature gates are on. */
-export interface GatedSupport {
+interface GatedSupport {
   /** Why it installs the bundle not at all. */
   readonly obstacles: readonly string[];
   /** Whether it installs the bundle only for one namespace, with a feature gate. */

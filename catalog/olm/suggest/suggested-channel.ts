@@ -28,7 +28,7 @@ export interface Place extends Installed {
   readonly byVersion: boolean;
 }
 
-export interface ChannelTask {
+interface ChannelTask {
   /** What may be installed, the lowest first; the last is the head. */
   readonly places: readonly Place[];
   /** Names of what is newer than the head and is led down to it today. */
@@ -45,7 +45,7 @@ export interface ChannelTask {
   readonly today: (name: string) => Entry | undefined;
 }
 
-export interface ChannelResult {
+interface ChannelResult {
   /** The lowest first. */
   readonly entries: readonly SuggestedEntry[];
   /** No channel has fewer entries on the chain. */

@@ -11,11 +11,11 @@ import { compareText } from '../../go/text.ts';
 import { type ApiBundle, type ApiKind, apiBundle, providesApi } from './bundle.ts';
 import { customSchemas, type Struct, structOf } from './custom-schemas.ts';
 
-export interface ApiDeprecation {
+interface ApiDeprecation {
   readonly message: string;
 }
 
-export interface ApiPackage {
+interface ApiPackage {
   readonly name: string;
   /** By name. */
   readonly channels: readonly {
@@ -29,7 +29,7 @@ export interface ApiPackage {
 }
 
 /** An entry, once for each bundle that it replaces or skips. */
-export interface ApiChannelEntry {
+interface ApiChannelEntry {
   readonly packageName: string;
   readonly channelName: string;
   readonly bundleName: string;

@@ -12,7 +12,7 @@ export interface ApiKind {
 }
 
 /** A value of a type, as JSON in a string. */
-export interface ApiTyped {
+interface ApiTyped {
   readonly type: string;
   readonly value: string;
 }
@@ -37,7 +37,7 @@ export interface ApiBundle {
   readonly deprecation?: { readonly message?: string };
 }
 
-export interface ApiBundleOptions {
+interface ApiBundleOptions {
   /** Lists of bundles have manifests only where there is no image to get them from. */
   readonly manifests: 'all' | 'without image';
 }

@@ -37,7 +37,7 @@ export function customSchemas(others: Iterable<Blob>, schema: string, pkg: strin
 }
 
 /** A value of `google.protobuf.Value`. */
-export type StructValue =
+type StructValue =
   | { readonly null_value: 'NULL_VALUE' }
   | { readonly number_value: number }
   | { readonly string_value: string }

@@ -18,7 +18,7 @@ import type { TemplateText } from './template.ts';
 export type TemplateKind = 'basic' | 'substitutes';
 
 /** A template, or why the catalog is none that could become one. */
-export interface Converted {
+interface Converted {
   readonly text: string | undefined;
   readonly findings: readonly Finding[];
 }

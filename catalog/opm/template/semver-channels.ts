@@ -14,7 +14,7 @@ export interface GeneratedChannel {
   readonly entries: readonly GeneratedEntry[];
 }
 
-export interface GeneratedEntry {
+interface GeneratedEntry {
   readonly name: string;
   readonly replaces?: string;
   readonly skips?: readonly string[];

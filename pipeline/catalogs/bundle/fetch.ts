@@ -10,7 +10,7 @@ import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
 
-export interface Fetched {
+interface Fetched {
   readonly fetched: number;
   /** What was there already. */
   readonly kept: number;

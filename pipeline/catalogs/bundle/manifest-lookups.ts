@@ -47,7 +47,7 @@ export function crdsBelow(root: string): CrdsOf {
  *
  * @throws PipelineError `not-found` when the directory does not exist, on use `io`
  */
-export function manifestsBelow(root: string): ManifestsOf {
+function manifestsBelow(root: string): ManifestsOf {
   const folders = rootsIn(root);
   const known = new Map<string, Manifests | undefined>();
   return (bundle) => {

@@ -58,7 +58,7 @@ function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>)
 }
 
 /** Clients of one check, closed together. */
-export interface PolicyClients {
+interface PolicyClients {
   under(policy: Policy): RegistryClient;
   close(): void;
 }

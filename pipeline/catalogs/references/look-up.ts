@@ -18,7 +18,7 @@ import type { RepositoryMatcher } from '../../policy/registries.ts';
 import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
 
-export interface LookUpOptions {
+interface LookUpOptions {
   readonly registry: Registry;
   /** Asked before any request; every registry may be asked when left out. */
   readonly allows?: RepositoryMatcher | undefined;

@@ -20,7 +20,7 @@ import type { Registry } from '../../ports.ts';
 import { lookUp } from './look-up.ts';
 import { nextLock } from './pins.ts';
 
-export interface ResolveRequest {
+interface ResolveRequest {
   readonly registry: Registry;
   /** What tags stood for before. */
   readonly lock?: ReferenceLock | undefined;

@@ -23,7 +23,7 @@ import { CATALOG_FILE, inForm, type KnownBundles, knownBundles } from './known-b
 import { type ReleaseConfig, releaseConfigOf } from './release-config.ts';
 import type { ReleaseRepository } from './release-repository.ts';
 
-export interface ReleaseRequest {
+interface ReleaseRequest {
   readonly package: string;
   /** Name of the bundle's folder. */
   readonly version: string;
@@ -32,7 +32,7 @@ export interface ReleaseRequest {
   readonly rendering: Rendering;
 }
 
-export interface ReleasedTexts {
+interface ReleasedTexts {
   /** By path: templates and catalogs as they are to be. */
   readonly texts: ReadonlyMap<string, string>;
   /** What keeps it from being released, or from being rendered; then there are no texts. */

@@ -21,7 +21,7 @@ export interface Composite {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export interface CompositeReference {
+interface CompositeReference {
   /** The package. */
   readonly name: string;
   /** The index image or directory that holds it. */
@@ -29,7 +29,7 @@ export interface CompositeReference {
   readonly location: Finding['location'];
 }
 
-export interface CompositeRead {
+interface CompositeRead {
   /** Undefined when the file cannot be used. */
   readonly composite: Composite | undefined;
   readonly findings: readonly Finding[];

@@ -47,7 +47,7 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
 }
 
 /** A bundle's image: its blob, and the ClusterServiceVersion that it was made from. */
-export interface BundleImage {
+interface BundleImage {
   readonly bundle: Bundle;
   readonly csv: Readonly<Record<string, unknown>>;
 }

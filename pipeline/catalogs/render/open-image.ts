@@ -47,7 +47,7 @@ export interface OpenImage {
   readonly unpackFolder: (folder: string, allLayers?: boolean) => Promise<ImageTree>;
 }
 
-export interface UnpackOptions {
+interface UnpackOptions {
   readonly within?: string;
   /** What layers may ask of the machine; those of an index image when left out. */
   readonly limits?: TreeLimits;

@@ -8,7 +8,7 @@ import { rendered } from '../write-blobs.ts';
 import type { Slot, Spool } from './ordered-spool.ts';
 
 /** Renders blobs as they are read, and knows them again by what is left of them. */
-export interface Press {
+interface Press {
   readonly each: EachBlob;
   /** Where a blob lies, rendered now if it was not before; or why it cannot be. */
   readonly slotOf: (blob: Blob) => Slot | PipelineError;

@@ -14,7 +14,7 @@ import { pressOf } from './press.ts';
 import { catalogDirectory, renderReference } from './reference.ts';
 import { type RenderedDirectory, renderInTwoThreads } from './two-threads.ts';
 
-export interface StreamRequest {
+interface StreamRequest {
   readonly references: readonly string[];
   readonly rendering: Rendering;
   readonly format: RenderFormat;

@@ -22,7 +22,7 @@ import { limitConnections } from '../../server-limits.ts';
 import type { Listening } from './listening.ts';
 
 /** A catalog as it is served. */
-export interface ServedCatalog {
+interface ServedCatalog {
   /** Under which it is asked for. */
   readonly name: string;
   /** In the order of reading. */

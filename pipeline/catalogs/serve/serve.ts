@@ -15,7 +15,7 @@ export interface Address {
   readonly port: number;
 }
 
-export interface ServeRequest {
+interface ServeRequest {
   readonly source: CatalogSource;
   /** Under which OLM v1 asks for the catalog. */
   readonly name: string;

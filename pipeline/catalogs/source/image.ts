@@ -20,7 +20,7 @@ interface CatalogTree {
 }
 
 /** The files of a catalog until they are closed. */
-export interface CatalogFiles {
+interface CatalogFiles {
   readonly source: CatalogSource;
   readonly close: () => void;
 }

@@ -27,7 +27,7 @@ export interface OpenCatalog {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** The directory that relative paths start from. */
   readonly directory: string;
   /** Called for images only, with the host of their registry if they are in one. */
@@ -57,7 +57,7 @@ export async function openCatalog(text: string, options: OpenOptions): Promise<O
 }
 
 /** Opens the catalog of an index image. @throws PipelineError as `openImage` and `catalogFilesOf` */
-export async function openPlace(
+async function openPlace(
   place: ImageLocation,
   { directory, registry, allLayers = false }: OpenOptions,
 ): Promise<OpenCatalog> {
@@ -89,7 +89,7 @@ export async function openPlace(
  *
  * @throws PipelineError `not-found` or `usage` when it is neither
  */
-export function catalogPlace(text: string, directory: string): ImageLocation | undefined {
+function catalogPlace(text: string, directory: string): ImageLocation | undefined {
   const path = resolve(directory, text);
   const found = statOf(path);
   if (found?.isDirectory()) return undefined;

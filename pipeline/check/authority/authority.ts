@@ -36,7 +36,7 @@ import { commitDoubt, isOutdated, mayAlone, mayAloneInArea, supportersOf } from 
 
 export type { AuthorityInput } from './authority-facts.ts';
 
-export type Authority = 'allow' | 'needs' | 'deny';
+type Authority = 'allow' | 'needs' | 'deny';
 
 export interface AuthorityDecision {
   readonly authority: Authority;
@@ -53,7 +53,7 @@ export interface AuthorityDecision {
 }
 
 /** A package, or a part of the repository, with the answer for it. */
-export interface SubjectDecision {
+interface SubjectDecision {
   /** As {@link subjectOf} names it. */
   readonly subject: string;
   readonly classes: readonly AllowableClass[];

@@ -27,7 +27,7 @@ type TaskRequest = Omit<
 >;
 
 /** An error as it is sent; the class does not come across. */
-export interface SentError {
+interface SentError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retryable: boolean;

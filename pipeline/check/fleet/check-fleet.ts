@@ -14,7 +14,7 @@ import type { Registry } from '../../ports.ts';
 import { type FleetFile, readFleet } from './read-fleet.ts';
 
 /** A fleet, or why it could not be read; neither where nobody named one. */
-export interface CheckFleet {
+interface CheckFleet {
   readonly fleet?: Fleet;
   readonly why?: string;
 }

@@ -1,6 +1,6 @@
 /** CSV as RFC 4180 has it, and as consoles export it: quotes are needed only around commas, quotes and line breaks. */
 
-export interface CsvRow {
+interface CsvRow {
   /** Line of the file at which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];

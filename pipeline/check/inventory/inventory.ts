@@ -20,7 +20,7 @@ export interface InventoryRow {
   readonly approval?: 'Automatic' | 'Manual';
 }
 
-export interface InventoryOptions {
+interface InventoryOptions {
   /** What the cluster is called in the rows. */
   readonly name: string;
   /** Whether the cluster gets a name that says nothing, and names of catalogs are left out. */

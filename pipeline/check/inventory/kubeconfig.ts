@@ -20,7 +20,7 @@ export interface ClusterAccess {
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
 }
 
-export interface KubeconfigFile {
+interface KubeconfigFile {
   /** What it is called in messages. */
   readonly path: string;
   readonly bytes: Uint8Array;

@@ -20,7 +20,7 @@ import type { Invocation } from '../command.ts';
 import { checkFreshness, checksFreshness, digestsIn, keysOf, namesOf, uncheckedNote } from './freshness.ts';
 
 /** A statement that came in an archive. */
-export interface CarriedStatement {
+interface CarriedStatement {
   /** Whether the check that `--key` asks for found something, or the mirror has a newer state: nothing may be loaded. */
   readonly isRefused: boolean;
   /** Puts it into the mirror, once everything else is there. */

@@ -43,7 +43,7 @@ export function copyLines(report: CopyReport & { readonly archive?: number }, re
   ];
 }
 
-export interface CopyProgress {
+interface CopyProgress {
   readonly tell: (state: ProgressState) => void;
   /** Leaves the terminal with an empty line. */
   readonly end: () => void;

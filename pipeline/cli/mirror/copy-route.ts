@@ -23,7 +23,7 @@ export const ARCHIVE_OPTIONS = {
   },
 } as const;
 
-export interface CopyWay {
+interface CopyWay {
   readonly ports: Omit<CopyPorts, 'progress' | 'clock'>;
   /** Images are read under the names that they are to have. */
   readonly isLoading: boolean;
@@ -33,7 +33,7 @@ export interface CopyWay {
   readonly close: () => Promise<void>;
 }
 
-export interface WayOptions {
+interface WayOptions {
   readonly client: RegistryClient;
   readonly mapping: { readonly path: string; readonly text: string };
   /** Bytes of each file of an archive, where the command line names none. */

@@ -67,7 +67,7 @@ export function signingOf(
 }
 
 /** The digests of images that a copy has brought, by their names. */
-export interface Arrivals {
+interface Arrivals {
   readonly images: ReadonlyMap<string, string>;
   readonly arrived: NonNullable<CopyRequest['arrived']>;
 }
@@ -78,7 +78,7 @@ export function arrivals(): Arrivals {
 }
 
 /** What is to be signed, and where it goes. */
-export interface CopiedState {
+interface CopiedState {
   readonly jobs: readonly CopyJob[];
   /** Destinations of the index images. */
   readonly indexes: readonly string[];

@@ -19,7 +19,7 @@ import { findingText } from '../../text.ts';
 import type { Invocation, Option } from '../command.ts';
 import { openOperand } from '../operands.ts';
 
-export interface OpenImageSet {
+interface OpenImageSet {
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly OpenCatalog[];

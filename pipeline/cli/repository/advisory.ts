@@ -48,7 +48,7 @@ export async function inClone<T>(
 }
 
 /** An advisory that was read, with its text. */
-export interface ReadFile {
+interface ReadFile {
   readonly advisory: StoredAdvisory;
   readonly bytes: Uint8Array;
 }

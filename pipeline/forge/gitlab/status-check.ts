@@ -6,7 +6,7 @@ import { object, text, whole } from '../reply.ts';
 const statusCheck = object({ id: whole, name: text });
 
 /** A merge request's answer. GitLab fails one that is pending for two minutes, so there is none for "not yet". */
-export interface StatusAnswer {
+interface StatusAnswer {
   readonly commit: string;
   readonly passed: boolean;
 }

@@ -45,7 +45,7 @@ export interface GitClientOptions {
   readonly limits?: Partial<ClientLimits>;
 }
 
-export interface ClientLimits extends PackLimits {
+interface ClientLimits extends PackLimits {
   /** Bytes of one answer. */
   readonly answer: number;
 }

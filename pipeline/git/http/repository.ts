@@ -16,7 +16,7 @@ import {
 import type { Repository } from '../repository.ts';
 import type { GitClient } from './client.ts';
 
-export interface HttpRepositoryOptions {
+interface HttpRepositoryOptions {
   readonly client: GitClient;
   /** Objects that earlier readers of the same repository fetched, by id; weighed in bytes. */
   readonly cache?: LruCache<GitObject>;

@@ -6,7 +6,7 @@ import { directorySource, fileError, isDirectory, readFileBytes } from '../../di
 import { PipelineError } from '../../error.ts';
 import { readTree } from '../../oci/image/tree.ts';
 
-export interface ChartFiles {
+interface ChartFiles {
   readonly name: string;
   readonly version: string;
   /** Whether it only holds helpers for other charts, and no manifests of its own. */

@@ -4,7 +4,7 @@ import { type ClientOptions, openTransport } from '../../oci/registry/client.ts'
 import { failure, readAll } from '../../oci/registry/response.ts';
 import type { RepositoryPorts } from './repository.ts';
 
-export interface Downloads extends Pick<RepositoryPorts, 'download'> {
+interface Downloads extends Pick<RepositoryPorts, 'download'> {
   close(): void;
 }
 

@@ -16,7 +16,7 @@ import { readChartFiles } from './chart-files.ts';
 import { renderChart } from './render.ts';
 import { chartsIn, type RemoteChart, type RepositoryPorts } from './repository.ts';
 
-export interface ChartPorts extends RepositoryPorts {
+interface ChartPorts extends RepositoryPorts {
   /** Where paths of the configuration begin. */
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ export interface ChartPorts extends RepositoryPorts {
 }
 
 /** A chart of a repository as it was fetched, for the other side of an air gap. */
-export interface FetchedChart {
+interface FetchedChart {
   /** `NAME-VERSION.tgz`. */
   readonly file: string;
   /** Where it is until the outcome is closed: a repository taken whole has more than memory should hold. */

@@ -11,7 +11,7 @@ import { isAbsolute } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { printable } from '../../oci/registry/response.ts';
 
-export interface RenderLimits {
+interface RenderLimits {
   readonly milliseconds: number;
   /** Bytes of manifests. */
   readonly output: number;
@@ -21,7 +21,7 @@ export interface RenderLimits {
 
 export const RENDER_LIMITS: RenderLimits = { milliseconds: 60_000, output: 64 * 2 ** 20, memory: 2 ** 30 };
 
-export interface RenderOptions {
+interface RenderOptions {
   /** Where programs are looked for: `PATH`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** An existing, empty directory. */

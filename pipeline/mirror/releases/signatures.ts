@@ -32,7 +32,7 @@ const LARGEST = 64 * 1024;
 const MOST = 16;
 
 /** A signature, with the name under which it was signed. */
-export interface CheckedSignature extends ReleaseSignature {
+interface CheckedSignature extends ReleaseSignature {
   /** Such as `quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64`. */
   readonly name: string;
 }

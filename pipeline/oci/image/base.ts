@@ -25,7 +25,7 @@ export interface BaseImage {
   readonly platforms: readonly BasePlatform[];
 }
 
-export interface BasePlatform {
+interface BasePlatform {
   readonly platform: Platform;
   readonly layers: readonly Descriptor[];
   /** The image's configuration as its author wrote it. */
@@ -33,7 +33,7 @@ export interface BasePlatform {
 }
 
 /** Reads one piece of the base image: a manifest of its list, or a configuration. */
-export type ReadContent = (descriptor: Descriptor) => Promise<Uint8Array>;
+type ReadContent = (descriptor: Descriptor) => Promise<Uint8Array>;
 
 /**
  * Reads a base image.

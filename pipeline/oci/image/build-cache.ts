@@ -51,7 +51,7 @@ export interface PackageFacts {
 }
 
 /** A piece, and where it stands in the image that was built last. */
-export interface RememberedPiece extends PieceFacts {
+interface RememberedPiece extends PieceFacts {
   readonly layer?: {
     readonly digest: string;
     /** Of the whole layer, in bytes. */

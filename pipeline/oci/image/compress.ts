@@ -21,7 +21,7 @@ export const CODEC_IDS: Readonly<Record<Codec, string>> = {
   zstd: 'zstd-1.5.7-6',
 };
 
-export interface Compressor {
+interface Compressor {
   /** Takes bytes, which must not be changed before the next `write` or `end` is kept. */
   write(bytes: Uint8Array): Promise<void>;
   /** Writes what is left. */

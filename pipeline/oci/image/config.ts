@@ -20,7 +20,7 @@ export interface ImageSettings {
 export const MADE_BY = 'portolan';
 
 /** A layer of ours, as the configuration names it. */
-export interface ConfiguredLayer {
+interface ConfiguredLayer {
   /** Its digest before compression. */
   readonly diffId: string;
   /** The folder of the image that all of it is in, with a slash before it. */

@@ -11,7 +11,7 @@ import { type Extent, endPiece, finishedPiece, openPiece, type PieceFacts } from
 import { makePackage } from './package.ts';
 
 /** What stands around the pieces of every layer. */
-export interface Frame {
+interface Frame {
   /** The folders that hold a tree's files. */
   readonly heads: Readonly<Record<Tree, Extent>>;
   readonly end: Extent;

@@ -11,7 +11,7 @@ import type { Rule, SeverityOf } from '../../../catalog/rules/rule.ts';
 import { contentKey, type FactTable, type VerdictFacts } from './build-cache.ts';
 import type { Contents, IdentifiedFile } from './packages.ts';
 
-export interface VerdictOptions {
+interface VerdictOptions {
   readonly rules: readonly Rule[];
   readonly severityOf: SeverityOf;
   readonly limits: LoadLimits;

@@ -26,7 +26,7 @@ export interface LayerPlan {
   readonly room: number;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Layers of the base image; the most of all platforms. */
   readonly baseLayers: number;
   /** Layers that do not depend on the packages. */

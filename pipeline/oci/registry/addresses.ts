@@ -124,7 +124,7 @@ function withoutPort(host: string): string {
 }
 
 /** The host of a URL when it is written as an address, without the brackets of IPv6. */
-export function literalAddress(url: URL): string | undefined {
+function literalAddress(url: URL): string | undefined {
   const name = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   return isIP(name) === 0 ? undefined : name;
 }

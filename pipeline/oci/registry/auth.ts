@@ -37,7 +37,7 @@ export interface Authentication {
   renewed(access: Access, sent: string | undefined): Promise<boolean>;
 }
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   /** The registry as references name it: credentials are filed under this name. */
   readonly registry: string;
   /** Where its API is. */

@@ -31,7 +31,7 @@ import { createTransport, type Traffic, type Transport } from './transport.ts';
 import { putBlob } from './upload.ts';
 
 /** How hosts are asked, whatever for. */
-export interface TransportChoices {
+interface TransportChoices {
   /** Hosts (`name`, `name:port`) and ranges (`10.0.0.0/8`) of internal networks that may be connected to. */
   readonly internal?: readonly string[];
   /** Hosts, with their ports, that speak plain HTTP. */

@@ -10,7 +10,7 @@ import { PipelineError } from '../../error.ts';
 import { type AddressRule, checkLiteral, guardedLookup, type Resolver, refused } from './addresses.ts';
 import { type ProxyChoice, proxyAuthorization } from './proxy.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly addresses: AddressRule;
   readonly resolver: Resolver;
   readonly proxy: ProxyChoice;

@@ -30,7 +30,7 @@ export function contradicts(a: string, b: string): boolean {
 }
 
 /** A hash in the making for a digest; ask it for `hex` once. */
-export function hasherFor(digest: string): Hash {
+function hasherFor(digest: string): Hash {
   return createHash(algorithmOf(digest));
 }
 

@@ -32,14 +32,14 @@ export interface Endpoint {
   follow(location: string | undefined, from: URL): URL;
 }
 
-export interface Learnt {
+interface Learnt {
   /** Whether it keeps lists of referrers itself; undefined until it was asked for one. */
   keepsReferrers?: boolean;
   /** Whether it goes on with an upload that broke off in a chunk; undefined until one was begun. */
   keepsBroken?: Promise<boolean>;
 }
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly transport: Transport;
   readonly credentials: CredentialSource;
   readonly clock: Clock;

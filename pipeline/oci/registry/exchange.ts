@@ -22,7 +22,7 @@ export interface RequestBody {
   open(): AsyncIterable<Uint8Array>;
 }
 
-export interface Outgoing {
+interface Outgoing {
   readonly method: Method;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export interface Meter {
   received(bytes: number): void;
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly connections: Connections;
   readonly timeouts: Timeouts;
   readonly meter: Meter;

@@ -25,7 +25,7 @@ export interface Pace {
   limit(): number;
 }
 
-export interface PaceOptions {
+interface PaceOptions {
   readonly host: string;
   /** Requests at a time at most. */
   readonly most: number;

@@ -21,7 +21,7 @@ export interface TokenService {
   readonly service: string | undefined;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly service: () => TokenService;

@@ -54,7 +54,7 @@ export interface Transport {
   close(): void;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly connections: Connections;
   /** Hosts that may be asked over plain HTTP. */
   readonly plainHosts: ReadonlySet<string>;

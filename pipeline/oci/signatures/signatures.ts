@@ -23,7 +23,7 @@ export interface FoundSignature {
 }
 
 /** Something that is listed as a signature and cannot be read. */
-export interface UnreadableSignature {
+interface UnreadableSignature {
   readonly where: string;
   readonly why: string;
   /** Whether the registry has it, so that nobody knows what it says. */

@@ -13,7 +13,7 @@ export const STATEMENT_TYPE = 'application/vnd.in-toto+json';
 /** The predicate of a statement that is a signature, and says no more. */
 export const COSIGN_PREDICATE = 'https://sigstore.dev/cosign/sign/v1';
 
-export interface VerifiedSignature {
+interface VerifiedSignature {
   /** Where it was found, in words. */
   readonly where: string;
   /** An identity, or the number of a key among those that are trusted. */
@@ -74,7 +74,7 @@ export async function verifySignatures(
 }
 
 /** A statement that somebody trusted has signed. */
-export interface TrustedStatement {
+interface TrustedStatement {
   /** As in {@link VerifiedSignature}. */
   readonly by: string;
   /** What was signed. */

@@ -5,7 +5,7 @@
  * @see https://git-scm.com/docs/gitignore
  */
 
-export interface CodeOwnersPattern {
+interface CodeOwnersPattern {
   /** False for a form that GitHub does not document, or that implementations read in different ways. */
   readonly isSupported: boolean;
   /** Whether the pattern matches a file's path. For a form that is not supported: whether it might. */

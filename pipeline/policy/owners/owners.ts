@@ -26,7 +26,7 @@ export interface PackageOwners {
 }
 
 /** Reads owners in one tree. Files are read once. */
-export interface OwnersReader {
+interface OwnersReader {
   /**
    * The owners of a package.
    *

@@ -1,7 +1,7 @@
 /** The workflows as a repository needs them: its branch, the paths of its catalogs, its action, its trigger. */
 import type { WrittenPattern } from '../policy-file.ts';
 
-export interface WorkflowWishes {
+interface WorkflowWishes {
   /** `OWNER/REPOSITORY@COMMIT` in place of the action that the workflows name. */
   readonly action: string | undefined;
   /** The branch whose pushes are published. */

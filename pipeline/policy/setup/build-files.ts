@@ -5,7 +5,7 @@ import type { ListedFile } from '../../git/tree.ts';
 import { isUnshipped } from './unshipped.ts';
 
 /** A path that a build file names; a variable in it is {@link VARIABLE}, and `*` stands for any name. */
-export interface Mention {
+interface Mention {
   readonly path: string;
   /** The build file. */
   readonly file: string;

@@ -11,7 +11,7 @@ import type { Policy } from '../policy.ts';
 import { repositoryMatcher } from '../registries.ts';
 
 /** What the root's `config.yaml` of operator-pipelines says. */
-export interface PipelineConfig {
+interface PipelineConfig {
   /** Logins under `maintainers`. */
   readonly maintainers: readonly string[];
   /** Patterns of `allowed_bundle_registries`. */

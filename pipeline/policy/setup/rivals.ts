@@ -6,7 +6,7 @@ import type { CatalogFacts } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
 
-export interface Rivals {
+interface Rivals {
   /** What only people can decide, in words. */
   readonly questions: readonly string[];
   /** Files of catalogs that nothing ships, beside one with the same packages that is shipped. */

@@ -222,7 +222,7 @@ async function missingOf(objects: ObjectReader, files: readonly ListedFile[]): P
 const MOST_REASONS = 3;
 
 /** No layout fits: nothing is written, and people say where catalogs are. */
-export function unclearLayout({ contradictions, defects, looked }: ProvenLayout): PipelineError {
+function unclearLayout({ contradictions, defects, looked }: ProvenLayout): PipelineError {
   const reasons = contradictions.slice(0, MOST_REASONS).join('; ');
   const more =
     contradictions.length > MOST_REASONS ? `; and ${contradictions.length - MOST_REASONS} more` : '';

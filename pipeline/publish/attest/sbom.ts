@@ -12,12 +12,12 @@ import { type Reference, repositoryName, tryParseReference } from '../../../cata
 import type { BundleFacts } from '../../oci/image/build-cache.ts';
 import { type Attachment, SBOM_TYPE } from './artifact.ts';
 
-export interface ListedPackage {
+interface ListedPackage {
   readonly name: string;
   readonly bundles: readonly BundleFacts[];
 }
 
-export interface SbomSubject {
+interface SbomSubject {
   /** The place of the image. */
   readonly name: string;
   /** Digest of its manifest list. */

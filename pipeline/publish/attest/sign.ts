@@ -74,7 +74,7 @@ function privateKey(pem: string): KeyObject {
 }
 
 /** Names a public key: the digest of its DER form. */
-export function keyHint(key: KeyObject): string {
+function keyHint(key: KeyObject): string {
   return createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('base64');

@@ -43,7 +43,7 @@ function keyOf({ repository, branch }: PublishedFrom): string {
  * @param before the commit that the branch was moved from, where nothing was ever released
  * @throws PipelineError as {@link DeliveryPorts.releaserOf}
  */
-export async function releaseAt(
+async function releaseAt(
   { repository, from, commit, policy }: BundlesAt,
   before: string | undefined,
   ports: DeliveryPorts,

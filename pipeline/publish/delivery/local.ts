@@ -28,7 +28,7 @@ import { handleRing, type RingActed } from './ring.ts';
 import { ringMessages } from './rings.ts';
 import { type DeliveryStatus, statusBeside, statusOf } from './status.ts';
 
-export interface LocalRequest {
+interface LocalRequest {
   /** The clone. */
   readonly repository: string;
   readonly settings: GitSettings;
@@ -40,7 +40,7 @@ export interface LocalRequest {
   readonly log: (line: string) => void;
 }
 
-export interface LocalDelivery extends DeliveryStatus {
+interface LocalDelivery extends DeliveryStatus {
   /** Why messages were put aside, each after five tries. */
   readonly failures: readonly unknown[];
 }

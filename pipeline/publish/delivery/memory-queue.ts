@@ -4,14 +4,14 @@
  */
 import type { Message, Queue } from '../../ports.ts';
 
-export interface MemoryQueue extends Queue {
+interface MemoryQueue extends Queue {
   /** Handles what is queued, and what that queues, until nothing is left. */
   drain(handle: (body: string) => Promise<void>): Promise<void>;
   /** Messages that failed every time, with the last failure. */
   readonly aside: readonly { readonly message: Message; readonly error: unknown }[];
 }
 
-export interface MemoryQueueOptions {
+interface MemoryQueueOptions {
   /** Deliveries of a message before it is put aside; 5 when left out. */
   readonly attempts?: number;
   /** Groups at a time; 2 when left out. */

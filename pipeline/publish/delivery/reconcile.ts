@@ -19,7 +19,7 @@ import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 import { ringMessages } from './rings.ts';
 
-export interface ReconcileRequest {
+interface ReconcileRequest {
   readonly repository: string;
   readonly branch: string;
 }

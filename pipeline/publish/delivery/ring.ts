@@ -23,7 +23,7 @@ export interface RingActed {
 }
 
 /** What acting on rings needs; the records hold the rings too, unless they are kept elsewhere. */
-export type RingActPorts = Pick<
+type RingActPorts = Pick<
   DeliveryPorts,
   'open' | 'registry' | 'fence' | 'lease' | 'checkOf' | 'now' | 'log'
 > & {

@@ -184,7 +184,7 @@ export function withOpening(state: RingState, opening: Opening): RingState {
 }
 
 /** `3 d 4 h`, `72 h`, `5 min`. */
-export function durationText(milliseconds: number): string {
+function durationText(milliseconds: number): string {
   const minutes = Math.max(1, Math.ceil(milliseconds / 60_000));
   if (milliseconds <= 0) return '0 min';
   if (minutes < 120) return `${minutes} min`;

@@ -27,7 +27,7 @@ export interface RingPorts {
   readonly log: (line: string) => void;
 }
 
-export interface RingCatalog {
+interface RingCatalog {
   readonly catalog: string;
   /** At least two. */
   readonly rings: readonly RingPlace[];

@@ -43,7 +43,7 @@ export interface Approval extends Act, RingImage {
 }
 
 /** Something that was done, for the history. */
-export interface RingEvent extends Act {
+interface RingEvent extends Act {
   readonly what: 'opened' | 'opened early' | 'approved' | 'held' | 'released';
   readonly ring?: string;
   readonly commit?: string;

@@ -12,7 +12,7 @@ import { rulePage } from '../rule-help.ts';
 import { escapeXml } from '../svg.ts';
 import { staticPage } from './static-page.ts';
 
-export interface RehearsalPage {
+interface RehearsalPage {
   readonly rehearsal: Rehearsal;
   /** What the repository is called. */
   readonly name: string;

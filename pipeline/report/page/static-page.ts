@@ -2,7 +2,7 @@
 import { escapeXml } from '../svg.ts';
 import { STYLE } from './style.ts';
 
-export interface StaticPage {
+interface StaticPage {
   readonly title: string;
   /** HTML of the line under the title. */
   readonly about: string;

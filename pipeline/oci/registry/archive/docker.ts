@@ -34,7 +34,7 @@ const LAYER_TYPE = 'application/vnd.docker.image.rootfs.diff.tar';
 const GZIPPED_LAYER_TYPE = `${LAYER_TYPE}.gzip`;
 
 /** What can be read of an archive: its images by the tags written in it, in the repository that each tag names. */
-export interface DockerArchive extends LayoutView {
+interface DockerArchive extends LayoutView {
   readonly images: readonly Reference[];
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ import { only } from '../stream.ts';
 import { type ArchiveFile, openArchive } from './file.ts';
 import { type TarSource, writeTar } from './tar.ts';
 
-export interface ArchiveView extends LayoutView {
+interface ArchiveView extends LayoutView {
   close(): Promise<void>;
 }
 

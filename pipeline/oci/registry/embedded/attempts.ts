@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 type Check = () => Promise<boolean>;
 
-export interface Attempt {
+interface Attempt {
   readonly address: string;
   /** Name and password in one: the same of an address is checked once at a time. */
   readonly what: string;

@@ -11,7 +11,7 @@ export interface Reply {
 }
 
 /** @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#error-codes */
-export type SpecCode =
+type SpecCode =
   | 'BLOB_UNKNOWN'
   | 'BLOB_UPLOAD_INVALID'
   | 'BLOB_UPLOAD_UNKNOWN'

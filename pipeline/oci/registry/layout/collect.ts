@@ -9,7 +9,7 @@ import type { Entry } from './entries.ts';
 import { INDEX, openIndex } from './index-store.ts';
 import { isLayout } from './layout.ts';
 
-export interface CollectOptions {
+interface CollectOptions {
   /**
    * Milliseconds that content stays at least, whoever names it: a push writes blobs first, their manifest last.
    */
@@ -20,7 +20,7 @@ export interface CollectOptions {
   readonly dryRun: boolean;
 }
 
-export interface Collected {
+interface Collected {
   /** Manifests without a tag that were taken out of the index. */
   readonly manifests: readonly Pick<Entry, 'descriptor' | 'repository'>[];
   /** Digests of the files that are gone, those of manifests among them. */

@@ -20,7 +20,7 @@ import type { Entry, LayoutIndex } from './entries.ts';
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** A manifest that a repository holds, by itself or in a list. */
-export interface HeldManifest {
+interface HeldManifest {
   readonly descriptor: Descriptor;
   readonly parsed: ImageManifest | ManifestList;
 }

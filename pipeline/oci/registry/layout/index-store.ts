@@ -25,7 +25,7 @@ const LARGEST_INDEX = 64 * 1024 * 1024;
 /** Milliseconds from a change in the journal until the index has it. */
 const FOLD_AFTER = 500;
 
-export interface IndexStore {
+interface IndexStore {
   read(): Promise<LayoutIndex>;
   /** @returns whether anything changed */
   change(work: (index: LayoutIndex) => Promise<IndexChange | undefined>): Promise<boolean>;
