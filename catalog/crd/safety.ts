@@ -37,13 +37,6 @@ export const OLM_OPTIONS: SafetyOptions = {
   webhookMayConvert: true,
 };
 
-/** What crdify asks for by itself. */
-export const STRICT_OPTIONS: SafetyOptions = {
-  enumMayGrow: false,
-  descriptionMayChange: false,
-  webhookMayConvert: false,
-};
-
 /** Every reason to refuse the upgrade, sorted by text; none when it is safe. */
 export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = OLM_OPTIONS): UnsafeChange[] {
   const versions = comparedVersions(before, after);

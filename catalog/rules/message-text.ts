@@ -3,7 +3,6 @@ import { type Installed, shortName } from '../fbc/edge.ts';
 import { groupedBy } from '../go/grouped.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
-import type { Outcome } from '../olm/resolve/outcome.ts';
 import { quoted } from './rule.ts';
 
 /** Most names that a message lists. */
@@ -41,11 +40,6 @@ export function endText({ end, last }: UpgradePath): string {
   if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(end)}`;
   if (last.kind === 'fails') return `resolution fails at ${shortName(end)}: ${last.reason.text}`;
   return `the upgrade path ends at ${shortName(end)} because ${last.reason.text}`;
-}
-
-/** `upgrades to 1.1.0`, `stays` or `fails`. */
-export function nextText(next: Outcome): string {
-  return next.kind === 'upgrade' ? `upgrades to ${shortName(next.to)}` : next.kind;
 }
 
 /** Groups items under texts, in the order of their first ones. */

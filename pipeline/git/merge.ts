@@ -118,25 +118,6 @@ export async function isAncestor(repository: Repository, older: string, newer: s
   throw tooShallow(older, newer);
 }
 
-/**
- * Ids of the commits that `head` has and `base` has not, the newest first.
- *
- * @param most how many are listed at most
- */
-export async function commitsBetween(
-  repository: Repository,
-  { base, head }: MergeRequest,
-  most: number,
-): Promise<{ commits: string[]; complete: boolean }> {
-  const run = { settings: repository.settings, directory: repository.scratch, bare: true };
-  const { output } = await runGit(run, ['rev-list', `--max-count=${most + 1}`, head, `^${base}`]);
-  const commits = output
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '');
-  return { commits: commits.slice(0, most), complete: commits.length <= most };
-}
-
 /** Commits of the same trees with the ancestor as their only parent, so that no further history is needed. */
 async function withoutHistory(
   repository: Repository,

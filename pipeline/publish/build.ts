@@ -4,13 +4,17 @@ import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
+import type { ReadLayer } from '../oci/image/build-context.ts';
 import { checkContents } from '../oci/image/package-verdicts.ts';
+import type { ImageLocation } from '../oci/registry/image-location.ts';
+import { openLayout } from '../oci/registry/layout/layout.ts';
+import { layoutRegistry } from '../oci/registry/layout/registry.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
+import type { Registry } from '../ports.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
 import type { Ended, PlannedPublish } from './plan.ts';
-import { publishedLayers } from './published-layers.ts';
 
 /** A publish whose image is built, and not pushed yet. */
 export interface BuiltPublish extends Omit<PlannedPublish, 'kind'> {
@@ -57,5 +61,19 @@ function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOpt
     const findings = await checkContents(contents, verdicts, options);
     const named = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
     return applyWaivers(named, policy.waivers, request.today).findings;
+  };
+}
+
+/**
+ * Reads layers where an image is published to. An archive is written anew each time: nothing is read of one.
+ *
+ * @param client for references
+ */
+export function publishedLayers(place: ImageLocation, client: Registry): ReadLayer | undefined {
+  if (place.kind === 'registry') return (layer) => client.getBlob(place.reference, layer);
+  if (place.kind !== 'oci') return undefined;
+  return async function* read(layer) {
+    const registry = layoutRegistry(await openLayout(place.path, { create: false }));
+    yield* registry.getBlob({ registry: '', repository: place.tag?.repository ?? '' }, layer);
   };
 }

@@ -1,13 +1,13 @@
 // The cache that opm writes for small catalogs, and the digest that it seals it with.
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheDigest, type TreeEntry } from '../../catalog/fbc/cache/digest.ts';
 import { bundleFiles, type CacheFile, metaFile } from '../../catalog/fbc/cache/files.ts';
 import { packageMember, packagesJson } from '../../catalog/fbc/cache/package-index.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { cacheDigest, type TreeEntry } from '../fakes/cache-digest.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
 
 /** What `index.json` says of a case: permissions as text, such as `0644, c.yaml 0600`. */

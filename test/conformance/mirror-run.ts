@@ -13,7 +13,6 @@ import {
 import { type CatalogSelection, type ImageSet, readImageSet } from '../../catalog/mirror/image-set.ts';
 import { filterImageSet } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
-import { CONFIGS_LABEL, chooseImage, configsDirectory } from '../../catalog/mirror/index-image.ts';
 import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { type Mapping, mappingText } from '../../catalog/mirror/mapping.ts';
 import { imageSetRequest, type MirrorPlan, mappingsOf, planMirror } from '../../catalog/mirror/plan.ts';
@@ -21,6 +20,7 @@ import type { PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { readObjects } from '../../catalog/mirror/read.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
 import { directorySource } from '../../pipeline/directory.ts';
+import { CONFIGS_LABEL, chooseImage, configsDirectory } from './index-image.ts';
 
 export interface MirrorCase {
   readonly folder: string;

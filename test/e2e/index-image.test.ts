@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { verifyCache } from '../../pipeline/oci/image/verify.ts';
 import { folder } from '../fakes/folder.ts';
 import { buildProgram, program } from '../fakes/program.ts';
 import { registryApi } from '../fakes/registry-api.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
+import { verifyCache } from '../fakes/verify-cache.ts';
 
 const GOLDEN = process.env['PORTOLAN_GOLDEN'] ?? '../shared/golden';
 const HISTORY = join(GOLDEN, '../data/pr-history.bundle');

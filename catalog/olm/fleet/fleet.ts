@@ -42,16 +42,6 @@ export interface Fleet {
   readonly unread: number;
 }
 
-/** Puts fleets together. Clusters of the same name are the same cluster. */
-export function joinedFleet(fleets: readonly Fleet[]): Fleet {
-  const [only] = fleets;
-  if (only && fleets.length === 1) return only;
-  return {
-    rows: fleets.flatMap(({ rows }) => rows),
-    unread: fleets.reduce((sum, { unread }) => sum + unread, 0),
-  };
-}
-
 /** Returns the one object for equal installations, so that each is simulated once. */
 export function installationsOnce(): (installation: FleetInstallation) => FleetInstallation {
   const known = new Map<string, FleetInstallation>();

@@ -3,16 +3,19 @@
  * cluster to the newest allowed version. Whatever is suggested was tried with the resolvers; what would strand somebody
  * who has an upgrade path today is not suggested.
  */
+
+import { headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import type { Package } from '../../fbc/model.ts';
+import type { Bundle, Package, Property } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
 import { foresightWith } from '../foresight/fix-trial.ts';
 import { compareInstalled } from '../foresight/installation.ts';
 import { type Following, upgradePathOf, type World } from '../foresight/world.ts';
 import { upgradeOf } from '../resolve/outcome.ts';
+import { REQUIRING, RequirementError, requirementOf } from '../resolve/requirement.ts';
+import { offerOfBundle } from '../resolve/snapshot.ts';
 import { ChannelPlanner } from './channel-planner.ts';
-import { requiredOfOthers } from './dependents.ts';
 import { type GraphPolicy, keepsChannels } from './policy.ts';
 import { packageOf, type SuggestedChannel } from './suggested-package.ts';
 
@@ -175,4 +178,43 @@ export function rescued({ stranded }: Suggestion): Installation[] {
     JSON.stringify([olm, channel, installed.name]);
   const left = new Set(stranded.suggested.map(key));
   return stranded.today.filter((one) => !left.has(key(one)));
+}
+
+/**
+ * Names of bundles that must stay for other packages: for each requirement that the package meets today and would no
+ * longer meet, the newest bundle that meets it.
+ */
+function requiredOfOthers({ catalog, foresight }: World, today: Package, suggested: Package): Set<string> {
+  const required = new Set<string>();
+  const had = [...today.bundles.values()].sort(compareInstalled).reverse();
+  const has = [...suggested.bundles.values()];
+  for (const property of requirementsIn(
+    [...catalog.packages.values()].filter(({ name }) => name !== today.name),
+  )) {
+    const holds = meeting(property, foresight.scope.cel);
+    const newest = had.find(holds);
+    if (newest && !has.some(holds)) required.add(newest.name);
+  }
+  return required;
+}
+
+function requirementsIn(packages: readonly Package[]): Property[] {
+  const all = packages
+    .filter((one) => [...one.channels.values()].some((channel) => headOf(channel) !== undefined))
+    .flatMap(({ bundles }) => [...bundles.values()].flatMap(({ properties }) => properties))
+    .filter(({ type }) => REQUIRING.has(type));
+  return [
+    ...new Map(all.map((property) => [JSON.stringify([property.type, property.value]), property])).values(),
+  ];
+}
+
+function meeting(property: Property, cel: World['foresight']['scope']['cel']): (bundle: Bundle) => boolean {
+  try {
+    const { holds } = requirementOf(property, cel);
+    return (bundle) => holds(offerOfBundle(bundle));
+  } catch (error) {
+    // What OLM cannot read, no bundle meets.
+    if (error instanceof RequirementError) return () => false;
+    throw error;
+  }
 }

@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<AllowableClass, string>> = {
   gate: 'changes the policy or the gate',
 };
 
-export interface DemandContext {
+interface DemandContext {
   readonly policy: Policy;
   readonly author: Person;
   /** Packages in which the rule against pruning found something. */
@@ -121,11 +121,6 @@ export function demandsOnArea(
   context: Pick<DemandContext, 'policy' | 'author'>,
 ): Demand[] {
   return [demandOf(area, context)];
-}
-
-/** The class's word in a sentence. */
-export function classText(one: AllowableClass): string {
-  return WORDS[one];
 }
 
 function demandOf(one: AllowableClass, { policy, author }: Pick<DemandContext, 'policy' | 'author'>): Demand {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
+import { graphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
@@ -10,10 +11,10 @@ import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/f
 import type { HarmfulMerge, HistoryAudit } from '../../check/history.ts';
 import { prospectsOf } from '../../check/prospects.ts';
 import { fileError } from '../../directory.ts';
-import { auditPage } from '../../report/audit-page.ts';
-import { auditText } from '../../report/audit-text.ts';
+import { asked, auditText, catalogLine, headline } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
+import { pageText } from '../../report/page/page.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -255,4 +256,22 @@ function catalogRoots(root: string, { directory }: Terminal): string[] {
   if (!existsSync(folder)) return [root];
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return names.map(({ name }) => join(root, 'catalogs', name));
+}
+
+/** An audit as one HTML file: the findings, and the graphs that they are about. */
+function auditPage({ report, worlds }: Audited): string {
+  return pageText({
+    title: titleOf(report),
+    headline: headline(report),
+    asked: asked(report),
+    summary: report.catalogs.map((one) => catalogLine(one).trim()),
+    findings: report.findings,
+    graph: graphDocument(worlds),
+    ...(report.fleet ? { fleet: report.fleet } : {}),
+  });
+}
+
+function titleOf({ catalogs }: Audited['report']): string {
+  const [first] = catalogs;
+  return first && catalogs.length === 1 ? `Audit of ${first.name}` : `Audit of ${catalogs.length} catalogs`;
 }

@@ -1,6 +1,9 @@
 /** Steps of `mirror sync` after the copy: what arrived, what is no longer needed, what was ever brought. */
+
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { isObject } from '../../../catalog/go/shape.ts';
 import { diffMirrors } from '../../../catalog/mirror/diff.ts';
 import { type Mapping, mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { formatDestination } from '../../../catalog/mirror/placement.ts';
@@ -15,14 +18,13 @@ import type { CopyJob } from '../../mirror/copy-jobs.ts';
 import type { MirrorOutcome } from '../../mirror/prepare.ts';
 import { lookOnline } from '../../mirror/presence.ts';
 import { type PruneReport, pruneImages } from '../../mirror/prune.ts';
-import { beginSync, recordsAt, type SyncRecords } from '../../mirror/sync-records.ts';
+import { beginSync, type Identity, recordsAt, type SyncRecords } from '../../mirror/sync-records.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { eachOf } from '../../parallel.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
-import { identityIn, rememberIdentity } from './sync-identity.ts';
 
 /** Which images are whole in the mirror. */
 export interface Arrived {
@@ -32,7 +34,7 @@ export interface Arrived {
   readonly missing: readonly { readonly destination: string; readonly why: string }[];
 }
 
-export interface ArrivalOptions {
+interface ArrivalOptions {
   readonly failed: readonly FailedCopy[];
   /** Copies images again of which the mirror has the list and not all of its platforms. */
   readonly complete: (jobs: readonly CopyJob[]) => Promise<void>;
@@ -140,7 +142,7 @@ export interface Pruned {
   readonly needed: readonly { readonly image: string; readonly by: string }[];
 }
 
-export interface PruneOptions {
+interface PruneOptions {
   readonly client: Registry;
   readonly folder: string;
   /** Who else needs what; undefined when nothing is to be deleted. */
@@ -187,4 +189,49 @@ async function isForeign(client: Registry, { source, destination }: Mapping): Pr
   if (from?.kind !== 'digest' || to === undefined) return false;
   const standing = await client.resolve(to);
   return standing !== undefined && standing.digest !== from.digest;
+}
+
+/** In the directory of a sync's files. Ids by the name of a configuration, or by its file as seen from the directory. */
+const FILE = 'configurations.json';
+
+/** Two configurations may share the directory, and one may be moved with it. */
+function keyOf(folder: string, { operands: [file = ''], text }: Invocation, terminal: Terminal): string {
+  return text('name') ?? relative(folder, resolve(terminal.directory, file));
+}
+
+/** @throws PipelineError `usage` for a file of ids that cannot be read */
+function identityIn(folder: string, invocation: Invocation, terminal: Terminal): Identity {
+  const { operands, text } = invocation;
+  const name = text('name') ?? operands[0] ?? '';
+  const id = idsIn(folder).get(keyOf(folder, invocation, terminal)) ?? randomUUID();
+  return { id, name, isNamed: text('name') !== undefined };
+}
+
+function rememberIdentity(
+  folder: string,
+  { id }: Identity,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): void {
+  const ids = new Map(idsIn(folder)).set(keyOf(folder, invocation, terminal), id);
+  writeFiles(folder, new Map([[FILE, `${JSON.stringify(Object.fromEntries(ids), null, 2)}\n`]]));
+}
+
+function idsIn(folder: string): ReadonlyMap<string, string> {
+  const path = join(folder, FILE);
+  if (!existsSync(path)) return new Map();
+  try {
+    const value: unknown = JSON.parse(readText(path));
+    const entries = isObject(value) ? Object.entries(value) : [];
+    const ids = entries.flatMap(([key, id]) => (isId(id) ? [[key, id] as const] : []));
+    if (isObject(value) && ids.length === entries.length) return new Map(ids);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new PipelineError('usage', `${path} does not contain the ids of configurations`, {
+    hint: 'restore it: with another id, a configuration counts as another one',
+  });
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value);
 }

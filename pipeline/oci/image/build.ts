@@ -3,10 +3,17 @@
  * build that the memory is of is neither parsed nor compressed again, and no more than a
  * few packages are in memory at a time.
  */
-import { sealDigest, type Tree } from '../../../catalog/fbc/cache/layout.ts';
+import {
+  CACHE,
+  CACHE_FILES,
+  sealDigest,
+  type Tree,
+  type TreePart,
+} from '../../../catalog/fbc/cache/layout.ts';
+import { packagesJson } from '../../../catalog/fbc/cache/package-index.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
-import type { CatalogSource } from '../../../catalog/source.ts';
+import { type CatalogSource, compareWalk } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import type { Platform } from '../../ports.ts';
 import type { BaseImage } from './base.ts';
@@ -20,11 +27,11 @@ import {
   writeBuildCache,
 } from './build-cache.ts';
 import type { ReadLayer, Workshop } from './build-context.ts';
-import { makeIndex } from './cache-index.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
+import { openPiece, type PieceFacts } from './layer-piece.ts';
 import { indexLayer, makeFrame, packageLayer } from './layers.ts';
-import { type PackageLayer, packageOf } from './package.ts';
+import { type PackageLayer, packageOf, put } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
 import { type LayerPlan, type Load, planLayers } from './plan.ts';
 
@@ -187,4 +194,56 @@ function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFac
 
 function replanned({ room }: BuildCache, plan: LayerPlan): BuiltCatalog['replanned'] {
   return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
+}
+
+/** The piece that the layer holds, and the digest that it seals the cache with. */
+interface IndexPiece {
+  readonly facts: PieceFacts;
+  readonly digest: string;
+}
+
+/**
+ * Makes the piece of the cache's index: the layer on top, with what belongs to no single package. These are files of
+ * blobs of other schemas, packages.json, and the digest that seals the cache.
+ *
+ * @param seal computes the digest from the stretches of this layer and all others
+ */
+async function makeIndex(
+  packages: readonly PackageFacts[],
+  seal: (stretches: readonly StretchFacts[]) => string,
+  { scratch, codec }: Workshop,
+): Promise<IndexPiece> {
+  const piece = await openPiece(scratch, 'index', codec);
+  try {
+    for (const path of [CACHE, CACHE_FILES]) await piece.add({ path, kind: 'directory', pieces: [] });
+    const stretches = [
+      await put('cache', metaParts(packages), piece),
+      await put('cache', [indexPart(packages)], piece),
+    ];
+    const digest = seal(stretches.filter((stretch) => stretch !== undefined));
+    const pieces = [new TextEncoder().encode(digest)];
+    await piece.add({ path: `${CACHE}/digest`, kind: 'file', pieces });
+    return { facts: await piece.finish(), digest };
+  } catch (error) {
+    piece.abandon();
+    throw error;
+  }
+}
+
+function indexPart(packages: readonly PackageFacts[]): TreePart {
+  const members = packages.flatMap(({ member }) => member ?? []).sort();
+  return { path: 'packages.json', kind: 'file', pieces: [new TextEncoder().encode(packagesJson(members))] };
+}
+
+/** The folders and files below `metas`, in the order of the walk. */
+function metaParts(packages: readonly PackageFacts[]): TreePart[] {
+  const encoder = new TextEncoder();
+  const parts = new Map<string, TreePart>();
+  for (const { path, text } of packages.flatMap(({ metas }) => metas)) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      parts.set(path.slice(0, at), { path: path.slice(0, at), kind: 'directory', pieces: [] });
+    }
+    parts.set(path, { path, kind: 'file', pieces: [encoder.encode(text)] });
+  }
+  return [...parts.values()].sort((a, b) => compareWalk(a.path, b.path));
 }

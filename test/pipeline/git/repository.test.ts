@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
 import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
-import { commitsBetween, isAncestor, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
+import { isAncestor, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
 import { runGit } from '../../../pipeline/git/process.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
 import { treeSource } from '../../../pipeline/git/source.ts';
@@ -275,8 +275,6 @@ describe('merging', () => {
     const file = await entryAt(repository.objects, merged.tree, 'shared');
     expect((await repository.objects.read(file?.id ?? '')).bytes.toString()).toBe('A\nb\nc\nd\nE\n');
     expect(source.git('count-objects', '-v')).toBe(objectsBefore);
-    expect(await commitsBetween(repository, { base, head }, 10)).toEqual({ commits: [head], complete: true });
-    expect(await commitsBetween(repository, { base, head }, 0)).toEqual({ commits: [], complete: false });
   });
 
   test('that conflicts names the paths', async () => {

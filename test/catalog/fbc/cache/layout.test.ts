@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cacheDigest, type TreeEntry } from '../../../../catalog/fbc/cache/digest.ts';
 import {
   DIRECTORY_MODE,
   FILE_MODE,
@@ -11,6 +10,7 @@ import {
   type Tree,
   type TreePart,
 } from '../../../../catalog/fbc/cache/layout.ts';
+import { cacheDigest, type TreeEntry } from '../../../fakes/cache-digest.ts';
 
 /** Seals parts and gives back the parts and the stretch that they make. */
 function sealed(tree: Tree, parts: readonly TreePart[]): { parts: TreePart[]; placed: PlacedStretch } {

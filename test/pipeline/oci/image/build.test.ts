@@ -16,9 +16,9 @@ import {
 import type { Store } from '../../../../pipeline/oci/image/build-cache.ts';
 import type { CatalogImage } from '../../../../pipeline/oci/image/image.ts';
 import { readTree } from '../../../../pipeline/oci/image/tree.ts';
-import { verifyCache } from '../../../../pipeline/oci/image/verify.ts';
 import type { BlobSource } from '../../../../pipeline/ports.ts';
 import { fakeBase, reader } from '../../../fakes/base-image.ts';
+import { verifyCache } from '../../../fakes/verify-cache.ts';
 
 let scratch = '';
 beforeEach(() => {

@@ -2,7 +2,7 @@
  * An index image before its catalog is read: where in the image the catalog lies, and
  * which image of a list to look into.
  */
-import { InvalidOption } from './invalid-option.ts';
+import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 
 /** The label of an image that holds a file-based catalog. */
 export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';

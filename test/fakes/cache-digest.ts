@@ -5,9 +5,10 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/tar.go
  */
-import { compareWalk } from '../../source.ts';
-import { FNV_START, fnv1a, fnvHex } from './fnv.ts';
-import { TAR_END, tarHeader, tarPadding } from './tar.ts';
+
+import { FNV_START, fnv1a, fnvHex } from '../../catalog/fbc/cache/fnv.ts';
+import { TAR_END, tarHeader, tarPadding } from '../../catalog/fbc/cache/tar.ts';
+import { compareWalk } from '../../catalog/source.ts';
 
 /** A file or folder of a tree; the tree's root has the path `.`. Links are left out. */
 export interface TreeEntry {

@@ -3,9 +3,9 @@
  * the layers, and compares it with the one that the image holds.
  */
 
-import { cacheDigest, type TreeEntry } from '../../../catalog/fbc/cache/digest.ts';
-import { CACHE, CACHE_FILES, CONFIGS } from '../../../catalog/fbc/cache/layout.ts';
-import { type ImageTree, readTree } from './tree.ts';
+import { CACHE, CACHE_FILES, CONFIGS } from '../../catalog/fbc/cache/layout.ts';
+import { type ImageTree, readTree } from '../../pipeline/oci/image/tree.ts';
+import { cacheDigest, type TreeEntry } from './cache-digest.ts';
 
 export interface CacheCheck {
   /** The digest in the image; undefined when it has no JSON cache. */
