@@ -5,6 +5,7 @@ import type { Checker } from '../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { concernedHeads } from '../pipeline/forge/dependents.ts';
+import { isForeign } from '../pipeline/forge/foreign-status.ts';
 import type { GateForge, OpenPull, Reported } from '../pipeline/forge/forge.ts';
 import type { ForgePorts, GateOutcome, MergeGroup } from '../pipeline/forge/gate.ts';
 import {
@@ -17,7 +18,7 @@ import {
   markPending,
   type Selection,
 } from '../pipeline/forge/head.ts';
-import { sayStatus } from '../pipeline/forge/say-status.ts';
+import { sayStatus, withoutStatus } from '../pipeline/forge/say-status.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
@@ -25,6 +26,10 @@ import type { Source } from './receive.ts';
 
 /** Errors that the same request would meet again; any other may pass. */
 const REFUSED: ReadonlySet<string> = new Set(['denied', 'usage']);
+
+function isRefused(error: unknown): error is PipelineError {
+  return error instanceof PipelineError && REFUSED.has(error.code);
+}
 
 /** Where a pull request is, and how what it brings is looked up. */
 export interface GateRequest {
@@ -45,10 +50,12 @@ export interface GateRequest {
   readonly log: (line: string) => void;
 }
 
-/** What a message asks for: open pull requests, those that a push concerns, or a group of a merge queue. */
+/** What a message asks for: open pull requests, those that a push or a status concerns, or a group of a merge queue. */
 export type GateAsked =
   | { readonly kind: 'selected'; readonly selection: Selection }
   | { readonly kind: 'moved'; readonly branch: string; readonly before: string | undefined }
+  /** Somebody has set the status of a commit. */
+  | { readonly kind: 'set'; readonly commit: string }
   | { readonly kind: 'group'; readonly group: MergeGroup };
 
 /** As {@link handleGates}, of one pull request. */
@@ -83,7 +90,8 @@ export async function handleGates(asked: GateAsked, request: GateRequest): Promi
     if (asked.kind === 'group') return await sayGroup(ports, request, asked.group);
     const heads = await headsFor(ports, asked);
     if (heads.length === 0) log(`skipped: ${nothingText(asked)}`);
-    await markPending(forge, heads);
+    // Where no status can be set, the comment says so, after the check.
+    for (const head of heads) await unlessRefused(log, 'the status', () => markPending(forge, [head]));
     return await checkHeads(ports, heads, log);
   } finally {
     clients.close();
@@ -94,12 +102,21 @@ async function headsFor(
   ports: ForgePorts,
   asked: Exclude<GateAsked, { kind: 'group' }>,
 ): Promise<readonly Head[]> {
-  const open = await ports.forge.readOpen();
+  const { forge } = ports;
+  if (asked.kind === 'set' && !(await isForeign(forge, asked.commit))) return [];
+  const open = await forge.readOpen();
+  if (asked.kind === 'set') return gatedHeads(ports, headsOf(open, { kind: 'commit', commit: asked.commit }));
   if (asked.kind === 'selected') return gatedHeads(ports, await selectedHeads(ports, open, asked.selection));
   const { branch, before } = asked;
   const meant = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
-  if (meant.length === 0) return meant;
-  return concernedHeads(ports, meant, { branch, before, after: await ports.forge.readTip(branch) });
+  const concerned =
+    meant.length === 0
+      ? meant
+      : await concernedHeads(ports, meant, { branch, before, after: await forge.readTip(branch) });
+  // A push to the branch of a pull request takes that away from a head, which others may still have.
+  const left = before === undefined ? [] : headsOf(open, { kind: 'commit', commit: before });
+  const isNew = ({ commit }: Head) => !concerned.some((head) => head.commit === commit);
+  return [...concerned, ...(await gatedHeads(ports, left.filter(isNew)))];
 }
 
 /** Of a pull request that was closed, the head that others may have: they no longer have to wait for it. */
@@ -153,6 +170,7 @@ async function sayGroup(
 }
 
 function nothingText(asked: Exclude<GateAsked, { kind: 'group' }>): string {
+  if (asked.kind === 'set') return `the status of ${asked.commit} is the one that was found`;
   const about =
     asked.kind === 'selected' ? selectionText(asked.selection) : `is concerned by a push to ${asked.branch}`;
   return `no open pull request to a gated branch ${about}`;
@@ -177,12 +195,19 @@ async function checkHead(
   log: (line: string) => void,
 ): Promise<readonly CheckReport[]> {
   const { forge } = ports;
+  let checked: readonly CheckReport[] = [];
+  const again = async () => {
+    checked = await gateAgain(ports, head.commit);
+    return checked;
+  };
   try {
-    const again = () => gateAgain(ports, head.commit);
-    const reports = await sayStatus(forge, await gateHead(ports, head), again);
+    checked = await gateHead(ports, head);
+    const reports = await sayStatus(forge, checked, again);
     for (const report of reports) await post(forge, report, log);
     return reports;
   } catch (error) {
+    if (isRefused(error))
+      for (const report of checked) await post(forge, withoutStatus(report, error.message), log);
     await leaveError(forge, [head], { error, link: undefined });
     throw error;
   }
@@ -210,7 +235,7 @@ async function unlessRefused(
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof PipelineError) || !REFUSED.has(error.code)) throw error;
+    if (!isRefused(error)) throw error;
     log(`cannot write ${what}: ${error.message}`);
   }
 }

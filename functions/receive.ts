@@ -126,7 +126,9 @@ function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): 
 function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
   switch (event.kind) {
     case 'pull':
-      return { number: event.number };
+      return event.left === undefined ? { number: event.number } : { number: event.number, left: event.left };
+    case 'status':
+      return { commit: event.commit, set: true };
     case 'commit':
       return { commit: event.commit };
     case 'group':

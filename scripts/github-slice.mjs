@@ -18,6 +18,7 @@ const OPERATIONS = [
   'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
   'GET /repos/{owner}/{repo}/activity',
   'GET /repos/{owner}/{repo}/compare/{basehead}',
+  'GET /repos/{owner}/{repo}/contents/{path}',
   'GET /repos/{owner}/{repo}/git/ref/{ref}',
   'GET /repos/{owner}/{repo}/git/matching-refs/{ref}',
   'POST /repos/{owner}/{repo}/git/refs',

@@ -4,6 +4,8 @@
  */
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
+import { STATUS_CONTEXT } from '../forge/marks.ts';
+import { canChangeResult, headBefore } from '../github/concern.ts';
 import type { Person } from '../policy/identity.ts';
 import type { Question } from '../report/answer.ts';
 
@@ -14,6 +16,8 @@ export type Event =
   | { readonly kind: 'recheck'; readonly number: number; readonly question?: Question }
   /** A workflow that has no rights of its own says that something happened at a commit. */
   | { readonly kind: 'poke'; readonly commit: string }
+  /** Somebody has set the status of a commit: Portolan itself, or somebody in its name. */
+  | { readonly kind: 'status'; readonly commit: string }
   | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
   /** The branch has moved, and nothing else says so: a workflow's own merge starts no workflow. */
   | { readonly kind: 'moved'; readonly branch: string; readonly before: string; readonly commit: string }
@@ -27,6 +31,8 @@ export interface PullRequestEvent {
   /** Ids of commits. */
   readonly base: string;
   readonly head: string;
+  /** Id of the head that a push took it away from; others may still have it. */
+  readonly left: string | undefined;
   /** The branch that it is for. */
   readonly branch: string;
   readonly author: Person;
@@ -50,7 +56,9 @@ export function eventOf(name: string, payload: Json): Event {
     case 'pull_request':
     case 'pull_request_target':
     case 'pull_request_review':
-      return pullRequestEvent(payload);
+      return canChangeResult(payload)
+        ? pullRequestEvent(payload)
+        : { kind: 'none', why: 'the event changes nothing that a check depends on' };
     case 'merge_group':
       return groupEvent(payload);
     case 'issue_comment':
@@ -58,6 +66,10 @@ export function eventOf(name: string, payload: Json): Event {
     case 'workflow_run':
     case 'check_run':
       return { kind: 'poke', commit: commitAt(objectAt(payload, name), 'head_sha') };
+    case 'status':
+      return payload['context'] === STATUS_CONTEXT
+        ? { kind: 'status', commit: commitAt(payload, 'sha') }
+        : { kind: 'none', why: 'the status is another one' };
     case 'repository_dispatch':
       return movedEvent(payload);
     case 'push':
@@ -79,6 +91,7 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
     action: typeof action === 'string' ? action : '',
     base: commitAt(objectAt(request, 'base'), 'sha'),
     head: commitAt(objectAt(request, 'head'), 'sha'),
+    left: headBefore(payload),
     branch: textAt(objectAt(request, 'base'), 'ref'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
     sender: personAt(payload, 'sender'),

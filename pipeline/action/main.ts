@@ -2,7 +2,7 @@
  * A step of a workflow, whichever mode it is in. The step fails when nothing could be told;
  * what was told of a pull request stands in its outputs, and on GitHub where it may write.
  */
-import { info, setFailed, setOutput } from '@actions/core';
+import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { ForgePorts } from '../forge/gate.ts';
@@ -11,6 +11,7 @@ import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
 import { checkClone, checkerOf, policyIn } from './clone.ts';
+import { plainText } from './error-text.ts';
 import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { annotate, logText, setReportOutputs } from './outputs.ts';
@@ -26,10 +27,6 @@ export async function run(read: () => RunInputs): Promise<void> {
     if (!(thrown instanceof PipelineError)) throw thrown;
     setFailed(plainText(thrown));
   }
-}
-
-function plainText({ message, hint }: PipelineError): string {
-  return hint === undefined ? plain(message) : `${plain(message)}\n${plain(hint)}`;
 }
 
 function runMode(inputs: RunInputs): Promise<void> {
@@ -78,7 +75,14 @@ async function startOnly(inputs: RunInputs): Promise<void> {
 async function start(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
   const { heads, why } = await headsMeant(forge, inputs.event, inputs.now);
   if (heads.length === 0) info(plain(why));
-  if (!inputs.dryRun) await markPending(hubOf(inputs, forge), heads);
+  if (inputs.dryRun) return heads;
+  try {
+    await markPending(hubOf(inputs, forge), heads);
+  } catch (error) {
+    // Where GitHub takes no more statuses, the comment says so, after the check.
+    if (!(error instanceof PipelineError && error.code === 'usage')) throw error;
+    warning(plain(error.message));
+  }
   return heads;
 }
 

@@ -2,15 +2,16 @@
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
-import type { GateForge } from '../forge/forge.ts';
 import { freshnessOf } from '../forge/freshness.ts';
-import { sayStatus } from '../forge/say-status.ts';
+import { leaveError } from '../forge/head.ts';
+import { sayStatus, withoutStatus } from '../forge/say-status.ts';
 import { answer } from '../github/client.ts';
 import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
 import { type PostRequest, postAnswer, postCheck, postComment } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
+import { plainText } from './error-text.ts';
 import { MOVED } from './event.ts';
 import { type Forge, hubOf } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -36,8 +37,8 @@ export async function postAll(
   { reports, again }: PostedResults,
 ): Promise<void> {
   const hub = hubOf(inputs, forge);
-  let current = await say(hub, { reports, again });
-  for (const report of current) await postRest(inputs, forge, report);
+  const say = (found: readonly CheckReport[]) => sayAll(inputs, forge, { reports: found, again });
+  let current = await say(reports);
   for (let tries = 0; tries < TRIES; tries++) {
     const ready = current.filter((report) => mergeable(inputs, report));
     const [report] = current.every((one) => stateOf(one) === 'success') ? ready : [];
@@ -45,20 +46,40 @@ export async function postAll(
     const { kind } = await freshnessOf(hub, report.head, current);
     if (kind === 'gone') return;
     if (kind === 'current' && !(await merge(inputs, forge, report))) return;
-    current = await say(hub, { reports: await again(), again });
-    for (const one of current) await postRest(inputs, forge, one);
+    current = await say(await again());
   }
 }
 
-async function say(hub: GateForge, { reports, again }: PostedResults): Promise<readonly CheckReport[]> {
+/** @returns the reports that hold, of which the status is set; where it cannot be set, the rest says so */
+async function sayAll(
+  inputs: RunInputs,
+  forge: Forge,
+  { reports, again }: PostedResults,
+): Promise<readonly CheckReport[]> {
   if (reports.length === 0) return [];
-  let said: readonly CheckReport[] = [];
+  const hub = hubOf(inputs, forge);
+  let [checked, said] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
-    said = await sayStatus(hub, reports, again);
+    said = await sayStatus(hub, reports, async () => {
+      checked = await again();
+      return checked;
+    });
   });
+  for (const report of said) await postRest(inputs, forge, report);
   if (!failed) return said;
-  setFailed(`cannot set the status portolan: ${plain(failed.message)}`);
+  setFailed(`cannot set the status portolan: ${plainText(failed)}`);
+  const heads = checked.map(({ head, request }) => ({
+    commit: head,
+    pulls: request ? [request.number] : [],
+  }));
+  await leaveError(hub, heads.slice(0, 1), { error: failed, link: inputs.says.link });
+  if (isRefused(failed))
+    for (const report of checked) await postRest(inputs, forge, withoutStatus(report, plain(failed.message)));
   return [];
+}
+
+function isRefused({ code }: PipelineError): boolean {
+  return code === 'usage' || code === 'denied';
 }
 
 async function postRest(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {

@@ -2,6 +2,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { concernedHeads } from '../forge/dependents.ts';
+import { isForeign } from '../forge/foreign-status.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
 import { mayAsk } from '../github/command-budget.ts';
 import { gitHubForge } from '../github/forge.ts';
@@ -24,11 +25,13 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     meant(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
   switch (event.kind) {
     case 'pull request': {
-      const { number, head, base, branch } = event;
+      const { number, head, branch, left } = event;
       // Another pull request with its head may no longer have to wait for it.
       if (event.action === 'closed') return listed({ kind: 'commit', commit: head });
       const own = { commit: head, pulls: [number], branches: [branch] };
-      return meant(await gatedHeads(ports, [own], new Map([[branch, base]])));
+      if (left === undefined) return meant(await gatedHeads(ports, [own]));
+      const others = headsOf(await ports.forge.readOpen(), { kind: 'commit', commit: left });
+      return meant(await gatedHeads(ports, [own, ...others.filter(({ commit }) => commit !== head)]));
     }
     case 'recheck': {
       const { number } = event;
@@ -41,6 +44,10 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     }
     case 'poke':
       return listed({ kind: 'commit', commit: event.commit });
+    case 'status':
+      if (!(await isForeign(ports.forge, event.commit)))
+        return { heads: [], why: 'the status is the one that was found' };
+      return listed({ kind: 'commit', commit: event.commit });
     case 'push':
     case 'moved': {
       const { branch, before, commit: after } = event;
@@ -51,7 +58,7 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
       return listed({ kind: 'all' });
     case 'group': {
       const own = { commit: event.head, pulls: [], branches: [event.branch] };
-      return meant(await gatedHeads(ports, [own], new Map([[event.branch, event.base]])));
+      return meant(await gatedHeads(ports, [own]));
     }
     case 'none':
       return { heads: [], why: event.why };

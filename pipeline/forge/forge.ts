@@ -51,6 +51,8 @@ export interface HeadStatus {
 export interface SetStatus {
   readonly id: number;
   readonly state: string;
+  /** Number of the account that set it; undefined where the forge does not say. */
+  readonly by?: number | undefined;
   /** Where the log of the run is that set it; undefined where it named none. */
   readonly link: string | undefined;
 }
@@ -110,6 +112,8 @@ export interface GateForge {
   readOpen(): Promise<OpenPull[]>;
   /** The newest statuses `portolan` of a commit, the newest first; of GitLab, those of its pull requests. */
   readStatuses(commit: string): Promise<readonly SetStatus[]>;
+  /** Number of the account that Portolan uses; left out where no event says that a status was set. */
+  readSelf?(): Promise<number | undefined>;
   /** Reviews in the order in which they were submitted, without drafts and requests. */
   readReviews(number: number): Promise<GivenReview[]>;
   /** The commits of a pull request, as far as the forge lists them, with the accounts that it knows by their addresses. */
@@ -121,6 +125,8 @@ export interface GateForge {
   /** Checks of others at a commit; one that the forge does not have waits. */
   readChecks(commit: string, required: readonly RequiredCheck[]): Promise<CheckState[]>;
   readTip(branch: string): Promise<string>;
+  /** A file at the tip of a branch; undefined where there is none. Whatever else there is, is an empty file. */
+  readFile(branch: string, path: string): Promise<Uint8Array | undefined>;
   /**
    * The last changes of a path up to a commit, `most` at most; undefined where the forge does not list them: the report
    * then says that earlier published versions are not known.

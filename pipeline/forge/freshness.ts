@@ -14,7 +14,10 @@ export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string
     holdsOf(pull).sort(),
     pull.base.branch,
     pull.head.commit,
-    reviews.map(({ author, state, commit }) => [author.id ?? author.login, state, commit ?? '']),
+    // Those that only comment decide nothing.
+    reviews
+      .filter(({ state }) => state !== 'commented')
+      .map(({ author, state, commit }) => [author.id ?? author.login, state, commit ?? '']),
   ];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
 }

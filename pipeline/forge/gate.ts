@@ -213,7 +213,12 @@ export async function governing(
   branch: string,
 ): Promise<Policy | undefined | 'not gated'> {
   const { policy } = await policyAt(repository.objects, base);
-  return policy && !policy.branches.some((pattern) => matchesGlob(pattern, branch)) ? 'not gated' : policy;
+  return isGoverned(policy, branch) ? policy : 'not gated';
+}
+
+/** Whether pull requests to a branch are checked. @param policy undefined when it cannot be read */
+export function isGoverned(policy: Policy | undefined, branch: string): boolean {
+  return policy?.branches.some((pattern) => matchesGlob(pattern, branch)) ?? true;
 }
 
 async function withChecks(

@@ -2,8 +2,9 @@
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
+import { POLICY_PATH, readPolicy } from '../policy/read-policy.ts';
 import type { GateForge, HeadStatus, OpenPull } from './forge.ts';
-import { type ForgePorts, type GateRequest, gatePullRequest, governing } from './gate.ts';
+import { type ForgePorts, type GateRequest, gatePullRequest, governing, isGoverned } from './gate.ts';
 import { CHECKING, pendingStatus } from './status.ts';
 
 /** The open pull requests of one commit. */
@@ -16,7 +17,8 @@ export interface Head {
 
 /** Which open pull requests are meant. */
 export type Selection =
-  | { readonly kind: 'pull'; readonly number: number }
+  /** One, and those with the head that it has left. */
+  | { readonly kind: 'pull'; readonly number: number; readonly left?: string | undefined }
   | { readonly kind: 'commit'; readonly commit: string }
   | { readonly kind: 'branch'; readonly branch: string }
   | { readonly kind: 'all' };
@@ -26,7 +28,7 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   const isMeant = ({ number, base, head }: OpenPull): boolean => {
     switch (selection.kind) {
       case 'pull':
-        return number === selection.number;
+        return number === selection.number || head.commit === selection.left;
       case 'commit':
         return head.commit === selection.commit;
       case 'branch':
@@ -43,28 +45,32 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   });
 }
 
-/**
- * The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read.
- *
- * @param tips ids of the tips of branches, where they are known; the forge is asked otherwise
- */
+/** The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read. */
 export async function gatedHeads(
   ports: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
   heads: readonly Head[],
-  tips: ReadonlyMap<string, string> = new Map(),
 ): Promise<Head[]> {
   const isGated = new Map<string, boolean>();
-  for (const branch of new Set(heads.flatMap(({ branches }) => branches))) {
-    const repository = openRemote(ports.remote, ports.git);
-    try {
-      const tip = tips.get(branch) ?? (await ports.forge.readTip(branch));
-      await repository.bring([tip]);
-      isGated.set(branch, (await governing(repository, tip, branch)) !== 'not gated');
-    } finally {
-      await repository.close();
-    }
-  }
+  for (const branch of new Set(heads.flatMap(({ branches }) => branches)))
+    isGated.set(branch, await isBranchGated(ports, branch));
   return heads.filter(({ branches }) => branches.some((branch) => isGated.get(branch)));
+}
+
+/** Until the first status is set, an older one stands: nothing is fetched for a branch that is gated. */
+async function isBranchGated(
+  { forge, remote, git }: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
+  branch: string,
+): Promise<boolean> {
+  const { policy } = readPolicy(await forge.readFile(branch, POLICY_PATH));
+  if (isGoverned(policy, branch)) return true;
+  const repository = openRemote(remote, git);
+  try {
+    const tip = await forge.readTip(branch);
+    await repository.bring([tip]);
+    return (await governing(repository, tip, branch)) !== 'not gated';
+  } finally {
+    await repository.close();
+  }
 }
 
 /** Says on heads that they are being checked, so that no older result stands meanwhile. */

@@ -4,10 +4,15 @@ import type { OpenPull } from './forge.ts';
 /** Labels with which people say that something waits. */
 const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
 
+/** Whether a label keeps a pull request from being merged. */
+export function isHold(label: string): boolean {
+  return HOLD.test(label);
+}
+
 /** Why a pull request waits, in words, whatever the order of its labels. */
 export function holdsOf({ draft, labels }: Pick<OpenPull, 'draft' | 'labels'>): string[] {
   return [
     ...(draft ? ['the pull request is a draft'] : []),
-    ...labels.filter((label) => HOLD.test(label)).map((label) => `it has the label ${JSON.stringify(label)}`),
+    ...labels.filter(isHold).map((label) => `it has the label ${JSON.stringify(label)}`),
   ];
 }

@@ -4,6 +4,17 @@ import type { GateForge } from './forge.ts';
 import { freshnessOf } from './freshness.ts';
 import { CHECKING, pendingStatus, statusOf } from './status.ts';
 
+/**
+ * What is said elsewhere of a result that is not the status, because the forge takes none: an older status may stand, and it
+ * must not be merged by that.
+ *
+ * @param why in one line
+ */
+export function withoutStatus(report: CheckReport, why: string): CheckReport {
+  const wait = `the status portolan could not be set, so it may be of an older check: ${why}`;
+  return { ...report, headline: wait, waitsFor: [wait, ...report.waitsFor] };
+}
+
 /** How often a head is checked again because something changes while it is checked. */
 const TRIES = 3;
 

@@ -24,6 +24,16 @@ export interface PullEvent {
   readonly id: number;
   readonly at: number | undefined;
   readonly number: number;
+  /** Id of the head that a push took it away from, where the event says so: others may still have it. */
+  readonly left?: string | undefined;
+}
+
+/** Somebody has set the status of a commit: Portolan itself, or somebody in its name. */
+export interface StatusEvent {
+  readonly kind: 'status';
+  readonly id: number;
+  readonly at: number | undefined;
+  readonly commit: string;
 }
 
 /** A check of a commit has ended, which pull requests may wait for. */
@@ -53,7 +63,7 @@ export interface PeopleEvent {
   readonly owner: string;
 }
 
-export type ForgeEvent = PushEvent | PullEvent | CommitEvent | GroupEvent | PeopleEvent;
+export type ForgeEvent = PushEvent | PullEvent | StatusEvent | CommitEvent | GroupEvent | PeopleEvent;
 
 /** How a forge signs and writes webhooks. */
 export interface Webhooks {
@@ -74,6 +84,11 @@ export function isSignedWith(text: string, signature: string | undefined, secret
 
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 const NOTHING = /^0+$/;
+
+/** Whether a value of an event is the id of a commit. */
+export function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && COMMIT.test(value);
+}
 
 /** Ref and commits of a push; undefined where it names none. The forges write them alike: zeros stand for no commit. */
 export function pushedIn(

@@ -147,11 +147,29 @@ function errorOf(thrown: unknown): unknown {
   if (!('response' in thrown) || thrown.response === undefined) {
     return new PipelineError('unreachable', `${what}: ${said}`, { retryable: true, cause: thrown });
   }
+  const hint = status === 403 && !waiting ? hintFor(request) : undefined;
   const code = waiting ? 'rate-limited' : (CODES[status] ?? 'bad-answer');
   return new PipelineError(code, `GitHub returned ${status} for ${what}: ${said}`, {
     retryable: status >= 500 || code === 'rate-limited',
     cause: thrown,
+    ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/** What writing each thing needs; of a pull request from a fork, a job that `pull_request` starts may only read. */
+const WRITES: readonly (readonly [RegExp, string])[] = [
+  [/\/statuses\/[^/]+$/, 'statuses'],
+  [/\/check-runs(?:\/|$)/, 'checks'],
+  [/\/(?:merge|dispatches|git\/[^?]+)$/, 'contents'],
+  [/\/deployments(?:\/|$)/, 'deployments'],
+  [/\/(?:pulls|issues|labels)(?:\/|$)/, 'pull-requests'],
+];
+
+function hintFor({ method, url }: Asked): string | undefined {
+  if (method === 'GET') return undefined;
+  const [, right] = WRITES.find(([path]) => path.test(new URL(url).pathname)) ?? [];
+  if (right === undefined) return undefined;
+  return `give the job or the App "${right}: write"; for pull requests from forks, start the workflow on pull_request_target`;
 }
 
 /** On GitHub Enterprise Server, GraphQL is beside the REST API, which is at `/api/v3`. */

@@ -1,5 +1,6 @@
 /** GitHub as a forge. */
 import type { GateForge, RepositoryName } from '../forge/forge.ts';
+import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
 import { answerIfAny, type GitHub } from './client.ts';
 import { readDirectory } from './directory.ts';
@@ -7,6 +8,7 @@ import { involve } from './involve.ts';
 import { type PostRequest, postCheck, postComment, postStatus } from './post-report.ts';
 import {
   readCommits,
+  readFile,
   readLeftAt,
   readOpen,
   readPullRequest,
@@ -41,7 +43,9 @@ export function gitHubForge(place: GitHubPlace): GateForge {
     readPusher: (pull) => readPusher(github, pull),
     readDirectory: (identities) => readDirectory(github, identities),
     readChecks: (commit, required) => readRequiredChecks(github, repository, { commit, required }),
+    readSelf: () => ownAccount(github),
     readTip: (branch) => readTip(github, repository, branch),
+    readFile: (branch, path) => readFile(github, repository, { branch, path }),
     readPathChanges: async (commit, path, most) => {
       const asked = { ...repository, sha: commit, path, per_page: most };
       const listed = await answerIfAny(github.rest.repos.listCommits(asked));

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, enforcedState, headlineOf } from '../check/report.ts';
+import { PipelineError } from '../error.ts';
 import type { HeadStatus, RepositoryName } from '../forge/forge.ts';
 import { COMMENT_MARK, type Comment, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../forge/marks.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
@@ -28,11 +29,30 @@ export interface PostRequest {
   readonly annotations: number;
 }
 
-/** Sets the status of a commit. @throws PipelineError as the client */
+/** GitHub takes so many statuses of one name on one commit. The last one must never be a success, which would stay. */
+const MOST_STATUSES = 1000;
+/** For the runs that end after it: each sets two. */
+const RESERVED = 20;
+
+/** @throws PipelineError `usage` where a success could be the last status of a commit */
+async function refuseLastSuccess({ github, repository }: PostRequest, commit: string): Promise<void> {
+  const asked = { ...repository, ref: commit, per_page: 100 };
+  const late = await answer(github.rest.repos.listCommitStatusesForRef({ ...asked, page: 9 }));
+  if (late.length === 0) return;
+  const all = await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, asked));
+  const own = all.filter(({ context }) => context === STATUS_CONTEXT).length;
+  if (own < MOST_STATUSES - RESERVED) return;
+  const message = `the commit has ${own} statuses portolan, and GitHub takes no more than ${MOST_STATUSES}`;
+  throw new PipelineError('usage', message, { hint: 'push a new commit' });
+}
+
+/** Sets the status of a commit. @throws PipelineError as the client, `usage` where GitHub takes no more */
 export async function postStatus(
-  { github, repository, link }: PostRequest,
+  request: PostRequest,
   { commit, state, description }: Pick<HeadStatus, 'commit' | 'state' | 'description'>,
 ): Promise<void> {
+  const { github, repository, link } = request;
+  if (state === 'success') await refuseLastSuccess(request, commit);
   await answer(
     github.rest.repos.createCommitStatus({
       ...repository,

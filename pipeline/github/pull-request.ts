@@ -8,6 +8,7 @@ import {
   trailerPeople,
 } from '../check/authority/authorship.ts';
 import type { OpenPull, PullRequest, RepositoryName, SetStatus, Sides } from '../forge/forge.ts';
+import { unlessGone } from '../forge/http.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { parseTrailers } from '../git/commit.ts';
 import type { Person } from '../policy/identity.ts';
@@ -64,7 +65,10 @@ export async function readStatuses(
   const listed = await answer(github.rest.repos.listCommitStatusesForRef(asked));
   return listed
     .filter(({ context }) => context === STATUS_CONTEXT)
-    .map(({ id, state, target_url: link }) => ({ id: Number(id), state, link: link ?? undefined }));
+    .map(({ id, state, creator, target_url: link }) => ({
+      ...{ id: Number(id), state, link: link ?? undefined },
+      by: creator ? Number(creator.id) : undefined,
+    }));
 }
 
 interface Account {
@@ -234,6 +238,19 @@ function firstBehind(ahead: ReadonlyMap<string, string | undefined>, tip: string
 export async function readTip(github: GitHub, repository: RepositoryName, branch: string): Promise<string> {
   const { object } = await answer(github.rest.git.getRef({ ...repository, ref: `heads/${branch}` }));
   return object.sha;
+}
+
+/** A file at the tip of a branch; undefined where there is none, empty for what is not a file or too large for the answer. */
+export async function readFile(
+  github: GitHub,
+  repository: RepositoryName,
+  { branch, path }: { readonly branch: string; readonly path: string },
+): Promise<Uint8Array | undefined> {
+  const asked = { ...repository, path, ref: `refs/heads/${branch}` };
+  const found = await unlessGone(answer(github.rest.repos.getContent(asked)), undefined);
+  if (found === undefined) return undefined;
+  const content = 'content' in found && found.type === 'file' ? found.content : '';
+  return Buffer.from(content, 'base64');
 }
 
 /** The branch that pull requests go to unless they say otherwise. @throws PipelineError as the client */

@@ -1,9 +1,10 @@
 /** GitHub's webhooks. */
 import { Webhooks as Signatures } from '@octokit/webhooks';
 import { isObject } from '../../catalog/go/shape.ts';
-import { CHECK_PREFIX } from '../forge/marks.ts';
-import { type ForgeEvent, pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
+import { CHECK_PREFIX, STATUS_CONTEXT } from '../forge/marks.ts';
+import { type ForgeEvent, isCommit, pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
 import { parsedJson } from '../json.ts';
+import { canChangeResult, headBefore } from './concern.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,7 @@ const EVENTS: Readonly<Record<string, (value: Json) => ForgeEvent | 'other' | un
   merge_group: groupEvent,
   check_run: (value) => endedEvent(value, 'check_run'),
   workflow_run: (value) => endedEvent(value, 'workflow_run'),
+  status: statusEvent,
   membership: peopleEvent,
   organization: peopleEvent,
   team: peopleEvent,
@@ -40,9 +42,19 @@ function repositoryId({ repository }: Json): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-function pullEvent(value: Json): ForgeEvent | undefined {
+function pullEvent(value: Json): ForgeEvent | 'other' | undefined {
   const [id, pull] = [repositoryId(value), pullIn(value['pull_request'])];
-  return id === undefined || !pull ? undefined : { kind: 'pull', id, ...pull };
+  if (id === undefined || !pull) return undefined;
+  return canChangeResult(value) ? { kind: 'pull', id, ...pull, left: headBefore(value) } : 'other';
+}
+
+function statusEvent(value: Json): ForgeEvent | 'other' | undefined {
+  const { context, sha: commit, updated_at: updated } = value;
+  if (context !== STATUS_CONTEXT) return 'other';
+  const id = repositoryId(value);
+  return id === undefined || !isCommit(commit)
+    ? undefined
+    : { kind: 'status', id, at: timeOf(updated), commit };
 }
 
 function pushEvent(value: Json): ForgeEvent | undefined {
@@ -85,10 +97,6 @@ function endedEvent(value: Json, kind: 'check_run' | 'workflow_run'): ForgeEvent
 function peopleEvent({ organization }: Json): ForgeEvent | undefined {
   const owner = isObject(organization) ? organization['login'] : undefined;
   return typeof owner === 'string' ? { kind: 'people', at: undefined, owner } : undefined;
-}
-
-function isCommit(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
 }
 
 /** In ms since 1970; undefined for what is not a time. */

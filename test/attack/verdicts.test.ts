@@ -135,6 +135,27 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(last(scene, free)?.state).toBe('success');
   });
 
+  test('33: whoever has the head that a push leaves no longer waits for it', async () => {
+    const scene = await open();
+    const { hub, request } = scene;
+    branchOff(hub, 'dev', { [POLICY_PATH]: `${POLICY}enforce: off\n` });
+    const denied = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    const free = alsoFor(hub, denied, 'dev');
+    await handleGate(free.number, request);
+    expect(last(scene, free)?.state).toBe('pending');
+    const left = denied.head;
+    hub.push(denied, etcd('1.2.0', '1.3.0'));
+    if (name === 'Forgejo') {
+      // The event of the pull request does not name it; that of the branch does.
+      await handleGates({ kind: 'moved', branch: denied.branch, before: left }, request);
+    } else {
+      const selection = { kind: 'pull', number: denied.number, left } as const;
+      await handleGates({ kind: 'selected', selection }, request);
+      expect(last(scene, denied)?.state).toBe('pending');
+    }
+    expect(last(scene, free)?.state).toBe('success');
+  });
+
   test('33: a result is not said that something has changed under since', async () => {
     const scene = await open();
     const { hub, request } = scene;
@@ -263,6 +284,42 @@ describe('GitHub', () => {
     return scene;
   };
   const states = ({ statuses }: Scene, pull: FakePull): string[] => statuses(pull).map(({ state }) => state);
+
+  test('33: a success is never the last status that GitHub takes, and the comment says why', async () => {
+    const scene = await open();
+    const { hub, request } = scene;
+    const pull = hub.open(etcd('1.2.0'));
+    const others = (count: number, context: string) =>
+      hub.forge.statuses.push(
+        ...Array.from({ length: count }, () => ({ sha: pull.head, context, state: 'pending' })),
+      );
+    // Those of others do not count.
+    others(970, 'portolan');
+    others(200, 'ci');
+    await handleGate(pull.number, request);
+    expect(states(scene, pull).at(-1)).toBe('success');
+    others(10, 'portolan');
+    await expect(handleGate(pull.number, request)).rejects.toThrow(/takes no more than 1000/);
+    expect(scene.statuses(pull).at(-1)).toMatchObject({
+      state: 'pending',
+      description: expect.stringContaining('no more than 1000'),
+    });
+    expect(hub.forge.comments.get(pull.number)?.[0]?.body).toContain('the status portolan could not be set');
+  });
+
+  test('33: a status that somebody else set is set again, and an own one is not', async () => {
+    const scene = await open();
+    const { hub, request } = scene;
+    const pull = hub.open(etcd('1.2.0'), { author: 'mallory' });
+    await handleGate(pull.number, request);
+    const asked = { kind: 'set', commit: pull.head } as const;
+    await handleGates(asked, request);
+    expect(states(scene, pull)).toEqual(['pending', 'pending']);
+    const creator = { login: 'mallory', id: 66 };
+    hub.forge.statuses.push({ sha: pull.head, context: 'portolan', state: 'success', creator });
+    await handleGates(asked, request);
+    expect(states(scene, pull).slice(2)).toEqual(['success', 'pending', 'pending']);
+  });
 
   test('33: an approval of a pull request from a fork is found by its commit', async () => {
     const scene = await open();

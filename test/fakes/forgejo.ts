@@ -2,7 +2,7 @@
 import type { FakePull } from './github/forge.ts';
 import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
-import { remembering } from './repository.ts';
+import { fileAt, remembering } from './repository.ts';
 import { loggedCommits, pageOf, type Route, startRestApi } from './rest-api.ts';
 
 export const FORGEJO_TOKEN = 'only-a-test';
@@ -150,6 +150,13 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     ],
     ['GET REPO/branches/([^/]+)', ([name = '']) => ({ name, commit: { id: hub.tip(name) } })],
     [
+      'GET REPO/contents/(.+)',
+      ([path = ''], query) => {
+        const content = fileAt(repository, hub.tip(query.get('ref') ?? ''), path);
+        return content === undefined ? 404 : { type: 'file', encoding: 'base64', content };
+      },
+    ],
+    [
       'GET REPO/commits',
       (_, query) => {
         const commits = commitsOf(query.get('sha') ?? '', '--', query.get('path') ?? '');
@@ -171,7 +178,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
     [
       'POST REPO/statuses/([0-9a-f]{40})',
       ([sha = ''], _, body) => {
-        const status = { ...JSON.parse(body), sha };
+        const status = { ...JSON.parse(body), sha, creator: SELF };
         fake.statuses.push(status);
         return status;
       },

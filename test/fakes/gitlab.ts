@@ -2,7 +2,7 @@
 import { TOKEN } from './github/forge.ts';
 import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
-import { remembering } from './repository.ts';
+import { fileAt, remembering } from './repository.ts';
 import { loggedCommits, pageOf, type Route, startRestApi } from './rest-api.ts';
 
 /** Of the API and of the repository over HTTP. */
@@ -187,6 +187,15 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
         })),
     ],
     ['GET PROJECT/repository/branches/([^/]+)', ([name = '']) => ({ name, commit: { id: hub.tip(name) } })],
+    [
+      'GET PROJECT/repository/files/([^/]+)',
+      ([path = ''], query) => {
+        const content = fileAt(repository, hub.tip(query.get('ref') ?? ''), decodeURIComponent(path));
+        return content === undefined
+          ? 404
+          : { file_path: decodeURIComponent(path), encoding: 'base64', content };
+      },
+    ],
     [
       'GET PROJECT/repository/commits',
       (_, query) => commitsOf(query.get('ref_name') ?? '', '--', query.get('path') ?? ''),

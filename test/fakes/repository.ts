@@ -138,3 +138,12 @@ export function remembering(git: TestRepository['git']): TestRepository['git'] {
     return text;
   };
 }
+
+/** A file of a commit in base64; undefined where there is none. */
+export function fileAt({ git }: TestRepository, commit: string, path: string): string | undefined {
+  try {
+    return Buffer.from(git('cat-file', 'blob', `${commit}:${path}`)).toString('base64');
+  } catch {
+    return undefined;
+  }
+}

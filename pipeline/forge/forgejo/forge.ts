@@ -47,7 +47,10 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
       );
       return listed
         .filter(({ context }) => context === STATUS_CONTEXT)
-        .map(({ id, status, target_url: link }) => ({ id, state: status, link: link || undefined }));
+        .map(({ id, status, creator, target_url: link }) => ({
+          ...{ id, state: status, link: link || undefined },
+          by: creator?.id,
+        }));
     },
     readReviews: async (number) => reviewsOf(client, `${at}/pulls/${number}/reviews`),
     readCommits: async (number) => commitsOf(client, `${at}/pulls/${number}`),
@@ -59,6 +62,12 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     readTip: async (name) => {
       const path = name.split('/').map(encodeURIComponent).join('/');
       return (await client.get(`${at}/branches/${path}`, branch)).commit.id;
+    },
+    readSelf: () => ownId(client),
+    readFile: async (name, path) => {
+      const asked = `${at}/contents/${encodeURI(path)}?ref=${encodeURIComponent(name)}`;
+      const found = await unlessGone(client.get(asked, file), undefined);
+      return found && Buffer.from(found.type === 'file' ? (found.content ?? '') : '', 'base64');
     },
     readPathChanges: async (tip, path, most) => {
       const less = 'stat=false&verification=false&files=false';
@@ -94,6 +103,9 @@ async function postStatus(
   const said = { state, context, description: shortened(description, DESCRIPTION) };
   await client.send('POST', `${at}/statuses/${head}`, { ...said, ...(url ? { target_url: url } : {}) });
 }
+
+/** Text in base64; of a symbolic link or a submodule there is none. */
+const file = object({ type: text, content: optional(text) });
 
 const branch = object({ commit: object({ id: commitId }) });
 
@@ -139,7 +151,10 @@ function pullOf(data: Read<typeof pullRequest>): PullRequest {
 /** Statuses of a commit that are looked through for our own. */
 const NEWEST = 100;
 
-const setStatus = object({ id: whole, status: text, context: text, target_url: optional(text) });
+const setStatus = object({
+  ...{ id: whole, status: text, context: text, target_url: optional(text) },
+  creator: optional(object({ id: whole })),
+});
 
 async function ownId(client: ForgeClient): Promise<number> {
   return (await client.get('/user', account)).id;

@@ -5,7 +5,7 @@ import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
 import { shortened } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
 import type { GateForge, OpenPull, PullRequest, Reported, RepositoryName } from '../forge.ts';
-import { type ForgeClient, openForgeClient } from '../http.ts';
+import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
 import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
 import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
 import { account, commitsOf, lookupsOf, projectAt, pusherOf, reviewsOf } from './people.ts';
@@ -62,6 +62,11 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     readTip: async (name) => {
       const path = `${at}/repository/branches/${encodeURIComponent(name)}`;
       return (await client.get(path, branch)).commit.id;
+    },
+    readFile: async (name, path) => {
+      const asked = `${at}/repository/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(name)}`;
+      const found = await unlessGone(client.get(asked, file), undefined);
+      return found && Buffer.from(found.content, 'base64');
     },
     readPathChanges: async (tip, path, most) => {
       const asked = `${at}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
@@ -137,6 +142,9 @@ function placeOf(data: MergeRequest, head: string): Place {
     return { commit: pipeline.sha, ref: pipeline.ref, pipeline_id: pipeline.id };
   return { commit: head, ref: from === into ? source : `${refs}head` };
 }
+
+/** Text in base64. */
+const file = object({ content: text });
 
 const branch = object({ commit: object({ id: commitId }) });
 

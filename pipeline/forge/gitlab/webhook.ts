@@ -5,7 +5,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../json.ts';
-import { isSignedWith, pushedIn, type Webhooks } from '../webhook.ts';
+import { isHold } from '../holds.ts';
+import { isCommit, isSignedWith, pushedIn, type Webhooks } from '../webhook.ts';
+
+type Json = Readonly<Record<string, unknown>>;
 
 export const gitLabWebhooks: Webhooks = {
   isSigned: async (text, headers, secret) => {
@@ -26,8 +29,10 @@ export const gitLabWebhooks: Webhooks = {
     // An approval does not change when a merge request was updated: that time says nothing of the event's age.
     if (name === 'Merge Request Hook') {
       const about = value['object_attributes'];
-      const number = isObject(about) ? about['iid'] : undefined;
-      return typeof number === 'number' ? { kind: 'pull', id, at: undefined, number } : undefined;
+      if (!isObject(about) || typeof about['iid'] !== 'number') return undefined;
+      if (!canChangeResult(about, value['changes'])) return 'other';
+      const { iid: number, oldrev: left } = about;
+      return { kind: 'pull', id, at: undefined, number, left: isCommit(left) ? left : undefined };
     }
     if (name === 'Pipeline Hook') {
       const [about, merge] = [value['object_attributes'], value['merge_request']];
@@ -40,6 +45,34 @@ export const gitLabWebhooks: Webhooks = {
     return pushed && { kind: 'push', id, at: undefined, ...pushed };
   },
 };
+
+/** What may change of a merge request without another result. The title says whether it is a draft. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...['description', 'updated_at', 'updated_by_id', 'last_edited_at', 'last_edited_by_id'],
+  ...['assignees', 'reviewers', 'milestone_id', 'time_estimate', 'total_time_spent', 'discussion_locked'],
+]);
+
+/** Only an update that says what it changes can be of no concern. */
+function canChangeResult({ action, oldrev }: Json, changes: unknown): boolean {
+  if (action !== 'update' || oldrev !== undefined || !isObject(changes)) return true;
+  const names = Object.keys(changes);
+  return names.length === 0 || names.some((name) => !isHarmless(name, changes[name]));
+}
+
+function isHarmless(name: string, change: unknown): boolean {
+  if (name !== 'labels') return HARMLESS.has(name);
+  const { previous, current } = isObject(change) ? change : {};
+  const [before, after] = [holdsIn(previous), holdsIn(current)];
+  return before !== undefined && before === after;
+}
+
+/** The labels that hold a merge request; undefined for what is not a list of labels. */
+function holdsIn(labels: unknown): string | undefined {
+  if (!Array.isArray(labels)) return undefined;
+  const titles = labels.map((label: unknown) => (isObject(label) ? label['title'] : undefined));
+  if (!titles.every((title) => typeof title === 'string')) return undefined;
+  return JSON.stringify(titles.filter(isHold).sort());
+}
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();

@@ -71,8 +71,12 @@ export interface GateMessage extends GateSubject {
 export interface GateSubject {
   /** One. */
   readonly number?: number;
+  /** Beside it, those with this head, which it has left. */
+  readonly left?: string;
   /** Those with this head; with `base` and `branch`, the head of a group of the branch's merge queue. */
   readonly commit?: string;
+  /** Set where the commit's status was: it is checked only if somebody else has set it. */
+  readonly set?: true;
   /** Those for this branch, which has moved from `base`; from somewhere unknown without it. */
   readonly branch?: string;
   readonly base?: string;
@@ -274,14 +278,16 @@ export function readRing(body: string): RingMessage {
 }
 
 function readGate(value: Fields, repository: string): GateMessage {
-  const { number, commit, branch, base, event } = value;
+  const { number, left, commit, set, branch, base, event } = value;
   if (number !== undefined && (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1)) {
     throw unreadable(`its number is ${JSON.stringify(number)}`);
   }
   return {
     ...{ v: 1, kind: 'gate', repository },
     ...(number === undefined ? {} : { number }),
+    ...(left === undefined ? {} : { left: commitIn({ commit: left }) }),
     ...(commit === undefined ? {} : { commit: commitIn(value) }),
+    ...(set === true ? { set } : {}),
     ...(branch === undefined ? {} : { branch: branchIn(value) }),
     ...(base === undefined ? {} : { base: commitIn({ commit: base }) }),
     event: String(event),

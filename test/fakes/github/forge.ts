@@ -208,6 +208,12 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
         ? { status: 404 }
         : { data: { ref: `refs/${path['ref']}`, object: { type: 'commit', sha } } };
     },
+    'GET /repos/{owner}/{repo}/contents/{path}': ({ path, query }) => {
+      const blob = attempt(() => git('rev-parse', '--verify', `${query['ref']}:${path['path']}`));
+      if (blob === undefined) return { status: 404 };
+      const content = Buffer.from(git('cat-file', 'blob', blob)).toString('base64');
+      return { data: { type: 'file', encoding: 'base64', path: path['path'], sha: blob, content } };
+    },
     'GET /repos/{owner}/{repo}/commits': ({ query }) => {
       const most = `--max-count=${query['per_page'] ?? 30}`;
       const log = git('log', most, '--format=%H %T %cI', query['sha'] ?? 'main', '--', query['path'] ?? '.');
@@ -262,14 +268,14 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'POST /repos/{owner}/{repo}/statuses/{sha}': ({ path, body }) => {
       const id = forge.statuses.length + 1;
-      forge.statuses.push({ sha: path['sha'], ...body });
+      forge.statuses.push({ sha: path['sha'], ...body, creator: account(forge.writer) });
       return { status: 201, data: { id, state: body.state, context: body.context } };
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/statuses': (asked) =>
       paged(
         asked,
         forge.statuses
-          .map((status, i) => ({ id: i + 1, target_url: null, ...status }))
+          .map((status, i) => ({ id: i + 1, target_url: null, creator: null, ...status }))
           .filter(({ sha }) => sha === asked.path['ref'])
           .reverse(),
       ),

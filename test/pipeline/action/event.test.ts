@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { eventOf } from '../../../pipeline/action/event.ts';
+import { canChangeResult, headBefore } from '../../../pipeline/github/concern.ts';
 import { example } from '../../fakes/github/payload.ts';
 
 const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
@@ -11,16 +12,62 @@ const of = (name: string): Record<string, unknown>[] =>
   examples.find((one) => one.name === name)?.examples ?? [];
 
 describe("GitHub's own examples", () => {
-  test.each(['pull_request', 'pull_request_review'])('%s: every action is one of a pull request', (name) => {
-    const payloads = of(name);
-    expect(payloads.length).toBeGreaterThan(2);
-    for (const payload of payloads) {
-      expect(eventOf(name, payload)).toMatchObject({
-        kind: 'pull request',
-        number: (payload['pull_request'] as { number: number }).number,
-        head: expect.stringMatching(/^[0-9a-f]{40}$/),
-      });
-    }
+  test.each(['pull_request', 'pull_request_review'])(
+    '%s: what can change a result has it checked',
+    (name) => {
+      const payloads = of(name);
+      expect(payloads.length).toBeGreaterThan(2);
+      for (const payload of payloads) {
+        if (!canChangeResult(payload)) {
+          expect(eventOf(name, payload).kind).toBe('none');
+          continue;
+        }
+        expect(eventOf(name, payload)).toMatchObject({
+          kind: 'pull request',
+          number: (payload['pull_request'] as { number: number }).number,
+          head: expect.stringMatching(/^[0-9a-f]{40}$/),
+        });
+      }
+    },
+  );
+
+  test.each([
+    [{ action: 'opened' }, true],
+    [{ action: 'closed' }, true],
+    [{ action: 'synchronize' }, true],
+    [{ action: 'converted_to_draft' }, true],
+    // GitHub may add others.
+    [{ action: 'teleported' }, true],
+    [{ action: 'labeled', label: { name: 'hold' } }, true],
+    [{ action: 'unlabeled', label: { name: 'do-not-merge/later' } }, true],
+    [{ action: 'labeled', label: { name: 'area/docs' } }, false],
+    [{ action: 'unlabeled', label: {} }, true],
+    [{ action: 'labeled' }, true],
+    [{ action: 'edited', changes: { title: { from: 'a' }, body: { from: '' } } }, false],
+    [{ action: 'edited', changes: { base: { ref: { from: 'dev' } } } }, true],
+    [{ action: 'edited' }, true],
+    [{ action: 'assigned' }, false],
+    [{ action: 'review_requested' }, false],
+    [{ action: 'enqueued' }, false],
+    [{ action: 'submitted', review: { state: 'approved' } }, true],
+    [{ action: 'submitted', review: { state: 'COMMENTED' } }, false],
+    [{ action: 'dismissed', review: { state: 'dismissed' } }, true],
+    [{ action: 'edited', review: { state: 'approved' } }, false],
+  ])('%j can change a result: %s', (payload, expected) => {
+    expect(canChangeResult(payload)).toBe(expected);
+  });
+
+  test('a push names the head that it leaves', () => {
+    const before = 'b'.repeat(40);
+    expect(headBefore({ action: 'synchronize', before })).toBe(before);
+    expect(headBefore({ action: 'synchronize', before: '--help' })).toBeUndefined();
+    expect(headBefore({ action: 'opened', before })).toBeUndefined();
+  });
+
+  test('of statuses only the one that a branch may require counts', () => {
+    const sha = 'a'.repeat(40);
+    expect(eventOf('status', { context: 'portolan', sha })).toEqual({ kind: 'status', commit: sha });
+    expect(eventOf('status', { context: 'portolan/publish v4.20', sha }).kind).toBe('none');
   });
 
   test('of comments only a new /recheck on a pull request counts', () => {

@@ -7,6 +7,9 @@ const SECRET = 'between friends';
 const [BEFORE, AFTER] = ['b'.repeat(40), 'a'.repeat(40)];
 const PUSH = { ref: 'refs/heads/main', before: BEFORE, after: AFTER, repository: { id: 3 } };
 
+const STATUS = { sha: AFTER, repository: { id: 3 } };
+const PULL = { repository: { id: 3 }, pull_request: { number: 7, updated_at: '2026-01-01T00:00:00Z' } };
+
 function signatureOf(text: string, secret = SECRET): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
@@ -39,6 +42,12 @@ test.each([
   ['push', { ...PUSH, after: '--help' }, undefined],
   ['push', { ...PUSH, repository: { id: '3' } }, undefined],
   ['push', [], undefined],
+  ['status', { ...STATUS, context: 'portolan' }, { kind: 'status', id: 3, commit: AFTER }],
+  ['status', { ...STATUS, context: 'ci' }, 'other'],
+  ['status', { ...STATUS, context: 'portolan', sha: 'x' }, undefined],
+  ['pull_request', { ...PULL, action: 'assigned' }, 'other'],
+  ['pull_request', { ...PULL, action: 'label_updated' }, { kind: 'pull', number: 7 }],
+  ['pull_request', { ...PULL, action: 'edited' }, { kind: 'pull', number: 7 }],
   ['issues', PUSH, 'other'],
   // Portolan's own reviews are comments: an event of them would have it check again and again.
   ['pull_request_comment', PUSH, 'other'],

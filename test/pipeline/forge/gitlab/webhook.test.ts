@@ -11,6 +11,16 @@ const MERGE = {
 };
 const PIPELINE = { ...MERGE, object_attributes: { status: 'pending' }, merge_request: { iid: 7 } };
 
+const changed = (more: object, changes: object) => ({
+  project: { id: 3 },
+  object_attributes: { iid: 7, action: 'update', ...more },
+  changes,
+});
+const labelled = (previous: readonly string[], current: readonly string[]) => {
+  const of = (titles: readonly string[]) => titles.map((title) => ({ title }));
+  return changed({}, { labels: { previous: of(previous), current: of(current) } });
+};
+
 test.each([
   ['the secret', 'between friends', true],
   ['another one', 'between friend', false],
@@ -49,6 +59,14 @@ test.each([
   // The merge request may have been updated long ago: an approval of today is not stale.
   ['Merge Request Hook', MERGE, { kind: 'pull', id: 3, number: 7, at: undefined }],
   ['Merge Request Hook', { project: { id: 3 } }, undefined],
+  ['Merge Request Hook', changed({ oldrev: BEFORE }, {}), { kind: 'pull', number: 7, left: BEFORE }],
+  ['Merge Request Hook', changed({}, { description: {}, updated_at: {} }), 'other'],
+  ['Merge Request Hook', changed({}, { title: {} }), { kind: 'pull', number: 7 }],
+  ['Merge Request Hook', changed({}, { target_branch: {}, description: {} }), { kind: 'pull', number: 7 }],
+  ['Merge Request Hook', changed({}, {}), { kind: 'pull', number: 7 }],
+  ['Merge Request Hook', labelled(['hold'], ['docs', 'hold']), 'other'],
+  ['Merge Request Hook', labelled(['docs'], ['hold']), { kind: 'pull', number: 7 }],
+  ['Merge Request Hook', changed({}, { labels: { current: [] } }), { kind: 'pull', number: 7 }],
   // A pipeline for a merge request that begins.
   ['Pipeline Hook', PIPELINE, { kind: 'pull', id: 3, number: 7, at: undefined }],
   ['Pipeline Hook', { ...PIPELINE, object_attributes: { status: 'running' } }, 'other'],
