@@ -63,8 +63,16 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 43,
     without: 'a limit of what a layer holds',
     file: 'pipeline/oci/image/decompress.ts',
-    text: 'if (size > limit) {',
-    instead: 'if (size < 0) {',
+    text: 'if (size > limit)',
+    instead: 'if (size < 0)',
+    test: FRAMES_TEST,
+  },
+  {
+    attack: 43,
+    without: 'a limit of the time that a decoder takes',
+    file: 'pipeline/oci/image/decompress.ts',
+    text: 'if (passed - reading.waited > LONGEST)',
+    instead: 'if (passed < 0)',
     test: FRAMES_TEST,
   },
   {
@@ -74,6 +82,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: '.cost > MAX_COST) return null;',
     instead: '.cost < 0) return null;',
     test: CEL_TEST,
+  },
+  {
+    attack: 44,
+    without: 'a finding for a rule that costs too much',
+    file: 'catalog/rules/graph/unreadable-requirement.ts',
+    text: 'mayCost ? undecidedIn(scope, read) : undefined;',
+    instead: 'undefined;',
+    test: 'test/catalog/rules/costly-requirement.test.ts',
   },
   {
     attack: 44,

@@ -226,7 +226,7 @@ class Problem {
 
   /** Who meets a requirement, the preferred first: what is installed, the bundle's own catalog, then by priority. */
   #providersOf(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
-    const existing = this.#existing.filter(({ offer }) => requirement.holds(offer));
+    const existing = this.#existing.filter(({ offer }) => requirement.decide(offer));
     const installed = [...groupBy(existing, (node) => node.package)]
       .sort(([a], [b]) => compareText(a, b))
       .flatMap(([name, nodes]) => inOrder(candidatesOf(nodes), { channel: '', package: name }))
@@ -244,15 +244,15 @@ class Problem {
     return found;
   }
 
-  #soughtFor({ holds }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+  #soughtFor({ decide }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
     const sources = this.#scope.catalogs.filter(({ serving }) => serving);
     return [...sources].sort(this.#preference(preferred)).flatMap((source) =>
       [...source.catalog.packages.values()]
         .flatMap(lanesOf)
-        .filter(({ nodes }) => nodes.some(({ offer }) => holds(offer)))
+        .filter(({ nodes }) => nodes.some(({ offer }) => decide(offer)))
         .sort(compareLanes)
         .flatMap((lane) => inOrder(lane.candidates, lane))
-        .filter(({ offer }) => holds(offer))
+        .filter(({ offer }) => decide(offer))
         .map((node) => ({ node, source })),
     );
   }

@@ -27,8 +27,22 @@ export interface Offer {
 export interface Requirement {
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly text: string;
-  /** @throws RequirementError `undecided` */
+  /** Whether an offer meets it; not where that is undecided, which `graph/unreadable-requirement` reports. */
   readonly holds: (offer: Offer) => boolean;
+  /** The same. @throws RequirementError `undecided` */
+  readonly decide: (offer: Offer) => boolean;
+}
+
+function requirement(text: string, decide: Requirement['decide']): Requirement {
+  const holds = (offer: Offer): boolean => {
+    try {
+      return decide(offer);
+    } catch (error) {
+      if (error instanceof RequirementError) return false;
+      throw error;
+    }
+  };
+  return { text, holds, decide };
 }
 
 /** Why a bundle's requirements cannot be read, or must not be: OLM then resolves nothing in the namespace. */
@@ -127,21 +141,20 @@ function decode(value: unknown, shape: StructShape): Readonly<Record<string, str
 
 function gvkRequired({ group = '', version = '', kind = '' }: Readonly<Record<string, string>>): Requirement {
   const key = gvkKey(group, version, kind);
-  return {
-    text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
-    holds: ({ gvks }) => gvks.includes(key),
-  };
+  const text = `providing an API with group: ${group}, version: ${version}, kind: ${kind}`;
+  return requirement(text, ({ gvks }) => gvks.includes(key));
 }
 
 function packageRequired(fields: Readonly<Record<string, string>>): Requirement {
   const { packageName = '', versionRange = '' } = fields;
   try {
     const range = parseRange(versionRange);
-    return {
-      text: `with package: ${packageName} and with version in range: ${versionRange}`,
-      holds: ({ packages, versions }) =>
+    const text = `with package: ${packageName} and with version in range: ${versionRange}`;
+    return requirement(
+      text,
+      ({ packages, versions }) =>
         packages.includes(packageName) && versions.some((version) => satisfies(version, range)),
-    };
+    );
   } catch (error) {
     if (error instanceof VersionError) throw new RequirementError(error.message);
     throw error;
@@ -149,7 +162,7 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
 }
 
 function labelRequired({ label = '' }: Readonly<Record<string, string>>): Requirement {
-  return { text: `with label: ${label}`, holds: ({ labels }) => labels.includes(label) };
+  return requirement(`with label: ${label}`, ({ labels }) => labels.includes(label));
 }
 
 /** Largest olm.constraint that OLM reads, in bytes of JSON. */
@@ -189,26 +202,22 @@ function constraint(value: unknown, cel: Cel | undefined): Requirement {
 const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => Requirement])[] = [
   [
     'all',
-    (parts) => ({
-      text: parts.map((part) => part.text).join(' and '),
-      holds: (offer) => parts.every(({ holds }) => holds(offer)),
-    }),
+    (parts) => requirement(joinedText(parts, 'and'), (offer) => parts.every((part) => part.decide(offer))),
   ],
   [
     'any',
-    (parts) => ({
-      text: parts.map((part) => part.text).join(' or '),
-      holds: (offer) => parts.some(({ holds }) => holds(offer)),
-    }),
+    (parts) => requirement(joinedText(parts, 'or'), (offer) => parts.some((part) => part.decide(offer))),
   ],
   [
     'not',
-    (parts) => ({
-      text: `not (${parts.map((part) => part.text).join(' or ')})`,
-      holds: (offer) => !parts.some(({ holds }) => holds(offer)),
-    }),
+    (parts) =>
+      requirement(`not (${joinedText(parts, 'or')})`, (offer) => !parts.some((part) => part.decide(offer))),
   ],
 ];
+
+function joinedText(parts: readonly Requirement[], word: 'and' | 'or'): string {
+  return parts.map(({ text }) => text).join(` ${word} `);
+}
 
 function members(value: unknown, cel: Cel | undefined): Requirement[] {
   const { constraints } = strictFields(value, ['constraints']);
@@ -228,7 +237,7 @@ function celRequired(
     const holds = cel.compile(rule);
     if (!holds)
       throw new RequirementError(`the rule is too expensive to evaluate here: ${rule}`, 'undecided');
-    return { text: words, holds: ({ properties }) => affordable(rule, () => holds(properties)) };
+    return requirement(words, ({ properties }) => affordable(rule, () => holds(properties)));
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     throw new RequirementError(`convert olm.constraint to resolver predicate: ${error.message}`);

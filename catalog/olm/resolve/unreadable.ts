@@ -43,6 +43,17 @@ function readOf(property: Property, cel: Scope['cel']): Requirement | Requiremen
   }
 }
 
+/** Why it cannot be decided which bundles of a scope meet a requirement; undefined where it can. */
+export function undecidedIn(scope: Scope, { decide }: Requirement): RequirementError | undefined {
+  try {
+    for (const { offer } of readIn(scope).all) decide(offer);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequirementError) return error;
+    throw error;
+  }
+}
+
 /** The first unreadable requirement of some bundles or of any that they may need, in catalogs that are known. */
 export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable | undefined {
   const { own, all } = readIn(scope);

@@ -4,7 +4,7 @@ import { isObject } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { RequirementError } from '../../olm/resolve/requirement.ts';
 import { lanesOf } from '../../olm/resolve/snapshot.ts';
-import { type ReadRequirement, readRequirements } from '../../olm/resolve/unreadable.ts';
+import { type ReadRequirement, readRequirements, undecidedIn } from '../../olm/resolve/unreadable.ts';
 import { tryParseRange } from '../../version/version.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -46,9 +46,13 @@ interface Unreadable extends Pick<ReadRequirement, 'property' | 'at'>, Pick<Requ
 }
 
 function unreadableIn({ foresight }: World, ofPackage: Package, bundle: Bundle): Unreadable[] {
-  return readRequirements(bundle.properties, foresight.scope.cel).flatMap(({ read, ...written }) => {
-    if (!(read instanceof RequirementError)) return [];
-    const { kind, message: text } = read;
+  const { scope } = foresight;
+  return readRequirements(bundle.properties, scope.cel).flatMap(({ read, ...written }) => {
+    // Only rules in CEL may cost too much.
+    const mayCost = scope.cel !== undefined && written.property.type === 'olm.constraint';
+    const defect = read instanceof RequirementError ? read : mayCost ? undecidedIn(scope, read) : undefined;
+    if (!defect) return [];
+    const { kind, message: text } = defect;
     return [{ ...written, bundle, kind, text, isOffered: isOffered(ofPackage, bundle) }];
   });
 }

@@ -9,23 +9,44 @@ const GZIP = [0x1f, 0x8b];
 const MOST_BYTES = 16 * 2 ** 30;
 const FREE_BYTES = 256 * 2 ** 20;
 const MOST_TIMES = 1100;
+/** Longest time that a decoder may take for a layer, in ms: 16 GiB take less than half a minute. */
+const LONGEST = 120_000;
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
+/** What was read of the compressed bytes. */
+interface Reading {
+  bytes: number;
+  /** How long they were waited for, in ms. */
+  waited: number;
+}
+
 /**
+ * @param now a clock, in ms
  * @throws PipelineError `corrupt` when the bytes break off or are damaged, `too-large` for a bomb, while they are read
  */
-export async function* decompressed(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let read = 0;
-  const counted = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const piece of bytes) {
-      read += piece.length;
-      yield piece;
-    }
-  };
-  const { head, rest } = await peek(counted(), ZSTD.length);
-  if (startsWith(head, GZIP)) yield* limited(gunzipped(rest), () => read);
-  else if (startsWith(head, ZSTD)) yield* limited(unzstd(rest), () => read);
+export async function* decompressed(
+  bytes: AsyncIterable<Uint8Array>,
+  now: () => number = () => performance.now(),
+): AsyncGenerator<Uint8Array> {
+  const reading: Reading = { bytes: 0, waited: 0 };
+  const { head, rest } = await peek(counted(bytes, reading, now), ZSTD.length);
+  if (startsWith(head, GZIP)) yield* limited(gunzipped(rest), reading, now);
+  else if (startsWith(head, ZSTD)) yield* limited(unzstd(rest), reading, now);
   else yield* rest;
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  reading: Reading,
+  now: () => number,
+): AsyncGenerator<Uint8Array> {
+  let began = now();
+  for await (const piece of bytes) {
+    reading.waited += now() - began;
+    reading.bytes += piece.length;
+    yield piece;
+    began = now();
+  }
 }
 
 async function peek(
@@ -63,20 +84,33 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Passes bytes on until they are more than anybody's layer: a few bytes can stand for very many. */
-async function* limited(bytes: AsyncIterable<Uint8Array>, read: () => number): AsyncGenerator<Uint8Array> {
+/** Passes bytes on until they are more, or took longer, than anybody's layer: a few bytes can stand for very many. */
+async function* limited(
+  bytes: AsyncIterable<Uint8Array>,
+  reading: Reading,
+  now: () => number,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
+  let passed = 0;
+  let began = now();
   for await (const piece of bytes) {
+    passed += now() - began;
     size += piece.length;
-    const limit = Math.min(MOST_BYTES, Math.max(FREE_BYTES, read() * MOST_TIMES));
-    if (size > limit) {
-      const message = `a layer of ${read()} compressed bytes holds more than ${limit} bytes`;
-      throw new PipelineError('too-large', message, {
-        hint: 'remove the layer, or compress what it holds by itself',
-      });
-    }
+    const limit = Math.min(MOST_BYTES, Math.max(FREE_BYTES, reading.bytes * MOST_TIMES));
+    if (size > limit)
+      throw tooMuch(`a layer of ${reading.bytes} compressed bytes holds more than ${limit} bytes`);
+    if (passed - reading.waited > LONGEST)
+      throw tooMuch(`a layer takes more than ${LONGEST / 1000} s to decompress`);
     yield piece;
+    // How long the bytes are used for does not count.
+    began = now();
   }
+}
+
+function tooMuch(message: string): PipelineError {
+  return new PipelineError('too-large', message, {
+    hint: 'remove the layer, or compress what it holds by itself',
+  });
 }
 
 function damaged(error: unknown): PipelineError {

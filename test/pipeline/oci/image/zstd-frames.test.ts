@@ -90,6 +90,25 @@ test('attack 43: a bomb in gzip ends at the limit of a layer', async () => {
   expect(size).toBe(640 * 2 ** 20 + 1);
 });
 
+test.each(['gzip', 'zstd'] as const)(
+  'attack 43: a layer that takes its decoder minutes is refused, and one that comes slowly is not: %s',
+  async (codec) => {
+    const bytes = await compressed(codec, ...PIECES.slice(0, 2), ...PIECES.slice(0, 2));
+    let clock = 0;
+    // Half a minute for each look at the clock.
+    const slow = decompressed(inPieces(bytes, 1 << 20), () => (clock += 30_000));
+    await expect(digestOf(slow)).rejects.toThrow('a layer takes more than 120 s to decompress');
+    const late = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const piece of inPieces(bytes, 1 << 14)) {
+        clock += 30_000;
+        yield piece;
+      }
+    };
+    const expected = await digestOf(decompressed(inPieces(bytes, 1 << 20)));
+    expect(await digestOf(decompressed(late(), () => clock))).toBe(expected);
+  },
+);
+
 test('frames with checksums, of several writers, and frames that are skipped are read', async () => {
   const { Zstd } = await import('@hpcc-js/wasm-zstd');
   const library = await Zstd.load();
