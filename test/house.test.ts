@@ -260,7 +260,7 @@ describe('rules', () => {
       const isRow = existsSync(table) && readFileSync(table, 'utf8').includes(`    id: '${id}',`);
       expect([isRow, existsSync(`catalog/rules/${id}.ts`)].filter(Boolean)).toHaveLength(1);
       expect(readFileSync('docs/rules.md', 'utf8')).toContain(`\`${id}\``);
-      expect(rule.summary).toMatch(/^[A-Z].*[^.]$/);
+      expect(rule.summary).toMatch(/^Reports .*[^.]$/);
       const fixtures = existsSync(`test/rules/${id}`) ? readdirSync(`test/rules/${id}`) : [];
       if (!ELSEWHERE.includes(id)) expect(fixtures).not.toEqual([]);
     },

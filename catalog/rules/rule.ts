@@ -26,7 +26,7 @@ export interface Rule {
   readonly severity: Severity;
   /** What it means for a pull request, where a validator of bundles is stricter than opm, which renders the bundle. */
   readonly severityInChecks?: Severity;
-  /** What must hold, in one sentence. */
+  /** What it reports, in one sentence that starts with "Reports": the first line that GitHub shows of an alert. */
   readonly summary: string;
   /** What happens to the installations that a finding names, for the first line of a report. */
   readonly effect?: Effect;

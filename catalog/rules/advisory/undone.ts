@@ -4,5 +4,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'advisory/undone',
   severity: 'error',
-  summary: 'A catalog keeps to the advisories that were applied to it',
+  summary: 'Reports changes that undo an advisory that was applied to the catalog',
 };

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/build-metadata',
   severity: 'error',
-  summary: 'A bundle with a release has no build metadata in its version',
+  summary: 'Reports bundles with a release that also have build metadata in their version',
   opm: ['cannot use build metadata in version with a release version'],
   bundleCheck: () => (bundle, report) => {
     if (!bundle.version || bundle.version.build.length === 0 || bundle.release === '') return;

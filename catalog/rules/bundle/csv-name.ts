@@ -10,7 +10,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/csv-name',
   severity: 'error',
-  summary: 'A bundle has the name of its ClusterServiceVersion',
+  summary: 'Reports bundles whose name differs from the name of their ClusterServiceVersion',
   reads: ['manifests'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

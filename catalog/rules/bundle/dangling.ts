@@ -4,5 +4,6 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/dangling',
   severity: 'info',
-  summary: "Every bundle directory of a package that is in a catalog is in one of the repository's catalogs",
+  summary:
+    "Reports bundle directories that none of the repository's catalogs contains, although their package is in one",
 };

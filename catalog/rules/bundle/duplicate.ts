@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/duplicate',
   severity: 'error',
-  summary: 'A bundle is defined once in its package',
+  summary: 'Reports bundles that are defined more than once in their package',
   opm: ['package "p" has duplicate bundle "b"'],
   check(catalog, report) {
     for (const bundle of catalog.blobs.bundles) {

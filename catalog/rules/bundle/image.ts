@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/image',
   severity: 'error',
-  summary: 'A bundle has an image, or contains its manifests as olm.bundle.object properties',
+  summary: 'Reports bundles with neither an image nor manifests in olm.bundle.object properties',
   opm: ['bundle image must be set'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.image !== '' || bundle.properties.some(({ type }) => type === 'olm.bundle.object')) return;

@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'bundle/metadata-format',
   severity: 'warning',
   summary:
-    "Bundles use the metadata format of their catalog's platform: olm.bundle.object before 4.17, olm.csv.metadata since",
+    'Reports bundles in the metadata format of another platform: olm.bundle.object is for catalogs before 4.17, olm.csv.metadata since',
   foresee(world, report) {
     const { platform } = world;
     if (!platform) return;

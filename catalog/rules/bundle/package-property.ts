@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/package-property',
   severity: 'error',
-  summary: 'A bundle has exactly one olm.package property, which names its package',
+  summary: 'Reports bundles without exactly one olm.package property that names their package',
   opm: [
     'package "p" bundle "b" must have exactly 1 "olm.package" property, found N',
     'package "p" does not match "olm.package" property "q"',

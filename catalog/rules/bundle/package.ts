@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/package',
   severity: 'error',
-  summary: 'A bundle names its package',
+  summary: 'Reports bundles that do not name their package',
   opm: ['package name must be set for bundle "b"'],
   bundleCheck: () => (bundle, report) => {
     if (bundle.package !== '') return;

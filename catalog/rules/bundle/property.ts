@@ -7,7 +7,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/property',
   severity: 'error',
-  summary: "A bundle's properties have values, of the type that OLM expects",
+  summary:
+    'Reports properties of bundles without a value, or with a value of a type that OLM does not expect',
   fix: 'use a value of the expected type',
   opm: ['parse properties for bundle "b": parse property[i] of type "t": …'],
   bundleCheck: () => (bundle, report) => {

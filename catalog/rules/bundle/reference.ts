@@ -7,7 +7,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/reference',
   severity: 'error',
-  summary: "A bundle's image and relatedImages are image references",
+  summary: 'Reports values of image and relatedImages that are not image references',
   opm: [
     'package "p" bundle "b" image: invalid image pull spec "x": …',
     'package "p" bundle "b" relatedImages[i].image: invalid image pull spec "x": …',

@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/release-name',
   severity: 'error',
-  summary: 'A bundle with a release is named <package>-v<version>-<release>',
+  summary: 'Reports bundles with a release that are not named <package>-v<version>-<release>',
   opm: ['name "x" does not match normalized name "<package>-v<version>-<release>"'],
   bundleCheck: () => (bundle, report) => {
     if (!bundle.version || bundle.release === '') return;

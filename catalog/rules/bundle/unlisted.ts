@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'bundle/unlisted',
   severity: 'error',
-  summary: 'Every bundle is an entry of at least one channel',
+  summary: 'Reports bundles that are an entry of no channel',
   opm: ['package "p", bundle "b" not found in any channel entries'],
   check(catalog, report) {
     for (const { blob, bundles, channels } of catalog.packages.values()) {

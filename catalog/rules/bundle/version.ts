@@ -8,7 +8,7 @@ export const rule: Rule = {
   id: 'bundle/version',
   severity: 'error',
   summary:
-    "A bundle's version is a semantic version, its release a list of identifiers of at most 20 characters",
+    'Reports versions that are not semantic, and releases that are not lists of identifiers of at most 20 characters',
   opm: ['error parsing bundle "b" version "v": …', 'error parsing bundle "b" release version "r": …'],
   bundleCheck: () => (bundle, report) => {
     const i = bundle.properties.findIndex(({ type }) => type === 'olm.package');

@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/cycle',
   severity: 'error',
-  summary: 'The replaces of a channel form no cycle',
+  summary: 'Reports channels in which replaces forms a cycle',
   opm: ['detected cycle in replaces chain of upgrade graph: a -> b -> a'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/duplicate',
   severity: 'error',
-  summary: 'A channel is defined once in its package',
+  summary: 'Reports channels that are defined more than once in their package',
   opm: ['package "p" has duplicate channel "c"'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/empty',
   severity: 'error',
-  summary: 'A channel has at least one entry',
+  summary: 'Reports channels without entries',
   opm: ['channel must contain at least one bundle'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/head',
   severity: 'error',
-  summary: 'A channel has exactly one head: one entry that no other replaces or skips',
+  summary: 'Reports channels without exactly one head, an entry that no other replaces or skips',
   opm: ['no channel head found in graph', 'multiple channel heads found in graph: a, b'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/name',
   severity: 'error',
-  summary: 'A channel has a name',
+  summary: 'Reports channels without a name',
   opm: ['package "p" contains channel with no name'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

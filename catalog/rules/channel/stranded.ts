@@ -7,7 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'channel/stranded',
   severity: 'error',
-  summary: 'Every entry of a channel is in the replaces chain of the head, or skipped',
+  summary: 'Reports entries that are neither in the replaces chain of the head nor skipped',
   opm: ['channel contains one or more stranded bundles: a, b'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -32,21 +32,22 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/api-version',
     severity: 'error',
-    summary: 'A CRD uses the API group apiextensions.k8s.io',
+    summary: 'Reports CRDs outside of the API group apiextensions.k8s.io',
     opm: ['unsupported CRD version V for F', 'Unsupported api version of CRD: V'],
     inspect: checkCrdApiVersion,
   },
   {
     id: 'crd/conversion',
     severity: 'error',
-    summary: "A CRD's conversion is valid, and the API server can call its webhook",
+    summary: 'Reports CRDs with an invalid conversion, or with a webhook that the API server cannot call',
     opm: ['spec.conversion.F: …'],
     inspect: checkConversion,
   },
   {
     id: 'crd/deprecation-warning',
     severity: 'error',
-    summary: 'Only deprecated versions of a CRD have a deprecation warning, and it is printable',
+    summary:
+      'Reports deprecation warnings that cannot be printed, and those of CRD versions that are not deprecated',
     fix: 'set deprecated: true and a warning of at most 256 bytes, or remove deprecationWarning',
     opm: ['spec.versions[i].deprecationWarning: …'],
     inspect: checkDeprecationWarning,
@@ -54,7 +55,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/duplicate',
     severity: 'error',
-    summary: 'A bundle contains each CRD once',
+    summary: 'Reports CRDs that a bundle contains more than once',
     fix: 'keep one CRD with all versions',
     opm: ['duplicate CRD "K" in bundle "B"', "bundle contains duplicate custom resource definition 'C'"],
     inspect: checkCrdOnce,
@@ -62,13 +63,13 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/field-case',
     severity: 'error',
-    summary: 'The fields of a CRD are spelled as Kubernetes reads them',
+    summary: 'Reports fields of CRDs that Kubernetes spells in another case',
     inspect: checkCrdFieldCase,
   },
   {
     id: 'crd/group',
     severity: 'error',
-    summary: 'The group of a CRD is a domain name',
+    summary: 'Reports CRDs whose group is not a domain name',
     fix: 'group: etcd.example.com',
     opm: ['spec.group: …'],
     inspect: checkCrdGroup,
@@ -76,7 +77,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/name',
     severity: 'error',
-    summary: 'A CRD is named <plural>.<group>',
+    summary: 'Reports CRDs that are not named <plural>.<group>',
     fix: 'metadata.name: PLURAL.GROUP, for example etcds.etcd.example.com',
     opm: ['metadata.name: Invalid value: must be spec.names.plural+"."+spec.group'],
     inspect: checkCrdName,
@@ -84,7 +85,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/names',
     severity: 'error',
-    summary: 'Plural, singular, kind and list kind of a CRD are valid',
+    summary: 'Reports CRDs with an invalid plural, singular, kind or list kind',
     fix: 'names: {kind: Etcd, listKind: EtcdList, plural: etcds, singular: etcd}',
     opm: ['spec.names.F: …'],
     inspect: checkNames,
@@ -92,7 +93,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/not-owned',
     severity: 'error',
-    summary: 'The ClusterServiceVersion owns every CRD of the bundle',
+    summary: 'Reports CRDs of the bundle that the ClusterServiceVersion does not own',
     opm: ['CRD "K" is present in bundle "B" but not defined in CSV'],
     inspect: checkNotOwned,
   },
@@ -100,14 +101,14 @@ export const rules: readonly Rule[] = [
     id: 'crd/owned-group',
     severity: 'error',
     severityInChecks: 'warning',
-    summary: 'Owned CRDs do not have the field group',
+    summary: 'Reports owned CRDs that have the field group',
     opm: ['owned CRD N/V not found in bundle "B"'],
     inspect: checkOwnedGroup,
   },
   {
     id: 'crd/owned-missing',
     severity: 'error',
-    summary: 'The bundle contains every CRD that it owns',
+    summary: 'Reports owned CRDs that the bundle does not contain',
     opm: [
       'owned CRD "K" not found in bundle "B"',
       "cluster service definition references owned custom resource definition 'C' not found in bundle",
@@ -117,14 +118,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/preserve-unknown',
     severity: 'error',
-    summary: 'A CRD does not preserve all unknown fields',
+    summary: 'Reports CRDs that preserve all unknown fields',
     opm: ['spec.preserveUnknownFields: cannot set to true, …'],
     inspect: checkPreserveUnknown,
   },
   {
     id: 'crd/printer-column',
     severity: 'error',
-    summary: 'Printer columns have a name, a type and a path',
+    summary: 'Reports printer columns without a name, a type or a path',
     fix: '{name: Size, type: integer, jsonPath: .spec.size}',
     opm: ['additionalPrinterColumns[i].F: …'],
     inspect: checkPrinterColumns,
@@ -132,7 +133,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/protected-group',
     severity: 'error',
-    summary: 'A CRD in an API group of Kubernetes links to its approval',
+    summary: 'Reports CRDs in an API group of Kubernetes that do not link to its approval',
     opm: [
       'metadata.annotations[api-approved.kubernetes.io]: protected groups must have approval annotation …',
     ],
@@ -141,14 +142,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/scale-status',
     severity: 'error',
-    summary: 'A CRD with a scale subresource declares statusReplicasPath',
+    summary: 'Reports CRDs with a scale subresource but without statusReplicasPath',
     fix: 'statusReplicasPath: .status.replicas',
     inspect: checkScaleStatus,
   },
   {
     id: 'crd/scale',
     severity: 'error',
-    summary: 'The paths of the scale subresource are in spec and status',
+    summary: 'Reports paths of the scale subresource that are not in spec and status',
     fix: 'specReplicasPath: .spec.replicas',
     opm: ['subresources.scale.F: …'],
     inspect: checkScale,
@@ -156,7 +157,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/scope',
     severity: 'error',
-    summary: 'The scope of a CRD is Namespaced or Cluster',
+    summary: 'Reports CRDs whose scope is neither Namespaced nor Cluster',
     fix: 'scope: Namespaced',
     opm: ['spec.scope: …'],
     inspect: checkCrdScope,
@@ -164,7 +165,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/selectable-field',
     severity: 'error',
-    summary: 'A CRD version has at most eight different selectable fields',
+    summary: 'Reports CRD versions with repeated selectable fields, or with more than eight',
     fix: 'selectableFields: [{jsonPath: .spec.size}], each a string, integer or boolean field of the schema',
     opm: ['selectableFields: …'],
     inspect: checkSelectableFields,
@@ -172,7 +173,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/single-version',
     severity: 'error',
-    summary: 'The single version of a v1beta1 CRD is the first of its versions',
+    summary: 'Reports v1beta1 CRDs whose single version is not the first of their versions',
     fix: 'remove spec.version: spec.versions contains it',
     opm: ['spec.version: must match the first version in spec.versions'],
     inspect: checkSingleVersion,
@@ -180,7 +181,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/storage-version',
     severity: 'error',
-    summary: 'A CRD has exactly one storage version',
+    summary: 'Reports CRDs without exactly one storage version',
     fix: 'set storage: true for one version, storage: false for the others',
     opm: ['spec.versions: must have exactly one version marked as storage version'],
     inspect: checkStorageVersion,
@@ -188,7 +189,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/type',
     severity: 'error',
-    summary: 'The fields of a CRD have the right types',
+    summary: 'Reports fields of CRDs with the wrong type',
     fix: 'correct the field; kubectl explain crd.spec shows all fields',
     opm: ['unable to parse CRD F: …'],
     inspect: checkCrdType,
@@ -196,14 +197,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/unquoted',
     severity: 'error',
-    summary: 'Text of a CRD is written as text, not as a number or a boolean',
+    summary: 'Reports text in CRDs that is written as a number or a boolean',
     opm: ['error decoding v1 CRD: json: cannot unmarshal number into Go struct field … of type string'],
     inspect: checkCrdUnquoted,
   },
   {
     id: 'crd/version-names',
     severity: 'error',
-    summary: 'Versions of a CRD have different names, which are DNS labels',
+    summary: 'Reports CRD versions with the same name, or with a name that is not a DNS label',
     fix: 'name: v1, each version once',
     opm: ['spec.versions: must contain unique version names', 'spec.versions[i].name: …'],
     inspect: checkVersionNames,
@@ -211,7 +212,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'crd/version-parts',
     severity: 'error',
-    summary: 'A v1beta1 CRD sets what all versions share once, at the top level',
+    summary: 'Reports v1beta1 CRDs that set what all versions share for a version, or twice',
     fix: 'migrate to apiextensions.k8s.io/v1, where each version has its own fields',
     opm: [
       'spec.validation: top-level and per-version schemas are mutually exclusive',

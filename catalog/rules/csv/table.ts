@@ -45,7 +45,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/annotation-case',
     severity: 'error',
-    summary: 'OLM annotations have the right upper and lower case',
+    summary: 'Reports OLM annotations with wrong upper or lower case',
     fix: 'correct the spelling of the annotation',
     opm: ['provided annotation A uses wrong case and should be B instead'],
     inspect: checkAnnotationCase,
@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/annotations',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion has annotations',
+    summary: 'Reports ClusterServiceVersions without annotations',
     fix: 'add annotations, for example alm-examples, capabilities and categories',
     opm: ['(N) annotations not found'],
     inspect: checkCsvAnnotations,
@@ -61,7 +61,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/api-example',
     severity: 'warning',
-    summary: 'Every owned API has an example',
+    summary: 'Reports owned APIs without an example',
     fix: 'add an object of the API to the annotation alm-examples',
     opm: ['provided API should have an example annotation'],
     inspect: checkApiExamples,
@@ -69,14 +69,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/api-service',
     severity: 'warning',
-    summary: 'An owned API service names a deployment of the ClusterServiceVersion',
+    summary: 'Reports owned API services that name no deployment of the ClusterServiceVersion',
     fix: 'set deploymentName to add a deployment to spec.install.spec.deployments',
     inspect: checkApiServiceDeployment,
   },
   {
     id: 'csv/capabilities',
     severity: 'error',
-    summary: 'The capability level is one of the five standard levels',
+    summary: 'Reports capability levels that are none of the five standard ones',
     fix: 'capabilities: Basic Install',
     opm: ['(N) csv.Metadata.Annotations.Capabilities "C" is not a valid capabilities level'],
     inspect: checkCapabilities,
@@ -84,7 +84,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/categories',
     severity: 'error',
-    summary: 'Categories are standard or configured categories',
+    summary: 'Reports categories that are neither standard nor configured',
     opm: [
       '(N) csv.Metadata.Annotations["categories"] value "C" is not in the set of standard categories',
       '(N) could not extract custom categories from categories …',
@@ -94,7 +94,8 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/conversion-modes',
     severity: 'error',
-    summary: 'With a conversion webhook, AllNamespaces is the only supported install mode',
+    summary:
+      'Reports ClusterServiceVersions that have a conversion webhook and support install modes other than AllNamespaces',
     fix: 'set supported: true only for AllNamespaces',
     opm: [
       '(N) only AllNamespaces InstallModeType is supported when conversionCRDs is present',
@@ -105,7 +106,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/crd-name',
     severity: 'error',
-    summary: 'Owned and required CRDs are named <plural>.<group>',
+    summary: 'Reports owned and required CRDs that are not named <plural>.<group>',
     fix: 'name: PLURAL.GROUP, the name of the definition',
     opm: ["couldn't parse plural.group from crd name: N"],
     inspect: checkCrdNames,
@@ -113,7 +114,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/example-api',
     severity: 'error',
-    summary: 'Examples use APIs that the ClusterServiceVersion owns',
+    summary: 'Reports examples of APIs that the ClusterServiceVersion does not own',
     fix: 'remove the example, or add the API to the owned CRDs',
     opm: ['example must have a provided API'],
     inspect: checkExampleApis,
@@ -121,14 +122,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/examples-missing',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion has examples of its custom resources',
+    summary: 'Reports ClusterServiceVersions without examples of their custom resources',
     opm: ['(N) example annotations not found'],
     inspect: checkExamplesPresent,
   },
   {
     id: 'csv/examples-twice',
     severity: 'warning',
-    summary: 'Examples are in one annotation only',
+    summary: 'Reports examples in more than one annotation',
     fix: 'keep alm-examples',
     opm: ['(N) both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`'],
     inspect: checkExamplesOnce,
@@ -136,7 +137,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/examples',
     severity: 'error',
-    summary: 'Examples are a JSON list of objects',
+    summary: 'Reports examples that are not a JSON list of objects',
     fix: 'alm-examples: \'[{"apiVersion": "etcd.io/v1", "kind": "Etcd", "spec": {}}]\'',
     opm: ['invalid example', 'error decoding example CustomResource'],
     inspect: checkExamples,
@@ -145,7 +146,7 @@ export const rules: readonly Rule[] = [
     id: 'csv/field-case-type',
     severity: 'error',
     summary:
-      'Fields of the ClusterServiceVersion that are spelled in another case have the types that operator-sdk reads',
+      'Reports fields of the ClusterServiceVersion in another case whose type operator-sdk does not read',
     fix: 'spell the field as in the reference, or remove it',
     opm: ['unable to parse CSV FILE: … cannot unmarshal … into Go struct field …'],
     inspect: checkMiscasedType,
@@ -153,28 +154,29 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/field-case',
     severity: 'error',
-    summary: 'Field names have the right upper and lower case',
+    summary: 'Reports field names with wrong upper or lower case',
     opm: ['required field missing'],
     inspect: checkFieldCase,
   },
   {
     id: 'csv/icon-data',
     severity: 'warning',
-    summary: 'The data of an icon is valid base64',
+    summary: 'Reports icons whose data is not valid base64',
     fix: 'use the output of base64 -w0 icon.svg',
     inspect: checkIconData,
   },
   {
     id: 'csv/icon-missing',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion has an icon',
+    summary: 'Reports ClusterServiceVersions without an icon',
     opm: ['(N) csv.Spec.Icon not specified'],
     inspect: checkIconPresent,
   },
   {
     id: 'csv/icon',
     severity: 'error',
-    summary: 'There is only one icon, with data and a media type that browsers support',
+    summary:
+      'Reports several icons, and icons without data or with a media type that browsers do not support',
     fix: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
     opm: [
       '(N) csv.Spec.Icon should only have one element',
@@ -186,7 +188,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/install-modes-twice',
     severity: 'warning',
-    summary: 'Each install mode is listed once',
+    summary: 'Reports install modes that are listed more than once',
     fix: 'keep one of the two',
     opm: ['(N) duplicate install modes present'],
     inspect: checkInstallModesOnce,
@@ -194,14 +196,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/install-modes',
     severity: 'error',
-    summary: 'At least one install mode is supported',
+    summary: 'Reports ClusterServiceVersions that support no install mode',
     opm: ['(N) install modes not found', '(N) none of InstallModeTypes are supported'],
     inspect: checkInstallModes,
   },
   {
     id: 'csv/link',
     severity: 'error',
-    summary: 'Links have a name and a URL',
+    summary: 'Reports links without a name or a URL',
     fix: '{name: Documentation, url: https://example.com/docs}',
     opm: [
       '(N) csv.Spec.Links elements should contain both name and url',
@@ -212,7 +214,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/maintainer',
     severity: 'error',
-    summary: 'Maintainers have a name and one email address',
+    summary: 'Reports maintainers without a name and one email address',
     fix: '{name: Team, email: team@example.com}',
     opm: [
       '(N) csv.Spec.Maintainers elements should contain both name and email',
@@ -223,21 +225,21 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/min-kube-version-blank',
     severity: 'error',
-    summary: 'The field minKubeVersion does not consist of blanks',
+    summary: 'Reports ClusterServiceVersions whose minKubeVersion consists of blanks',
     fix: 'minKubeVersion: 1.28.0',
     inspect: checkMinKubeVersionBlank,
   },
   {
     id: 'csv/min-kube-version-missing',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion declares a minimum Kubernetes version',
+    summary: 'Reports ClusterServiceVersions without a minimum Kubernetes version',
     opm: ['(N) csv.Spec.minKubeVersion is not informed. …'],
     inspect: checkMinKubeVersionPresent,
   },
   {
     id: 'csv/min-kube-version',
     severity: 'error',
-    summary: 'The field minKubeVersion is a semantic version',
+    summary: 'Reports ClusterServiceVersions whose minKubeVersion is not a semantic version',
     fix: 'minKubeVersion: 1.28.0',
     opm: ['(N) csv.Spec.MinKubeVersion has an invalid value: V'],
     inspect: checkMinKubeVersion,
@@ -245,7 +247,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/name',
     severity: 'error',
-    summary: 'Names of ClusterServiceVersions are DNS names of at most 63 characters',
+    summary: 'Reports names of ClusterServiceVersions that are not DNS names of at most 63 characters',
     fix: 'metadata.name: etcd.v1.0.0',
     opm: ['(N) metadata.name "N" is invalid: …', '(N) spec.replaces "N" is invalid: …'],
     inspect: checkCsvName,
@@ -253,7 +255,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/properties-annotation',
     severity: 'warning',
-    summary: 'Properties are in metadata/properties.yaml',
+    summary: 'Reports properties that are in an annotation instead of metadata/properties.yaml',
     opm: [
       'found olm.properties annotation, please define these properties in metadata/properties.yaml instead',
     ],
@@ -262,14 +264,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/provider',
     severity: 'error',
-    summary: 'A ClusterServiceVersion names its provider',
+    summary: 'Reports ClusterServiceVersions that do not name their provider',
     opm: ['(N) csv.Spec.Provider.Name not specified'],
     inspect: checkProvider,
   },
   {
     id: 'csv/related-image',
     severity: 'error',
-    summary: 'Related images are image references',
+    summary: 'Reports related images that are not image references',
     fix: 'image: quay.io/example/etcd@sha256:…',
     opm: [
       'relatedImages[i] has an empty image field',
@@ -280,7 +282,8 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/release-name',
     severity: 'error',
-    summary: 'A ClusterServiceVersion with a release is named <package>-v<version>-<release>',
+    summary:
+      'Reports ClusterServiceVersions with a release that are not named <package>-v<version>-<release>',
     fix: 'name it PACKAGE-vVERSION-RELEASE, or remove spec.release',
     opm: ['bundle name with release versioning "N" does not match expected name "M"'],
     inspect: checkReleaseName,
@@ -288,7 +291,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/required-field',
     severity: 'error',
-    summary: 'A ClusterServiceVersion has all required fields',
+    summary: 'Reports ClusterServiceVersions without a required field',
     fix: 'add the field',
     opm: ['required field missing'],
     inspect: checkRequiredFields,
@@ -296,27 +299,27 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/self-replacement',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion neither replaces nor skips itself',
+    summary: 'Reports ClusterServiceVersions that replace or skip themselves',
     fix: 'set replaces to the previous version, or remove it for the first version',
     inspect: checkSelfReplacement,
   },
   {
     id: 'csv/service-account',
     severity: 'error',
-    summary: 'The bundle does not contain a service account that OLM creates for a deployment',
+    summary: 'Reports service accounts in the bundle that OLM creates for a deployment',
     opm: ['invalid service account found in bundle. …'],
     inspect: checkServiceAccounts,
   },
   {
     id: 'csv/skip-range',
     severity: 'warning',
-    summary: 'The annotation olm.skipRange is a range of semantic versions',
+    summary: 'Reports values of olm.skipRange that are not a range of semantic versions',
     inspect: checkSkipRange,
   },
   {
     id: 'csv/substitutes-for',
     severity: 'error',
-    summary: 'A ClusterServiceVersion has either a release or a substitutesFor annotation',
+    summary: 'Reports ClusterServiceVersions with both a release and a substitutesFor annotation',
     fix: 'remove spec.release or the annotation olm.substitutesFor',
     opm: ['bundle "B" cannot have both a release version ("R") and olm.substitutesFor annotation ("S")'],
     inspect: checkSubstitutes,
@@ -324,14 +327,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/type-meta',
     severity: 'error',
-    summary: 'A ClusterServiceVersion has the apiVersion operators.coreos.com/v1alpha1',
+    summary: 'Reports ClusterServiceVersions without the apiVersion operators.coreos.com/v1alpha1',
     opm: ["(N) 'apiVersion' is missing", "(N) 'kind' is missing"],
     inspect: checkTypeMeta,
   },
   {
     id: 'csv/type',
     severity: 'error',
-    summary: 'The fields of a ClusterServiceVersion have the right types',
+    summary: 'Reports fields of ClusterServiceVersions with the wrong type',
     fix: 'correct the field',
     opm: ['unable to parse CSV F: error unmarshaling JSON: …'],
     inspect: checkCsvType,
@@ -339,7 +342,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/unquoted',
     severity: 'error',
-    summary: 'Numbers and booleans are quoted where a string is required',
+    summary: 'Reports numbers and booleans that are not quoted where a string is required',
     opm: [
       'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string',
     ],
@@ -348,7 +351,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'csv/version',
     severity: 'error',
-    summary: 'A ClusterServiceVersion has a semantic version',
+    summary: 'Reports ClusterServiceVersions without a semantic version',
     fix: 'version: 1.0.0',
     opm: ['(N) csv.Spec.Version must be set'],
     inspect: checkVersion,

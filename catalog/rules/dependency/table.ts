@@ -11,7 +11,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'dependency/constraint',
     severity: 'error',
-    summary: 'A constraint is a CEL rule that returns true or false',
+    summary: 'Reports constraints that are not a CEL rule that returns true or false',
     fix: 'value: {failureMessage: …, cel: {rule: \'properties.exists(p, p.type == "olm.package")\'}}',
     opm: ['The CEL field is missing', 'The CEL expression is missing', 'Invalid CEL expression: …'],
     inspect: checkConstraint,
@@ -19,7 +19,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'dependency/gvk',
     severity: 'error',
-    summary: 'A dependency on an API has a group, a version and a kind',
+    summary: 'Reports dependencies on an API without a group, a version or a kind',
     fix: 'value: {group: etcd.io, version: v1, kind: Etcd}',
     opm: ['API Group is empty', 'API Version is empty', 'API Kind is empty'],
     inspect: checkGvkDependency,
@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'dependency/label',
     severity: 'error',
-    summary: 'A dependency on a label has a label',
+    summary: 'Reports dependencies on a label without a label',
     fix: 'value: {label: …}',
     opm: ['Label information is missing'],
     inspect: checkLabelDependency,
@@ -35,14 +35,15 @@ export const rules: readonly Rule[] = [
   {
     id: 'dependency/package',
     severity: 'error',
-    summary: 'A dependency on a package has a package name and a version range',
+    summary: 'Reports dependencies on a package without a package name or a version range',
     opm: ['Package name is empty', 'Package version is empty', 'Invalid semver format version'],
     inspect: checkPackageDependency,
   },
   {
     id: 'dependency/type',
     severity: 'error',
-    summary: 'A dependency has a type that OLM knows and a matching value',
+    summary:
+      'Reports dependencies with a type that OLM does not know, or with a value that does not match it',
     opm: ["couldn't parse dependency of type T"],
     inspect: checkDependencyTypes,
   },

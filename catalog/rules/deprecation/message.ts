@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'deprecation/message',
   severity: 'error',
-  summary: 'A deprecation has a message for users',
+  summary: 'Reports deprecations without a message for users',
   opm: ['invalid deprecation: message must be set'],
   check(catalog, report) {
     for (const blob of catalog.blobs.deprecations) {

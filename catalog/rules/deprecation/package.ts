@@ -4,7 +4,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'deprecation/package',
   severity: 'error',
-  summary: 'A package has at most one olm.deprecations blob, and each such blob names its package',
+  summary:
+    'Reports packages with several olm.deprecations blobs, and such blobs that do not name their package',
   opm: [
     'package name must be set for deprecation item i',
     'expected a maximum of one deprecation per package: "p"',

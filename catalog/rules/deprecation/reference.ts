@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'deprecation/reference',
   severity: 'error',
-  summary: 'A deprecation refers once to an existing channel or bundle, or to its package',
+  summary: 'Reports deprecations of what does not exist, and what is deprecated more than once',
   opm: [
     'schema must be set for deprecation entry [j] for package "p"',
     'duplicate deprecation entry declcfg.PackageScopedReference{…} for package "p"',

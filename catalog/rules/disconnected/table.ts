@@ -10,20 +10,20 @@ export const rules: readonly Rule[] = [
     id: 'disconnected/claim',
     severity: 'warning',
     summary:
-      'An operator for disconnected clusters lists its images by digest and reads them from environment variables',
+      'Reports operators for disconnected clusters that do not list their images by digest or read them from environment variables',
     fix: 'list images by digest in relatedImages, and pass them in environment variables RELATED_IMAGE_…',
     inspect: checkDisconnectedClaim,
   },
   {
     id: 'disconnected/listed',
     severity: 'warning',
-    summary: 'Every image of a ClusterServiceVersion is in its relatedImages',
+    summary: 'Reports images of a ClusterServiceVersion that are not in its relatedImages',
     inspect: checkImagesListed,
   },
   {
     id: 'disconnected/pinned',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion references images by digest',
+    summary: 'Reports images that a ClusterServiceVersion does not reference by digest',
     inspect: checkImagesPinned,
   },
 ];

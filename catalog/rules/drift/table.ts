@@ -6,12 +6,12 @@ export const rules: readonly Rule[] = [
     id: 'drift/mapping',
     severity: 'warning',
     summary:
-      'The catalogs in the template mapping of ci.yaml exist, and the mapping includes every catalog of the package',
+      'Reports catalogs in the template mapping of ci.yaml that do not exist, and catalogs of the package that it lacks',
   },
   // Found while the files of a repository are compared: a catalog alone does not know its template.
   {
     id: 'drift/template',
     severity: 'warning',
-    summary: 'A catalog has the same channels, entries and bundles as its template',
+    summary: 'Reports catalogs whose channels, entries or bundles differ from their template',
   },
 ];

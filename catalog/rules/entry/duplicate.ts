@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/duplicate',
   severity: 'error',
-  summary: 'A channel lists each bundle once',
+  summary: 'Reports bundles that a channel lists more than once',
   opm: ['invalid package "p", channel "c": duplicate entry "e"'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

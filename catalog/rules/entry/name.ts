@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/name',
   severity: 'error',
-  summary: 'A channel entry has the name of a bundle',
+  summary: 'Reports channel entries without the name of a bundle',
   opm: ['name must be set'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/no-bundle',
   severity: 'error',
-  summary: 'Every channel entry has an olm.bundle blob',
+  summary: 'Reports channel entries without an olm.bundle blob',
   opm: [
     'no olm.bundle blobs found in package "p" for olm.channel entries [a b]',
     'must be exactly one property with type "olm.package"',

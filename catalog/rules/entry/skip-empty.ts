@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/skip-empty',
   severity: 'error',
-  summary: "Every item of an entry's skips is the name of a bundle",
+  summary: 'Reports items of skips that are not the name of a bundle',
   opm: ['skip[0] is empty'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

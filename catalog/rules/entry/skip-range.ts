@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'entry/skip-range',
   severity: 'error',
-  summary: 'A skipRange is a valid version range, for example ">=1.0.0 <1.2.0"',
+  summary: 'Reports skipRanges that are not a valid version range such as ">=1.0.0 <1.2.0"',
   opm: ['invalid skipRange "r": …'],
   check(catalog, report) {
     for (const channel of catalog.blobs.channels) {

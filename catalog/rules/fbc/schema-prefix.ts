@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'fbc/schema-prefix',
   severity: 'info',
-  summary: 'A custom schema starts with a domain that you own',
+  summary: 'Reports custom schemas that do not start with a domain that you own',
   check(catalog, report) {
     const seen = new Set<string>();
     for (const blob of catalog.blobs.others) {

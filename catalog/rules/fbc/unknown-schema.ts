@@ -11,7 +11,7 @@ const TEMPLATES = ['olm.semver', 'olm.template.basic', 'olm.template.substitutes
 export const rule: Rule = {
   id: 'fbc/unknown-schema',
   severity: 'warning',
-  summary: 'A schema that starts with olm. is known to OLM',
+  summary: 'Reports schemas that start with olm. but are not known to OLM',
   check(catalog, report) {
     for (const blob of catalog.blobs.others) {
       const { schema } = blob;

@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/ambiguous-versions',
   severity: 'error',
-  summary: 'OLM v1 can order all versions of a package',
+  summary: 'Reports versions of a package that OLM v1 cannot order',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

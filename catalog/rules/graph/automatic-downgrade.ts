@@ -11,7 +11,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/automatic-downgrade',
   severity: 'error',
-  summary: 'A change does not downgrade any installation',
+  summary: 'Reports changes that downgrade installations',
   harm: { rank: 5, kind: 'change' },
   reads: ['history'],
   compare(change, report) {

@@ -14,7 +14,7 @@ export const rule: Rule = {
   id: 'graph/blocked-by-neighbor',
   severity: 'warning',
   summary:
-    'Under OLM v0 an upgrade is possible whatever else of the catalog is installed in the same namespace',
+    'Reports upgrades that OLM v0 does not perform if another package of the catalog is installed in the same namespace',
   reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/bundle-mutated',
   severity: 'error',
   summary:
-    'A name stands for one bundle, in every catalog and for ever: clusters that have it never install it again',
+    'Reports names that stand for another bundle than before or elsewhere: clusters that have it never install it again',
   harm: { rank: 9, kind: 'change' },
   reads: ['catalogs', 'history', 'registry'],
   compare(change, report) {

@@ -6,8 +6,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/channel-removed',
   severity: 'error',
-  summary:
-    'A channel that clusters may be subscribed to is deprecated and kept for a while before it is removed',
+  summary: 'Reports removed channels that clusters may be subscribed to',
   harm: { rank: 2, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {

@@ -12,7 +12,7 @@ import { isUnstable } from '../unstable.ts';
 export const rule: Rule = {
   id: 'graph/channel-switch-blocked',
   severity: 'warning',
-  summary: 'Users can switch from the head of a channel to every released channel with a newer head',
+  summary: 'Reports channels with a newer head to which users at the head of another channel cannot switch',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -14,7 +14,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/conversion-modes',
   severity: 'error',
-  summary: 'A bundle with a conversion webhook supports only the install mode AllNamespaces',
+  summary:
+    'Reports bundles that have a conversion webhook and support install modes other than AllNamespaces',
   reads: ['manifests'],
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {

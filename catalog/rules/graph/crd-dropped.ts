@@ -16,7 +16,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
-  summary: 'An upgrade keeps the CRDs that the previous version owned',
+  summary: 'Reports upgrades that drop CRDs that the previous version owned',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {

@@ -33,7 +33,7 @@ import {
 export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
   severity: 'error',
-  summary: 'No upgrade changes a CRD in a way that breaks existing objects',
+  summary: 'Reports upgrades that change a CRD in a way that breaks existing objects',
   aboutBundles: true,
   reads: ['catalogs', 'history', 'manifests'],
   comparisonTellsNews: true,

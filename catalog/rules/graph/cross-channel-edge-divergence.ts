@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/cross-channel-edge-divergence',
   severity: 'warning',
-  summary: 'A bundle has the same upgrade edges in all its channels, because OLM v1 combines them',
+  summary: 'Reports bundles with different upgrade edges in their channels, which OLM v1 combines',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/default-channel-changed',
   severity: 'error',
   summary:
-    'When the default channel changes, subscriptions without a channel still reach at least the same version',
+    'Reports new default channels in which subscriptions without a channel no longer reach the same version',
   harm: { rank: 9, kind: 'change' },
   reads: ['history'],
   compare(change, report) {

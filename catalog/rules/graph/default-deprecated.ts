@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/default-deprecated',
   severity: 'warning',
-  summary: 'The default channel is not deprecated while another channel is supported',
+  summary: 'Reports deprecated default channels of packages that have a supported channel',
   foresee(world, report) {
     for (const { name, defaultChannel, channels, deprecatedChannels } of checkedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');

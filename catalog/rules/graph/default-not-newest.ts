@@ -11,7 +11,7 @@ import { isUnstable } from '../unstable.ts';
 export const rule: Rule = {
   id: 'graph/default-not-newest',
   severity: 'warning',
-  summary: 'The default channel contains the newest released version of the package',
+  summary: 'Reports default channels without the newest released version of the package',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       const own = ofPackage.channels.get(ofPackage.defaultChannel);

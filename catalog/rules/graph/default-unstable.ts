@@ -6,7 +6,7 @@ import { isUnstable } from '../unstable.ts';
 export const rule: Rule = {
   id: 'graph/default-unstable',
   severity: 'warning',
-  summary: 'The default channel is not an alpha or candidate channel if there is a stable one',
+  summary: 'Reports default channels that are alpha or candidate channels although there is a stable one',
   foresee(world, report) {
     for (const { name, defaultChannel, channels } of checkedPackages(world)) {
       const location = placeOfPackage(world, name, 'defaultChannel');

@@ -8,7 +8,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/deprecated-head',
   severity: 'warning',
-  summary: 'A deprecated bundle has a successor, unless its channel or its package is deprecated with it',
+  summary: 'Reports deprecated bundles without a successor in channels that are not deprecated',
   foresee(world, report) {
     for (const {
       name,

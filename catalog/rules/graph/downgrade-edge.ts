@@ -10,7 +10,7 @@ import type { Report, Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/downgrade-edge',
   severity: 'error',
-  summary: 'No upgrade edge goes from a newer version to an older one',
+  summary: 'Reports upgrade edges from a newer version to an older one',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const channel of ofPackage.channels.values()) {

@@ -11,7 +11,8 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/downgrade-on-platform-upgrade',
   severity: 'error',
-  summary: 'Installed versions are not downgraded when clusters upgrade to the next platform versions',
+  summary:
+    'Reports installed versions that are downgraded when clusters upgrade to the next platform versions',
   reads: ['catalogs', 'history'],
   comparisonTellsNews: true,
   foresee(world, report) {

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'graph/edge-from-absent',
   severity: 'info',
   summary:
-    'Entries replace and skip bundles of the package; an edge from a removed bundle helps clusters that still have it',
+    'Reports upgrade edges from bundles that the package no longer has, which help clusters that still have them',
   fix: 'nothing to do if the edges are for clusters that still have the old bundles',
   foresee(world, report) {
     for (const { name, channels, bundles } of checkedPackages(world)) {

@@ -6,8 +6,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/edge-from-other-channel',
   severity: 'info',
-  summary:
-    'Entries replace and skip entries of the same channel; an edge from another channel helps users who switch',
+  summary: 'Reports upgrade edges from entries of another channel, which help users who switch',
   fix: 'nothing to do if the edges are for users who switch channels',
   foresee(world, report) {
     for (const { name, channels, bundles } of checkedPackages(world)) {

@@ -5,8 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/edge-removed-or-changed',
   severity: 'info',
-  summary:
-    'The upgrade edges of a published entry change only on purpose; other rules report the effect on clusters',
+  summary: 'Reports changed upgrade edges of published entries; other rules report the effect on clusters',
   fix: 'nothing to do if no other finding reports stranded installations',
   compare(change, report) {
     for (const name of change.packages) {

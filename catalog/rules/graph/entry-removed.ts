@@ -7,8 +7,7 @@ import type { Report, Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/entry-removed',
   severity: 'info',
-  summary:
-    'Entries are removed only if upgrade edges still cover them; otherwise other rules report what is stranded',
+  summary: 'Reports removed entries; other rules report what is stranded',
   fix: 'nothing to do as long as upgrade edges cover the installed version',
   reads: ['history'],
   compare(change, report) {

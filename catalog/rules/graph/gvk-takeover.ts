@@ -10,7 +10,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/gvk-takeover',
   severity: 'error',
-  summary: 'Packages on the same cluster do not provide the same kind of object',
+  summary: 'Reports packages on the same cluster that provide the same kind of object',
   foresee(world, report) {
     const checked = new Set(checkedPackages(world).map(({ name }) => name));
     for (const ofPackage of checkedPackages(world)) {

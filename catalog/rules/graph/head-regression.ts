@@ -10,7 +10,7 @@ import type { Details, Report, Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/head-regression',
   severity: 'error',
-  summary: 'The head of a channel never moves to a lower version',
+  summary: 'Reports channels whose head moves to a lower version',
   harm: { rank: 6, kind: 'change' },
   reads: ['history'],
   compare({ before, after, packages }, report) {

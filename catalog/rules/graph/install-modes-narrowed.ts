@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/install-modes-narrowed',
   severity: 'error',
   summary:
-    'An upgrade keeps the install modes of the previous version, because operator groups do not change',
+    'Reports upgrades that drop install modes of the previous version, because operator groups do not change',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {

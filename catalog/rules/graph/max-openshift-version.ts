@@ -8,7 +8,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/max-openshift-version',
   severity: 'error',
-  summary: "A bundle's olm.maxOpenShiftVersion is a single minor version, not below the catalog's",
+  summary:
+    "Reports values of olm.maxOpenShiftVersion that are not a single minor version, or are below the catalog's",
   foresee(world, report) {
     for (const { name, bundles } of checkedPackages(world)) {
       const wrong = [...bundles.values()].flatMap((bundle) => {

@@ -14,7 +14,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/min-kube-version',
   severity: 'error',
-  summary: "A bundle's minKubeVersion is not above the platform's Kubernetes version",
+  summary: "Reports bundles whose minKubeVersion is above the platform's Kubernetes version",
   reads: ['manifests'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'graph/name-taken',
   severity: 'error',
   summary:
-    'No other catalog has a package with the name of a new one (graph.companions, graph.otherCatalogs)',
+    'Reports new packages whose name another catalog has already (graph.companions, graph.otherCatalogs)',
   reads: ['catalogs'],
   compare(change, report) {
     for (const name of change.packages) {

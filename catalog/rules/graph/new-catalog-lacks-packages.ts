@@ -10,7 +10,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/new-catalog-lacks-packages',
   severity: 'warning',
-  summary: 'A new catalog has all packages of the catalog of the previous platform version',
+  summary: 'Reports new catalogs without packages that the catalog of the previous platform version has',
   reads: ['catalogs'],
   compare({ before, after }, report) {
     const { predecessor } = after;

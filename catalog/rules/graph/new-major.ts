@@ -9,7 +9,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/new-major',
   severity: 'info',
-  summary: 'Reviewers are told when a channel gets a new major version',
+  summary: 'Reports channels that get a new major version',
   compare(change, report) {
     for (const name of change.packages) {
       for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {

@@ -10,7 +10,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/newly-unsupported-v1',
   severity: 'error',
-  summary: 'A change does not offer OLM v1 a bundle that OLM v1 cannot install',
+  summary: 'Reports changes that offer OLM v1 a bundle that it cannot install',
   reads: ['history'],
   compare(change, report) {
     const moves = changesUnder(change, 'v1').filter((move) => refusedBundle(change, move) !== undefined);

@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'graph/olmv1-unsupported',
   severity: 'error',
   summary:
-    'OLM v1 can install the head of a channel: it has no dependencies, API services or namespaced install modes only',
+    'Reports channel heads that OLM v1 cannot install: with dependencies, API services or only namespaced install modes',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

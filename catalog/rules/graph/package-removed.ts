@@ -7,8 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/package-removed',
   severity: 'error',
-  summary:
-    'A package that clusters may have installed is deprecated and kept for a while before it is removed',
+  summary: 'Reports removed packages that clusters may have installed',
   harm: { rank: 1, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {

@@ -11,7 +11,7 @@ const VERY_LONG = 25;
 export const rule: Rule = {
   id: 'graph/path-length',
   severity: 'warning',
-  summary: 'No installation needs more than a few upgrades in a row to reach the channel head',
+  summary: 'Reports installations that need many upgrades in a row to reach the channel head',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, channels, bundles } of checkedPackages(world)) {

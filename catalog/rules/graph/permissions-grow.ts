@@ -7,7 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/permissions-grow',
   severity: 'info',
-  summary: 'Reviewers are told which permissions an upgrade adds, because clusters grant them automatically',
+  summary: 'Reports permissions that an upgrade adds, because clusters grant them automatically',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {

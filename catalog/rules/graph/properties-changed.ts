@@ -10,7 +10,7 @@ import { DECISIVE, differs } from './bundle-mutated.ts';
 export const rule: Rule = {
   id: 'graph/properties-changed',
   severity: 'info',
-  summary: 'Reviewers are told when the properties of a published bundle change but its image does not',
+  summary: 'Reports properties of published bundles that change although the image does not',
   reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {

@@ -17,7 +17,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/removed-api',
   severity: 'error',
-  summary: "A bundle has no manifests of APIs that the platform's Kubernetes version removed",
+  summary: "Reports bundles with manifests of APIs that the platform's Kubernetes version removed",
   reads: ['manifests'],
   foresee(world, report) {
     const { platform } = world;

@@ -7,7 +7,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/repeated-gvk',
   severity: 'error',
-  summary: 'A bundle declares each kind that it provides once, otherwise OLM v0 never installs it',
+  summary:
+    'Reports bundles that declare a kind that they provide more than once, which OLM v0 never installs',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const { name, bundles } of checkedPackages(world)) {

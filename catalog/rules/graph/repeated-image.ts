@@ -8,7 +8,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/repeated-image',
   severity: 'error',
-  summary: 'Two versions of a package have different images',
+  summary: 'Reports versions of a package that have the same image',
   reads: ['history'],
   comparisonTellsNews: true,
   check(catalog, report) {

@@ -12,7 +12,7 @@ export const rule: Rule = {
   id: 'graph/semver-order-trap',
   severity: 'error',
   summary:
-    'A successor has a higher version than the bundle it replaces: for OLM v1, 1.0.1-1 is lower than 1.0.1',
+    'Reports successors with a lower version than the bundle that they replace: for OLM v1, 1.0.1-1 is lower than 1.0.1',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -8,7 +8,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-covers-itself',
   severity: 'warning',
-  summary: 'A skipRange ends below the version of its entry',
+  summary: 'Reports skipRanges that do not end below the version of their entry',
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       // A range without an upper end is told by another rule.

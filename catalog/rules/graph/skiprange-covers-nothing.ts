@@ -9,7 +9,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-covers-nothing',
   severity: 'info',
-  summary: 'A skipRange covers at least one published version',
+  summary: 'Reports skipRanges that cover no published version',
   fix: 'use a range that covers published versions, for example ">=1.0.0 <1.1.0"',
   reads: ['history'],
   foresee(world, report) {

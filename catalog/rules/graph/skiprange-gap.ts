@@ -15,7 +15,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-gap',
   severity: 'warning',
-  summary: "No version of the channel lies between an entry's skipRange and what the entry replaces",
+  summary: "Reports versions of a channel between an entry's skipRange and what the entry replaces",
   foresee(world, report) {
     for (const channel of rangedChannels(world)) {
       const stuck = stuckIn(world, channel);

@@ -11,7 +11,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-jumps',
   severity: 'info',
-  summary: 'Reviewers are told when a skipRange skips a version that every upgrade passed through',
+  summary: 'Reports skipRanges that skip a version that every upgrade passed through',
   reads: ['history'],
   compare(change, report) {
     const jumps = (['v0', 'v1'] as const).flatMap((olm) =>

@@ -16,7 +16,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-misses-prerelease',
   severity: 'warning',
-  summary: 'A skipRange that starts at a version also covers the pre-releases of that version',
+  summary: 'Reports skipRanges that start at a version but do not cover its pre-releases',
   reads: ['history'],
   foresee(world, report) {
     for (const ranged of rangedChannels(world)) {

@@ -7,7 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/skiprange-unbounded',
   severity: 'warning',
-  summary: 'A skipRange has an upper bound, otherwise it covers all future versions',
+  summary: 'Reports skipRanges without an upper bound, which cover all future versions',
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
       if (!isOpen(range)) continue;

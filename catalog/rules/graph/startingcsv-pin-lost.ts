@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/startingcsv-pin-lost',
   severity: 'warning',
-  summary: 'Versions that users may have pinned, by startingCSV or an exact version, stay in the catalog',
+  summary: 'Reports removed versions that users may have pinned, by startingCSV or an exact version',
   reads: ['history'],
   compare(change, report) {
     for (const { package: name, channel, installed, before } of removedEntries(change)) {

@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'graph/stranded-published',
   effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v0' },
   severity: 'error',
-  summary: 'Under OLM v0 every bundle ever published in a channel has an upgrade path to its head',
+  summary: 'Reports published bundles without an upgrade path to the head of their channel under OLM v0',
   reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

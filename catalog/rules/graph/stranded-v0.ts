@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'graph/stranded-v0',
   effect: { one: 'has no upgrade path', many: 'have no upgrade path', olm: 'v0' },
   severity: 'error',
-  summary: 'Under OLM v0 every bundle of a channel has an upgrade path to its head',
+  summary: 'Reports bundles without an upgrade path to the head of their channel under OLM v0',
   reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

@@ -13,7 +13,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/strands-dependents',
   severity: 'error',
-  summary: 'Dependencies of other packages stay available under OLM v0',
+  summary: 'Reports changes that make dependencies of other packages unavailable under OLM v0',
   reads: ['catalogs', 'history'],
   compare(change, report) {
     if (!change.after.olm.has('v0')) return;

@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/strands-installed-v0',
   effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v0' },
   severity: 'error',
-  summary: 'A change strands no installation that could reach its channel head under OLM v0',
+  summary: 'Reports changes that strand installations that could reach their channel head under OLM v0',
   harm: { rank: 3, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {

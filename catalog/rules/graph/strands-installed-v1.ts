@@ -12,7 +12,7 @@ export const rule: Rule = {
   id: 'graph/strands-installed-v1',
   effect: { one: 'loses its upgrade path', many: 'lose their upgrade path', olm: 'v1' },
   severity: 'error',
-  summary: 'A change breaks no working installation under OLM v1',
+  summary: 'Reports changes that break working installations under OLM v1',
   harm: { rank: 4, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {

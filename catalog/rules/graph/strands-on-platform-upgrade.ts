@@ -13,7 +13,7 @@ export const rule: Rule = {
   id: 'graph/strands-on-platform-upgrade',
   effect: { one: 'is stranded by a platform upgrade', many: 'are stranded by a platform upgrade' },
   severity: 'error',
-  summary: 'Installed versions have an upgrade path in the catalogs of the next platform versions',
+  summary: 'Reports installed versions without an upgrade path in the catalogs of the next platform versions',
   harm: { rank: 7, kind: 'later' },
   reads: ['catalogs'],
   foresee(world, report) {

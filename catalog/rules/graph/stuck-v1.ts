@@ -11,7 +11,7 @@ export const rule: Rule = {
   id: 'graph/stuck-v1',
   effect: { one: 'has no upgrade path', many: 'have no upgrade path', olm: 'v1' },
   severity: 'error',
-  summary: 'Under OLM v1 every bundle of a channel has an upgrade path to a channel head',
+  summary: 'Reports bundles without an upgrade path to a channel head under OLM v1',
   reads: ['history'],
   comparisonTellsNews: true,
   foresee(world, report) {

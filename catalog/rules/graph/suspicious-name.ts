@@ -7,7 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/suspicious-name',
   severity: 'error',
-  summary: "Channel names are unambiguous, and a bundle's name contains its version",
+  summary: 'Reports ambiguous channel names, and bundle names that do not contain the version',
   foresee(world, report) {
     for (const { name, channels, bundles } of checkedPackages(world)) {
       for (const channel of channels.values()) {

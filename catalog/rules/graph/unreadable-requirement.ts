@@ -17,7 +17,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/unreadable-requirement',
   severity: 'error',
-  summary: 'OLM v0 can parse the requirements of a bundle',
+  summary: 'Reports requirements of bundles that OLM v0 cannot parse',
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -10,7 +10,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/unsatisfied-dependency',
   severity: 'error',
-  summary: 'The dependencies of a bundle are available under OLM v0',
+  summary: 'Reports dependencies of bundles that are not available under OLM v0',
   reads: ['catalogs'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

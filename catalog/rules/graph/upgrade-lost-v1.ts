@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'graph/upgrade-lost-v1',
   effect: { one: 'no longer upgrades', many: 'no longer upgrade', olm: 'v1' },
   severity: 'error',
-  summary: 'A change removes no upgrade that OLM v1 offered',
+  summary: 'Reports changes that remove upgrades that OLM v1 offered',
   harm: { rank: 8, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {

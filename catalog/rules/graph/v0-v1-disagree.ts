@@ -9,7 +9,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/v0-v1-disagree',
   severity: 'warning',
-  summary: 'OLM v0 and OLM v1 upgrade an installation to the same next bundle',
+  summary: 'Reports installations that OLM v0 and OLM v1 upgrade to different bundles',
   foresee(world, report) {
     if (!world.olm.has('v0') || !world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -10,7 +10,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/v1-default-install-surprise',
   severity: 'warning',
-  summary: 'Without a channel, OLM v1 installs the head of the default channel, not a pre-release',
+  summary:
+    'Reports packages of which OLM v1, without a channel, installs a pre-release or not the head of the default channel',
   foresee(world, report) {
     if (!world.olm.has('v1')) return;
     for (const ofPackage of checkedPackages(world)) {

@@ -11,7 +11,7 @@ export const rule: Rule = {
   id: 'image/cache',
   severity: 'warning',
   summary:
-    'The cache of an index image can be built: file names are valid, and a bundle has its CSV metadata once',
+    'Reports what stops the cache of an index image from being built: invalid file names, and several CSV metadata of a bundle',
   check(catalog, report) {
     for (const blob of catalog.blobs.others) checkOther(blob, report);
     checkBundleFiles(catalog, report);

@@ -5,7 +5,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/checked',
   severity: 'error',
-  summary: 'Images have passed the external checks that the policy requires, as signed statements say',
+  summary:
+    'Reports images that have not passed the external checks that the policy requires, as signed statements say',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (lookup.kind !== 'found') continue;

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/digest-missing',
   severity: 'error',
-  summary: 'Every image with a digest exists in its registry',
+  summary: 'Reports images with a digest that does not exist in their registry',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'digest' || lookup.kind !== 'absent') continue;

@@ -5,7 +5,8 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/digest',
   severity: 'info',
-  summary: 'Images are referenced by digest, so that every cluster gets the checked image',
+  summary:
+    'Reports images that are not referenced by digest, so that clusters may get another one than was checked',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'tag' || lookup.kind !== 'found') continue;

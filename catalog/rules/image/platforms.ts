@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'image/platforms',
   severity: 'warning',
   summary:
-    "Related images of a default channel's head support every platform in its labels operatorframework.io/arch.* and os.*",
+    "Reports related images of a default channel's head that lack a platform in its labels operatorframework.io/arch.* and os.*",
   resolved: (references, report) => {
     const { supports } = references;
     if (!supports) return;

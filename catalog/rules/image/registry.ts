@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/registry',
   severity: 'error',
-  summary: 'Images come from registries that the policy allows',
+  summary: 'Reports images from registries that the policy does not allow',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (lookup.kind !== 'not-allowed') continue;

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/signed',
   severity: 'error',
-  summary: 'Images are signed as the policy requires',
+  summary: 'Reports images that are not signed as the policy requires',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (lookup.kind !== 'found' || lookup.unsigned === undefined) continue;

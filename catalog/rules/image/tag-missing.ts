@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/tag-missing',
   severity: 'error',
-  summary: 'Every tag in a bundle or template exists in its registry',
+  summary: 'Reports tags in bundles and templates that do not exist in their registry',
   resolved: (references, report) => {
     for (const { site, lookup } of lookedUp(references)) {
       if (site.reference.kind !== 'tag' || lookup.kind !== 'absent') continue;

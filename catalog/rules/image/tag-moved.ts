@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/tag-moved',
   severity: 'warning',
-  summary: 'Every tag points to the locked digest',
+  summary: 'Reports tags that do not point to the locked digest',
   resolved: (references, report) => {
     const { lock, lookups } = references;
     if (!lock) return;

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'image/unconfirmed-pin',
   severity: 'warning',
   summary:
-    'When a related image changes from a tag to a digest, the lock file or the registry confirms the digest',
+    'Reports related images that change from a tag to a digest that neither the lock file nor the registry confirms',
   reads: ['history', 'registry'],
   compare(change, report) {
     for (const name of change.packages) {

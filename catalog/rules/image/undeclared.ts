@@ -8,7 +8,7 @@ export const rule: Rule = {
   id: 'image/undeclared',
   severity: 'warning',
   summary:
-    'The head of a channel declares the images that it runs in relatedImages, because only those are mirrored',
+    'Reports images that the head of a channel runs but does not declare in relatedImages, so that they are not mirrored',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {

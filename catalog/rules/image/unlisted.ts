@@ -9,7 +9,7 @@ export const rule: Rule = {
   id: 'image/unlisted',
   severity: 'warning',
   summary:
-    'The head of a channel lists the images of its deployments and RELATED_IMAGE_ variables in relatedImages',
+    'Reports images of deployments and RELATED_IMAGE_ variables that the head of a channel does not list in relatedImages',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {

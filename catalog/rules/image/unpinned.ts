@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'image/unpinned',
   severity: 'warning',
   summary:
-    'The head of a channel references its images by digest: tags may move, and mirrors serve images by digest only',
+    'Reports channel heads that reference images by tag: tags may move, and mirrors serve images by digest only',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {

@@ -4,5 +4,5 @@ import type { Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'layout/unmatched',
   severity: 'error',
-  summary: "Every catalog file is in a folder that the policy's layout declares",
+  summary: "Reports catalog files outside of the folders that the policy's layout declares",
 };

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'lifecycle/duplicate',
   severity: 'error',
   summary:
-    "A package has at most one blob with lifecycle metadata: of several, OpenShift's console shows none",
+    "Reports packages with several blobs of lifecycle metadata, of which OpenShift's console shows none",
   check(catalog, report) {
     const first = new Map<string, string>();
     for (const blob of catalog.blobs.others) {

@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'lifecycle/phases',
   severity: 'error',
-  summary: 'The support phases of a version follow each other without gaps, and each ends after it begins',
+  summary: 'Reports support phases with gaps between them, and phases that end before they begin',
   check(catalog, report) {
     for (const blob of lifecycleBlobs(catalog)) {
       for (const { name, index, phases } of lifecycleVersions(blob)) {

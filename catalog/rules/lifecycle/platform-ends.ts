@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'lifecycle/platform-ends',
   severity: 'warning',
   summary:
-    "What a channel offers works on the catalog's platform, and on the next one it works or has an upgrade that does",
+    "Reports channels whose offer does not work on the catalog's platform, or neither works on the next one nor has an upgrade that does",
   reads: ['catalogs'],
   foresee(world, report) {
     const { catalog, platform } = world;

@@ -7,7 +7,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'lifecycle/platform',
   severity: 'error',
-  summary: 'Lifecycle metadata names platforms and versions of them that exist',
+  summary: 'Reports lifecycle metadata that names platforms, or versions of them, that do not exist',
   check(catalog, report) {
     for (const blob of lifecycleBlobs(catalog)) {
       if (schemaDefects(blob).length === 0) checkPlatforms(blob, report);

@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'lifecycle/schema',
   severity: 'error',
-  summary: 'Lifecycle metadata follows its schema',
+  summary: 'Reports lifecycle metadata that does not follow its schema',
   check(catalog, report) {
     for (const blob of lifecycleBlobs(catalog)) {
       for (const { path, what, hint } of schemaDefects(blob)) {

@@ -11,7 +11,7 @@ const SOON = 365;
 export const rule: Rule = {
   id: 'lifecycle/support-ends',
   severity: 'warning',
-  summary: 'What a channel offers is supported, by the lifecycle metadata of its package',
+  summary: 'Reports channels that offer what is not supported, by the lifecycle metadata of the package',
   foresee(world, report) {
     const { catalog, asOf } = world;
     if (asOf === undefined) return;

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'lifecycle/version',
   severity: 'error',
   summary:
-    'Lifecycle metadata is about a package of the catalog, and describes each minor version of it once',
+    'Reports lifecycle metadata of packages that the catalog lacks, and minor versions that are described twice or never',
   check(catalog, report) {
     for (const blob of lifecycleBlobs(catalog)) {
       const about = `lifecycle metadata of package ${quoted(blob.package)}`;

@@ -11,7 +11,7 @@ const SURELY_FITS = LARGEST * 0.6;
 export const rule: Rule = {
   id: 'manifest/size',
   severity: 'error',
-  summary: 'The compressed manifests of a bundle fit in a ConfigMap',
+  summary: 'Reports bundles whose compressed manifests do not fit in a ConfigMap',
   opm: [
     'maximum bundle compressed size with gzip size exceeded: …',
     'nearing maximum bundle compressed size with gzip: …',

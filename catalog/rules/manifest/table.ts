@@ -18,35 +18,35 @@ export const rules: readonly Rule[] = [
   {
     id: 'manifest/csv-missing',
     severity: 'error',
-    summary: 'A bundle contains a ClusterServiceVersion as the first document of a file',
+    summary: 'Reports bundles without a ClusterServiceVersion as the first document of a file',
     opm: ['unable to find a csv in bundle directory DIR', 'no ClusterServiceVersion in bundle'],
     inspect: checkCsvPresent,
   },
   {
     id: 'manifest/duplicate-object',
     severity: 'warning',
-    summary: 'No two manifests define the same object',
+    summary: 'Reports manifests that define the same object',
     fix: 'keep one of the two, or give them different names',
     inspect: checkObjectsOnce,
   },
   {
     id: 'manifest/folders',
     severity: 'error',
-    summary: 'A bundle has files in manifests/ and in metadata/',
+    summary: 'Reports bundles without files in manifests/ or metadata/',
     opm: ['Unable to locate manifests directory', 'The directory DIR contains no yaml files'],
     inspect: checkFolders,
   },
   {
     id: 'manifest/hidden-file',
     severity: 'error',
-    summary: 'The folder manifests/ contains no hidden files',
+    summary: 'Reports hidden files in the folder manifests/',
     opm: ['bundle manifests dir has hidden file: PATH'],
     inspect: checkHiddenFiles,
   },
   {
     id: 'manifest/kind',
     severity: 'error',
-    summary: 'OLM can install the kinds of all manifests',
+    summary: 'Reports manifests of kinds that OLM cannot install',
     opm: [
       'K is not supported type for registryV1 bundle: F',
       'unsupported media type registry+v1 for bundle object',
@@ -57,13 +57,13 @@ export const rules: readonly Rule[] = [
   {
     id: 'manifest/lost-document',
     severity: 'warning',
-    summary: 'A file in manifests/ contains one document, because only OLM v1 reads more',
+    summary: 'Reports files in manifests/ with several documents, which only OLM v1 reads',
     inspect: checkLostDocuments,
   },
   {
     id: 'manifest/metadata-type',
     severity: 'error',
-    summary: 'The metadata of manifests has the types that Kubernetes reads',
+    summary: 'Reports metadata of manifests with types that Kubernetes does not read',
     fix: 'write labels and annotations as strings',
     opm: ['json: cannot unmarshal … into Go struct field ObjectMeta.metadata.…'],
     inspect: checkMetadataTypes,
@@ -71,7 +71,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'manifest/metadata',
     severity: 'error',
-    summary: 'Manifests have valid metadata, and no namespace',
+    summary: 'Reports manifests with invalid metadata, or with a namespace',
     fix: 'write metadata that Kubernetes accepts, without a namespace',
     opm: ['error validating object metadata: …'],
     inspect: checkMetadata,
@@ -79,15 +79,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'manifest/mixed-documents',
     severity: 'error',
-    summary: 'The files of the ClusterServiceVersion and of CRDs can be read by operator-sdk',
+    summary: 'Reports files of the ClusterServiceVersion or of CRDs that operator-sdk cannot read',
     opm: ['error loading objs in directory: unable to parse CSV FILE: …', 'unable to parse CRD FILE: …'],
     inspect: checkMixedDocuments,
   },
   {
     id: 'manifest/network-policy',
     severity: 'info',
-    summary:
-      'A bundle with a NetworkPolicy is accepted where it is released: operator-pipelines refuses such bundles since August 2025',
+    summary: 'Reports bundles with a NetworkPolicy, which operator-pipelines refuses since August 2025',
     fix: 'ask whoever releases the bundle, or create the NetworkPolicy from the operator',
     inspect({ allObjects }, report) {
       for (const { kind, name, document, group } of allObjects) {
@@ -102,21 +101,21 @@ export const rules: readonly Rule[] = [
   {
     id: 'manifest/several-csvs',
     severity: 'error',
-    summary: 'A bundle contains one ClusterServiceVersion',
+    summary: 'Reports bundles with several ClusterServiceVersions',
     opm: ['invalid bundle: contains multiple CSVs'],
     inspect: checkSingleCsv,
   },
   {
     id: 'manifest/subfolder',
     severity: 'error',
-    summary: 'The folder manifests/ contains only files',
+    summary: 'Reports folders in the folder manifests/',
     opm: ['bundle manifests dir contains directory: PATH'],
     inspect: checkSubfolders,
   },
   {
     id: 'manifest/unreadable',
     severity: 'error',
-    summary: 'Every file of manifests/ is a Kubernetes object in YAML or JSON',
+    summary: 'Reports files of manifests/ that are not a Kubernetes object in YAML or JSON',
     fix: 'correct the file, or move it out of manifests/',
     opm: ['unable to decode object: …'],
     inspect: checkReadable,

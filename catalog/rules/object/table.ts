@@ -11,7 +11,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'object/disruption-budget',
     severity: 'error',
-    summary: 'A pod disruption budget lets nodes be drained',
+    summary: 'Reports pod disruption budgets that keep nodes from being drained',
     fix: 'maxUnavailable: 1',
     opm: ['maxUnavailable field cannot be set to 0 or 0%', 'minAvailable field cannot be set to 100%'],
     inspect: checkDisruptionBudgets,
@@ -19,7 +19,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'object/disruption-rights',
     severity: 'warning',
-    summary: 'Roles do not change pod disruption budgets',
+    summary: 'Reports roles that change pod disruption budgets',
     fix: 'remove create, update and patch on poddisruptionbudgets from the role',
     opm: [
       'RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability',
@@ -29,7 +29,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'object/priority-class',
     severity: 'error',
-    summary: 'A priority class is not the default of the cluster',
+    summary: 'Reports priority classes that are the default of the cluster',
     fix: 'globalDefault: false',
     opm: ['globalDefault field cannot be set to true'],
     inspect: checkPriorityClasses,
@@ -37,7 +37,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'object/scc-rights',
     severity: 'error',
-    summary: 'Roles do not change the default security context constraints',
+    summary: 'Reports roles that change the default security context constraints',
     fix: 'create your own security context constraints instead of changing the default ones',
     opm: [
       'RBAC includes permission to modify default securitycontextconstraints, which could impact cluster stability',
@@ -47,7 +47,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'object/type',
     severity: 'error',
-    summary: 'The fields of PodDisruptionBudgets, PriorityClasses and roles have the right types',
+    summary: 'Reports fields of PodDisruptionBudgets, PriorityClasses and roles with the wrong type',
     fix: 'correct the field',
     opm: ['error unmarshaling poddisruptionbudget'],
     inspect: checkObjectTypes,

@@ -12,7 +12,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/annotations-file',
     severity: 'info',
-    summary: 'OLM v1 reads the annotations from metadata/annotations.yaml',
+    summary: 'Reports annotations outside of metadata/annotations.yaml, which OLM v1 does not read',
     fix: 'name the file metadata/annotations.yaml',
     opm: ['open metadata/annotations.yaml: no such file or directory'],
     inspect: checkAnnotationsFile,
@@ -20,7 +20,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/api-service',
     severity: 'info',
-    summary: 'OLM v1 can install the bundle: it owns no API services',
+    summary: 'Reports bundles that own API services, which OLM v1 cannot install',
     fix: 'serve the API with CRDs',
     opm: ['unsupported bundle: apiServiceDefintions are not supported'],
     inspect: checkApiServices,
@@ -28,7 +28,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/dependency',
     severity: 'info',
-    summary: 'OLM v1 can install the bundle: it has no dependencies',
+    summary: 'Reports bundles with dependencies, which OLM v1 cannot install',
     fix: 'explain in the description what users must install first',
     opm: ['bundle "B" has a dependency declared via property "T" which is currently not supported'],
     inspect: checkDependencySupport,
@@ -36,7 +36,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/deployment-name',
     severity: 'warning',
-    summary: 'Deployments have different names, which are DNS names',
+    summary: 'Reports deployments with the same name, or with a name that is not a DNS name',
     fix: 'name: etcd-operator, each deployment once',
     opm: [
       "cluster service version contains duplicate strategy deployment spec 'D'",
@@ -47,7 +47,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/install-mode',
     severity: 'info',
-    summary: 'OLM v1 can install the bundle: it supports AllNamespaces',
+    summary: 'Reports bundles that do not support AllNamespaces, which OLM v1 cannot install',
     fix: 'support AllNamespaces',
     opm: ['unsupported bundle: bundle does not support AllNamespaces install mode'],
     inspect: checkInstallModeSupport,
@@ -55,7 +55,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'olmv1/webhooks',
     severity: 'info',
-    summary: 'OLM v1 can install the bundle: webhooks need OLM v1 1.4',
+    summary: 'Reports bundles with webhooks, which OLM v1 installs from 1.4 on',
     fix: 'nothing to do for OpenShift 4.20 and later; remove the webhooks for earlier versions',
     opm: ['unsupported bundle: webhookDefinitions are not supported'],
     inspect: checkWebhookSupport,

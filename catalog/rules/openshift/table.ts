@@ -11,7 +11,8 @@ export const rules: readonly Rule[] = [
   {
     id: 'openshift/max-version-needed',
     severity: 'error',
-    summary: 'A bundle with removed APIs keeps clusters on an OpenShift version that still has them',
+    summary:
+      'Reports bundles with removed APIs that do not keep clusters on an OpenShift version that still has them',
     opm: [
       'csv.Annotations not specified olm.maxOpenShiftVersion for an OCP version < 4.9. …',
       'olm.maxOpenShiftVersion csv.Annotations not specified with an OCP version lower than 4.9. …',
@@ -21,7 +22,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'openshift/max-version',
     severity: 'error',
-    summary: 'The property olm.maxOpenShiftVersion is an OpenShift minor version',
+    summary: 'Reports values of olm.maxOpenShiftVersion that are not an OpenShift minor version',
     fix: '"value": "4.16"',
     opm: [
       'csv.Annotations.olm.properties has an invalid value. …',
@@ -32,14 +33,15 @@ export const rules: readonly Rule[] = [
   {
     id: 'openshift/scc',
     severity: 'info',
-    summary: 'Reviewers are told when a bundle needs OpenShift security context constraints',
+    summary: 'Reports bundles that need OpenShift security context constraints',
     opm: ['securityConstraint: N'],
     inspect: checkScc,
   },
   {
     id: 'openshift/versions-label',
     severity: 'error',
-    summary: 'A bundle with APIs that OpenShift 4.9 removed is labelled for earlier versions',
+    summary:
+      'Reports bundles with APIs that OpenShift 4.9 removed that are not labelled for earlier versions',
     opm: [
       'invalid syntax (L) for (com.redhat.openshift.versions)',
       'unable to get the range informed on com.redhat.openshift.versions',
@@ -49,7 +51,8 @@ export const rules: readonly Rule[] = [
   {
     id: 'openshift/versions-range',
     severity: 'error',
-    summary: 'The OpenShift versions of a bundle are a valid range that agrees with olm.maxOpenShiftVersion',
+    summary:
+      'Reports OpenShift versions of a bundle that are not a valid range, or disagree with olm.maxOpenShiftVersion',
     opm: [
       'unable to parse the version: malformed range: R',
       'unable to parse the value (V) on (R): …',

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/default-channel',
   severity: 'error',
-  summary: 'A package names one of its channels as the default',
+  summary: 'Reports packages that do not name one of their channels as the default',
   opm: ['default channel must be set', 'invalid channel "c": channel must contain at least one bundle'],
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {

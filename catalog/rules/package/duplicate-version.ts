@@ -5,7 +5,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/duplicate-version',
   severity: 'error',
-  summary: 'No two bundles of a package have the same version',
+  summary: 'Reports bundles of a package that have the same version',
   opm: ['duplicate versions found in bundles: [{1.0.0: [a, b]}]'],
   check(catalog, report) {
     for (const { name, bundles } of catalog.packages.values()) {

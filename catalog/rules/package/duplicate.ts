@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/duplicate',
   severity: 'error',
-  summary: 'A package is defined once in a catalog',
+  summary: 'Reports packages that are defined more than once in a catalog',
   opm: ['duplicate package "p"'],
   check(catalog, report) {
     for (const blob of catalog.blobs.packages) {

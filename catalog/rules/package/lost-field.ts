@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/lost-field',
   severity: 'warning',
-  summary: "A change keeps a package's icon and description",
+  summary: "Reports changes that drop a package's icon or description",
   compare({ before, after, packages }, report) {
     for (const name of packages) {
       const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name)?.blob);

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'package/name',
   severity: 'error',
   summary:
-    'A package has a name that is a DNS label: lower-case letters, digits and dashes, at most 63 characters',
+    'Reports package names that are not a DNS label: lower-case letters, digits and dashes, at most 63 characters',
   opm: ['config contains package with no name', 'invalid package name "p": […]'],
   check(catalog, report) {
     for (const blob of catalog.blobs.packages) {

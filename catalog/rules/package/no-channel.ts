@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/no-channel',
   severity: 'error',
-  summary: 'A package has at least one channel',
+  summary: 'Reports packages without a channel',
   opm: ['package must contain at least one channel'],
   check(catalog, report) {
     for (const { name, blob, channels } of catalog.packages.values()) {

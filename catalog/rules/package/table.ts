@@ -4,6 +4,6 @@ export const rules: readonly Rule[] = [
   {
     id: 'package/update-graph',
     severity: 'error',
-    summary: 'The upgrade graph of a package that is built from bundle directories is valid',
+    summary: 'Reports packages that are built from bundle directories to an invalid upgrade graph',
   },
 ];

@@ -4,7 +4,7 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'package/unknown',
   severity: 'error',
-  summary: 'Channels, bundles and deprecations belong to a package of the catalog',
+  summary: 'Reports channels, bundles and deprecations of packages that the catalog lacks',
   opm: [
     'unknown package "p" for channel "c"',
     'unknown package "p" for bundle "b"',

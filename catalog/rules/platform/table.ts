@@ -11,7 +11,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'platform/affinity',
     severity: 'info',
-    summary: 'The node affinity of a deployment allows exactly the platforms of its images',
+    summary: 'Reports deployments whose node affinity allows other platforms than those of their images',
     opm: [
       `check if the CSV has a missing or invalid node affinity configuration for the image: I. …`,
       `the CSV includes A in the node affinity configuration for the image: I, but …`,
@@ -22,7 +22,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'platform/alike',
     severity: 'warning',
-    summary: 'Other images of a bundle support the same platforms as the operator',
+    summary: 'Reports images of a bundle that support other platforms than the operator',
     fix: 'build the image for the same platforms as the operator',
     opm: [`check if the image I should not support A. …`],
     inspect: checkPlatformsAlike,
@@ -30,7 +30,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'platform/label',
     severity: 'warning',
-    summary: "The labels of a ClusterServiceVersion list every platform of the operator's image",
+    summary: "Reports platforms of the operator's image that the labels of the ClusterServiceVersion lack",
     opm: [
       `check if the CSV is missing the label (operatorframework.io/arch.<value>) for the Arch(s): …`,
       `check if the CSV is missing the label (operatorframework.io/os.<value>) for the OS(s): …`,
@@ -40,7 +40,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'platform/unknown',
     severity: 'warning',
-    summary: "The platforms of a bundle's images are known",
+    summary: 'Reports images of bundles whose platforms are unknown',
     fix: 'allow Portolan to contact the registry, or declare the platforms with labels operatorframework.io/arch.…',
     opm: [`unable to inspect the image (I) : …`],
     inspect: checkInspected,
@@ -48,7 +48,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'platform/unsupported',
     severity: 'error',
-    summary: "Every image of a bundle supports the platforms in the ClusterServiceVersion's labels",
+    summary: "Reports images of a bundle that lack a platform in the ClusterServiceVersion's labels",
     opm: [`not all images specified are providing the support described via the CSV labels. …`],
     inspect: checkPlatformsSupported,
   },

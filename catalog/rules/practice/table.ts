@@ -12,7 +12,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'practice/channel-name',
     severity: 'warning',
-    summary: 'Channels are named candidate, fast or stable',
+    summary: 'Reports channels that are not named candidate, fast or stable',
     fix: 'name the channel stable, fast or candidate, for example stable-v1',
     opm: ['channel(s) [C] are not following the recommended naming convention: …'],
     inspect: checkChannelNames,
@@ -20,7 +20,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'practice/crd-description',
     severity: 'warning',
-    summary: 'Owned and required CRDs have a description',
+    summary: 'Reports owned and required CRDs without a description',
     fix: 'description: <what an object of this kind is>',
     opm: ['owned CRD "N" has an empty description'],
     inspect: checkCrdDescriptions,
@@ -28,14 +28,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'practice/creates-crds',
     severity: 'warning',
-    summary: 'An operator does not create CRDs',
+    summary: 'Reports operators that may create CRDs',
     opm: ['CSV contains permissions to create CRD. …'],
     inspect: checkCreatesCrds,
   },
   {
     id: 'practice/csv-name',
     severity: 'warning',
-    summary: 'A ClusterServiceVersion is named <operator>.v<version>',
+    summary: 'Reports ClusterServiceVersions that are not named <operator>.v<version>',
     opm: [
       'csv.metadata.Name N is not following the versioning convention …',
       'csv.metadata.Name N is not following the recommended naming convention: …',
@@ -45,7 +45,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'practice/deployment',
     severity: 'error',
-    summary: 'An operator has a deployment',
+    summary: 'Reports operators without a deployment',
     fix: 'add a deployment to spec.install.spec.deployments',
     opm: ['unable to find a deployment to install in the CSV'],
     inspect: checkDeployments,
@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'practice/resource-requests',
     severity: 'warning',
-    summary: 'Containers request CPU and memory',
+    summary: 'Reports containers that do not request CPU or memory',
     opm: ['unable to find the resource requests for the container: (C). …'],
     inspect: checkResourceRequests,
   },

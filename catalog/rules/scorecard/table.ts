@@ -10,7 +10,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'scorecard/example-field',
     severity: 'error',
-    summary: 'Examples have only fields of the schema',
+    summary: 'Reports fields of examples that the schema lacks',
     fix: 'remove the field from the example, or add it to the schema',
     opm: ['Add CRD validation for spec field `F` in K/V'],
     inspect: checkExampleFields,
@@ -18,14 +18,14 @@ export const rules: readonly Rule[] = [
   {
     id: 'scorecard/resources',
     severity: 'error',
-    summary: 'Owned CRDs list the resources that the operator creates for them',
+    summary: 'Reports owned CRDs that do not list the resources that the operator creates for them',
     opm: ['Owned CRDs do not have resources specified'],
     inspect: checkOwnedResources,
   },
   {
     id: 'scorecard/spec-descriptor',
     severity: 'error',
-    summary: 'Examples have a spec, and each of its fields has a descriptor',
+    summary: 'Reports examples without a spec, and their fields without a descriptor',
     fix: 'specDescriptors: [{path: size, description: …}]',
     opm: ['F does not have a spec descriptor'],
     inspect: checkSpecDescriptors,
@@ -33,7 +33,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'scorecard/status-descriptor',
     severity: 'error',
-    summary: 'Owned CRDs whose examples have a status have status descriptors',
+    summary: 'Reports owned CRDs without status descriptors although their examples have a status',
     fix: 'statusDescriptors: [{path: ready, description: …}]',
     opm: ['C does not have a status descriptor'],
     inspect: checkStatusDescriptors,

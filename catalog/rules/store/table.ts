@@ -6,7 +6,7 @@ export const rules: readonly Rule[] = [
     id: 'store/required-field',
     severity: 'error',
     summary:
-      'A ClusterServiceVersion has the fields that OperatorHub requires, as operator-pipelines checks them',
+      'Reports ClusterServiceVersions without a field that OperatorHub requires, as operator-pipelines checks it',
     fix: 'add the field',
     inspect: checkRequiredForStore,
   },

@@ -13,7 +13,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/conversion-owned',
     severity: 'error',
-    summary: 'A conversion webhook names owned CRDs that prune unknown fields',
+    summary: 'Reports conversion webhooks of CRDs that are not owned or do not prune unknown fields',
     fix: 'list in conversionCRDs only CRDs that the ClusterServiceVersion owns, with preserveUnknownFields: false',
     opm: [
       "conversion webhook 'W' references custom resource definition 'C' not owned bundle",
@@ -24,7 +24,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/conversion-twice',
     severity: 'warning',
-    summary: 'A CRD has one conversion webhook',
+    summary: 'Reports CRDs with several conversion webhooks',
     fix: 'list the CRD in one webhook only',
     opm: ["conversion webhooks [V,W] reference same custom resource definition 'C'"],
     inspect: checkConversionOnce,
@@ -32,7 +32,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/deployment',
     severity: 'error',
-    summary: 'A webhook names a deployment of the ClusterServiceVersion',
+    summary: 'Reports webhooks that name no deployment of the ClusterServiceVersion',
     fix: 'set deploymentName to the name of a deployment in spec.install.spec.deployments',
     opm: ["webhook of type 'T' with name 'W' references non-existent deployment 'D'"],
     inspect: checkWebhookDeployment,
@@ -40,7 +40,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/duplicate',
     severity: 'error',
-    summary: 'No two webhooks have the same name',
+    summary: 'Reports webhooks with the same name',
     fix: 'give each webhook a different generateName',
     opm: ["duplicate webhook 'W' of type 'T'", 'CSV contains repeated WebhookDescription name'],
     inspect: checkWebhookNamesOnce,
@@ -48,7 +48,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/name',
     severity: 'warning',
-    summary: 'A webhook has a DNS name',
+    summary: 'Reports webhooks without a DNS name',
     fix: 'generateName: vetcd.etcd.io',
     opm: ["webhook of type 'T' has invalid name 'W': …"],
     inspect: checkWebhookName,
@@ -56,7 +56,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/rules',
     severity: 'error',
-    summary: 'A webhook does not apply to all API groups, nor to those of OLM and webhooks',
+    summary: 'Reports webhooks that apply to all API groups, or to those of OLM and webhooks',
     fix: 'set apiGroups to the groups of your own kinds',
     opm: ['webhook "W" contains forbidden rule: …', 'webhook rules cannot include the OLM group'],
     inspect: checkWebhookRules,
@@ -64,7 +64,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'webhook/type',
     severity: 'error',
-    summary: 'A webhook has a type that OLM knows',
+    summary: 'Reports webhooks with a type that OLM does not know',
     fix: 'type: ValidatingAdmissionWebhook',
     inspect: checkWebhookType,
   },
