@@ -2,7 +2,7 @@
 
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
-import { decodeBase64 } from '../go/base64.ts';
+import { textWith } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
 import { type Crd, readCrd } from './crd.ts';
 
@@ -47,8 +47,8 @@ function crdIn(data: string): Crd | undefined {
 
 /** The JSON in a property; what is not JSON is reported where catalogs are read. */
 function jsonIn(data: string): unknown {
-  const text = new TextDecoder().decode(decodeBase64(data));
-  if (!text.includes('CustomResourceDefinition')) return undefined;
+  const text = textWith('CustomResourceDefinition', data);
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -27,6 +27,23 @@ export function decodeBase64(text: string): Uint8Array {
   return bytes.subarray(0, length);
 }
 
+/** The text in base64, if it has a word of ASCII letters: what lacks it is not decoded to text. */
+export function textWith(word: string, base64: string): string | undefined {
+  const bytes = latin1Of(base64);
+  if (bytes !== undefined && !bytes.includes(word)) return undefined;
+  const text = new TextDecoder().decode(decodeBase64(base64));
+  return text.includes(word) ? text : undefined;
+}
+
+/** A character for each byte; undefined for what only the tolerant decoder takes. */
+function latin1Of(base64: string): string | undefined {
+  try {
+    return atob(base64);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The same bytes as an encoder would write them: no line breaks, no stray bits. */
 export function normalBase64(text: string): string {
   const digits = text.replaceAll(/[\r\n]/g, '');

@@ -82,6 +82,16 @@ export function imagesOf(blobs: Blobs): CatalogImages {
   return { ...collector.images(), findings: [] };
 }
 
+const known = new WeakMap<object, readonly string[] | 'no CSV'>();
+
+/** Images that the deployments of a bundle run; undefined where the catalog does not hold its ClusterServiceVersion. */
+function runningImages(bundle: Bundle): readonly string[] | undefined {
+  const csv = known.has(bundle.value) ? undefined : csvOf(bundle);
+  const found = known.get(bundle.value) ?? (csv ? usedImages(csv).map(({ image }) => image) : 'no CSV');
+  known.set(bundle.value, found);
+  return found === 'no CSV' ? undefined : found;
+}
+
 class Collector {
   readonly #bundles: BundleImages[] = [];
   readonly #others = new Set<string>();
@@ -108,16 +118,14 @@ class Collector {
       else this.#empty.push(bundle.document.locate(['relatedImages', i]));
     }
     // What the installed operator runs is pulled, whether relatedImages lists it or not.
-    const csv = csvOf(bundle);
-    for (const { image } of csv ? usedImages(csv) : []) {
-      references.add(this.#reference(image, bundle, ['relatedImages']));
-    }
+    const running = runningImages(bundle);
+    for (const image of running ?? []) references.add(this.#reference(image, bundle, ['relatedImages']));
     this.#bundles.push({
       package: this.#own(bundle.package),
       name: this.#own(bundle.name),
       image: this.#own(bundle.image),
       references: [...references],
-      hasDeployments: csv !== undefined,
+      hasDeployments: running !== undefined,
       location: { file: bundle.document.file, line: bundle.document.line, column: 1 },
     });
   }

@@ -1,7 +1,7 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
 
 import type { Bundle } from '../fbc/model.ts';
-import { decodeBase64 } from '../go/base64.ts';
+import { textWith } from '../go/base64.ts';
 import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
@@ -16,10 +16,9 @@ const CSV_KIND = 'ClusterServiceVersion';
 export function csvOf({ properties }: Bundle): Fields | undefined {
   for (const { type, value } of properties) {
     if (type !== 'olm.bundle.object' || !isObject(value) || typeof value['data'] !== 'string') continue;
-    const text = new TextDecoder().decode(decodeBase64(value['data']));
     // Few manifests name the kind at all; only those are parsed.
-    if (!text.includes(CSV_KIND)) continue;
-    const manifest = parsed(text);
+    const text = textWith(CSV_KIND, value['data']);
+    const manifest = text === undefined ? undefined : parsed(text);
     if (isObject(manifest) && manifest['kind'] === CSV_KIND) return manifest;
   }
   return undefined;

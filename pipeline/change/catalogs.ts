@@ -205,7 +205,17 @@ function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
   }
   const { packages: own, channels, bundles, deprecations, others } = packages.get(name) ?? emptyContent();
   const blobs: readonly Blob[] = [...own, ...channels, ...bundles, ...deprecations, ...others];
-  return digestOf(blobs.map(({ value }) => JSON.stringify(value)));
+  return digestOf(blobs.map(blobDigest));
+}
+
+const digests = new WeakMap<object, string>();
+
+/** Of all that a blob says. Most blobs of a file are in many of its versions: each is read once. */
+function blobDigest(blob: Blob): string {
+  const digest =
+    digests.get(blob.value) ?? createHash('sha256').update(JSON.stringify(blob.value)).digest('hex');
+  digests.set(blob.value, digest);
+  return digest;
 }
 
 /** Empty for nothing. */
