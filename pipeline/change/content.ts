@@ -39,7 +39,7 @@ export interface KeptFiles {
 }
 
 /** Most bytes of files, and most characters of documents, that stay parsed. */
-const KEPT_BYTES = 16 * 1024 * 1024;
+const KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Room for the contents of files. */
 export function keptFiles(): KeptFiles {

@@ -31,7 +31,7 @@ export async function unsafePaths(objects: ObjectReader, input: SafetyInput): Pr
       ...modeFindings(change, policy.layout),
       ...nameFindings(change.path, places.get(change.path), policy.layout),
     ]),
-    ...(await collisionFindings(objects, merged, added)),
+    ...(await collisionFindings(objects, { root: merged, added, layout: policy.layout })),
     ...(await sizeFindings(objects, kept, policy.limits)),
   ];
 }
@@ -101,20 +101,23 @@ function edgeDefect(path: string, layout: Layout): string | undefined {
   const plain = names.map((name) => name.replace(/^[- ]+/, '').replace(/[ .]+$/, ''));
   if (plain.join('/') === path) return undefined;
   const paths = [path, plain.join('/')];
-  if (
-    !paths.some(
-      (one) => layout.governs(one) || /^(?:\.github|CODEOWNERS|docs\/CODEOWNERS)(?:\/|$)/i.test(one),
-    )
-  )
-    return undefined;
+  if (!paths.some((one) => matters(one, layout))) return undefined;
   return 'a name starts with a dash or a space, or ends with a space or a dot';
 }
 
-/** Added paths that are one with others where upper and lower case are not told apart. */
+/** Whether a path is of catalogs or of the gate, in any case of letters. */
+function matters(path: string, layout: Layout): boolean {
+  return layout.governs(path) || /^(?:\.github|CODEOWNERS|docs\/CODEOWNERS)(?:\/|$)/i.test(path);
+}
+
+/** Added paths that are one with others, of catalogs or of the gate, where upper and lower case are not told apart. */
 async function collisionFindings(
   objects: ObjectReader,
-  root: string,
-  added: readonly string[],
+  {
+    root,
+    added,
+    layout,
+  }: { readonly root: string; readonly added: readonly string[]; readonly layout: Layout },
 ): Promise<Finding[]> {
   const folded = new Map<string, Promise<ReadonlyMap<string, string>>>();
   const found = new Map<string, Finding>();
@@ -126,6 +129,8 @@ async function collisionFindings(
       folded.set(folder, sharing);
       const other = (await sharing).get(name);
       if (other === undefined) continue;
+      const twin = [...names.slice(0, i), other, ...names.slice(i + 1)].join('/');
+      if (!matters(path, layout) && !matters(twin, layout)) continue;
       const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} are the same file on some systems`;
       const pair = JSON.stringify([folder, ...[name, other].sort()]);
       if (!found.has(pair)) found.set(pair, unsafe('path/collision', message, path, 'rename one of them'));

@@ -485,7 +485,7 @@ describe('what a tree may hold', () => {
     for (const path of [
       'catalogs/v4.20/etcd/Catalog.yaml',
       'CATALOGS/x',
-      'readme.md',
+      '.GitHub/x',
       'catalogs/v4.20/etcd/CATALOG.YAML',
     ]) {
       const { change } = await judge({ author: 'alice', head: { [path]: catalogOf('etcd', []) } });
@@ -494,10 +494,12 @@ describe('what a tree may hold', () => {
         expect.arrayContaining(['path/collision']),
       ]);
     }
-    const accents = { 'docs/e\u0301': 'x', 'docs/\u00e9': 'y' };
+    const accents = { 'catalogs/e\u0301': 'x', 'catalogs/\u00e9': 'y' };
     expect((await judge({ author: 'alice', head: accents })).change.unsafe.map(({ rule }) => rule)).toEqual([
       'path/collision',
     ]);
+    const beside = { 'readme.md': 'x', 'docs/e\u0301': 'x', 'docs/\u00e9': 'y' };
+    expect((await judge({ author: 'alice', head: beside })).change.unsafe).toEqual([]);
   });
 
   test('20: files beyond the limit, bombs and text that cannot be read', async () => {

@@ -128,7 +128,9 @@ function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Differe
     case 'same':
   }
   const [before, after] = [old, bundle].map(({ version }) => version && formatVersion(version));
-  if (before !== after) return { text: `version ${after} instead of ${before}`, path: ['properties'] };
+  // Without a version opm serves no catalog that has it: it was never installed.
+  if (before !== after && before !== undefined)
+    return { text: `version ${after ?? 'none'} instead of ${before}`, path: ['properties'] };
   const types = [...DECISIVE].filter((type) => differs(old.properties, bundle.properties, type));
   return types.length > 0
     ? { text: `properties ${types.join(', ')}`, path: ['properties'], severity: 'warning' }

@@ -140,7 +140,12 @@ function refusedFor(given: AuthorityFacts): string | undefined {
   if (includes(peopleOf(policy.owners.blocked, given), author))
     return `@${author.login} is blocked by the policy`;
   const gate = change.areas.some(({ area }) => area === 'gate');
-  if (gate && (change.areas.length > 1 || change.packages.size > 0) && !isOfOwnersAlone(change)) {
+  if (
+    gate &&
+    (change.areas.length > 1 || change.packages.size > 0) &&
+    !isOfOwnersAlone(change) &&
+    !isBesideCatalogs(change)
+  ) {
     return "policy changes need their own pull request: move Portolan's policy and workflows, CODEOWNERS and OWNERS_ALIASES to a separate one";
   }
   return undefined;
@@ -151,6 +156,18 @@ function isOfOwnersAlone({ areas, packages }: AuthorityFacts['change']): boolean
   return packages.size === 0 && areas.every(({ paths }) => paths.every((path) => PROW_OWNERS.test(path)));
 }
 
+/** Whether a change has CODEOWNERS and files outside of catalogs: admins are asked for both. */
+function isBesideCatalogs({ areas, packages }: AuthorityFacts['change']): boolean {
+  return (
+    packages.size === 0 &&
+    areas.every(({ area, paths }) =>
+      area === 'gate' ? paths.every((path) => CODE_OWNERS.test(path)) : BESIDE.has(area),
+    )
+  );
+}
+
+const BESIDE: ReadonlySet<AreaChange['area']> = new Set(['repository', 'root', 'unknown']);
+const CODE_OWNERS = /(?:^|\/)CODEOWNERS$/;
 const PROW_OWNERS = /(?:^|\/)OWNERS$|^OWNERS_ALIASES$/;
 
 interface Decided {

@@ -124,6 +124,21 @@ describe('the table', () => {
     });
   });
 
+  test('CODEOWNERS may come with files outside of catalogs: two admins approve, and no package comes with them', async () => {
+    const head = { '.github/CODEOWNERS': '* @bob\n', 'README.md': 'x', '.github/workflows/x.yml': 'x' };
+    expect(await decide({ head, author: 'bob', approvals: ['amy'] })).toMatchObject({
+      authority: 'needs',
+      needs: [{ who: 'admin', count: 1, from: ['alice'] }],
+    });
+    expect(await decide({ head, author: 'bob', approvals: ['amy', 'alice'] })).toMatchObject({
+      authority: 'allow',
+    });
+    for (const more of [ADD, GATE, { 'catalogs/v5/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) }])
+      expect(
+        await decide({ head: { ...head, ...more }, author: 'bob', approvals: ['amy', 'alice'] }),
+      ).toMatchObject({ authority: 'deny' });
+  });
+
   test.each<[string, Files]>([
     ['root', { 'README.md': 'x' }],
     ['unknown', { 'docs/x': 'x' }],
