@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { presetsMarkdown } from './presets-page.mjs';
 import { writeRuleLists } from './rule-lists.mjs';
 import { rulesMarkdown } from './rules-page.mjs';
 
@@ -14,7 +15,13 @@ const stale = [];
 writeRuleLists();
 const { RULES } = await loaded('catalog/rules/index.ts');
 const { exampleOf } = await loaded('test/fakes/rule-example.ts');
-output('docs/rules.md', await rulesMarkdown(RULES, exampleOf));
+const { PRESETS, rulesOf } = await loaded('pipeline/policy/presets/presets.ts');
+const presetsOf = (id) =>
+  Object.values(PRESETS)
+    .filter(({ rows }) => rows.some((row) => rulesOf(row).has(id)))
+    .map(({ name }) => name);
+output('docs/rules.md', await rulesMarkdown(RULES, exampleOf, presetsOf));
+output('docs/presets.md', presetsMarkdown(PRESETS, rulesOf));
 output('pipeline/report/page/script.ts', await pageScript());
 await installTexts();
 output('pipeline/policy/setup/workflows.ts', workflows());

@@ -157,11 +157,16 @@ const TOOLS: Readonly<Record<View, Tool>> = {
   },
 };
 
+/** Whether a tool sees the defects of a rule. */
+export function seesRule(view: View, id: string): boolean {
+  return !matches(TOOLS[view].blind, id);
+}
+
 /** Of findings those that a tool has too. */
 export function seenBy(view: View, findings: readonly Finding[]): Finding[] {
-  const { blind, warns } = TOOLS[view];
+  const { warns } = TOOLS[view];
   return findings.filter(
     ({ rule, severity }) =>
-      (severity === 'error' || (severity === 'warning' && warns)) && !matches(blind, rule),
+      (severity === 'error' || (severity === 'warning' && warns)) && seesRule(view, rule),
   );
 }

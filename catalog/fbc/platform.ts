@@ -104,6 +104,14 @@ export function kubernetesOf(platform: Minor): Minor | undefined {
   return minor === undefined ? undefined : version(1, minor);
 }
 
+/** The versions of OpenShift that have catalogs of bundles, the oldest first. */
+export function knownPlatforms(): Minor[] {
+  const all = [...KUBERNETES.keys()].flatMap((name) => tryParseMinor(name) ?? []);
+  return all.filter((platform) => compareMinors(platform, FIRST_WITH_BUNDLES) >= 0);
+}
+
+const FIRST_WITH_BUNDLES = version(4, 5);
+
 function isVersion(name: string, platform: Minor): boolean {
   const known = tryParseMinor(name);
   return known !== undefined && compareMinors(known, platform) === 0;

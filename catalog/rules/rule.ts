@@ -3,6 +3,7 @@
  * look at one bundle, or that others report, are rows in the table of their kind (`table.ts`).
  */
 import type { Inspected } from '../bundle/inspect.ts';
+import type { OperatorFolder } from '../bundle/operator-folder.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
@@ -44,6 +45,10 @@ export interface Rule {
   readonly check?: (catalog: Catalog, report: Report) => void;
   /** Makes a check that looks at one bundle by itself; made anew for each run, it may remember. */
   readonly bundleCheck?: () => BundleCheck;
+  /** Whether it runs only where a policy or one of its presets names it. */
+  readonly isOptional?: true;
+  /** Looks at the folder of an operator: its settings, and all of its bundles. */
+  readonly operator?: (operator: OperatorFolder, report: Report) => void;
   /** Looks at the files of a bundle. */
   readonly inspect?: (bundle: Inspected, report: Report) => void;
   /** Looks at what clusters do with a catalog. */
@@ -151,6 +156,15 @@ export function runInspection(
   return runEach(rules, severityOf, (rule, report) => rule.inspect?.(bundle, report));
 }
 
+/** Runs the checks that look at the folder of an operator. Findings are sorted, the worst first. */
+export function runOperatorChecks(
+  operator: OperatorFolder,
+  rules: readonly Rule[],
+  severityOf: SeverityOf,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.operator?.(operator, report));
+}
+
 /** Runs the checks that look at what registries said. Findings are sorted, the worst first. */
 export function runResolved(
   references: ResolvedReferences,
@@ -205,15 +219,16 @@ export function withSeverities(
   });
 }
 
-/** The severity that a rule has by itself. */
-export function ownSeverity(rule: Rule): Severity {
-  return rule.severity;
+/** The severity that a rule has where nobody names it. */
+export function ownSeverity({ severity, isOptional }: Rule): Severity | 'off' {
+  return isOptional ? 'off' : severity;
 }
 
 /** A report that adds to `findings`. */
 function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   // What is said of catalogs is compared with what was said before, hints included: only of files it is added.
-  const fix = rule.inspect && rule.fix !== undefined ? { hint: rule.fix } : {};
+  const isOfFiles = rule.inspect !== undefined || rule.operator !== undefined;
+  const fix = isOfFiles && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
     const named = details.package === '' ? ofNoPackage(details) : details;
     findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...named });

@@ -50,6 +50,6 @@ async function findingsIn(
 }
 
 /** Two findings are the same whatever line they stand on. */
-function sameness({ rule, message, location }: Finding): string {
+export function sameness({ rule, message, location }: Finding): string {
   return JSON.stringify([rule, message, location.file]);
 }

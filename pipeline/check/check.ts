@@ -6,6 +6,7 @@ import { keptFiles } from '../change/content.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { PresetName } from '../policy/presets/preset.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
@@ -51,14 +52,18 @@ async function resolveRevisions(repository: Repository, request: CheckRequest): 
 export async function startOf(
   repository: Repository,
   { base, head }: Revisions,
-  { policy: given, today, findsLayout }: CheckRequest,
+  { policy: given, today, findsLayout, presets }: CheckRequest,
 ): Promise<Start> {
   const ofBase = (): Promise<PolicyRead> =>
     findsLayout ? policyOrLayoutAt(repository, base, RULE_IDS) : policyAt(repository.objects, base, RULE_IDS);
   const policy = given
     ? { ...readPolicy(given.bytes, RULE_IDS, given.path), path: given.path }
     : { ...(await ofBase()), path: POLICY_PATH };
-  return { base, head, policy, today };
+  return { base, head, policy: presets ? withPresets(policy, presets) : policy, today };
+}
+
+function withPresets<T extends PolicyRead>(read: T, presets: readonly PresetName[]): T {
+  return read.policy ? { ...read, policy: { ...read.policy, presets } } : read;
 }
 
 /** What the steps of a check read from. */

@@ -20,6 +20,7 @@ import { danglingBundles } from './dangling.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
 import { readGoneBundles } from './gone-bundles.ts';
+import { bundleRegistries, checkOperators } from './operators.ts';
 import { checkPolicyAfter } from './policy-after.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
@@ -66,18 +67,29 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     registry: pull.registry,
     given: pull.request.fleet,
   });
-  const [ofCatalogs, ofBundles, dangling, ofTemplates, ofPolicy, ofAdvisories, references, taken, names] =
-    await Promise.all([
-      checkCatalogs(pull, fleet),
-      isRead ? checkBundles(pull) : [],
-      isWhole ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
-      isWhole ? checkTemplates(after) : [],
-      isRead ? checkPolicyAfter(after, RULE_IDS) : [],
-      isWhole ? checkAdvisories(pull) : NO_ADVISORIES,
-      checkReferences({ touched, bundles: release.bundles }, policy, registry),
-      takenTags(release.bundles, policy, registry),
-      takenNames({ ...pull, registry: pull.registry }),
-    ]);
+  const [
+    ofCatalogs,
+    ofBundles,
+    ofOperators,
+    dangling,
+    ofTemplates,
+    ofPolicy,
+    ofAdvisories,
+    references,
+    taken,
+    names,
+  ] = await Promise.all([
+    checkCatalogs(pull, fleet),
+    isRead ? checkBundles(pull) : [],
+    isRead ? checkOperators(pull) : [],
+    isWhole ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
+    isWhole ? checkTemplates(after) : [],
+    isRead ? checkPolicyAfter(after, RULE_IDS) : [],
+    isWhole ? checkAdvisories(pull) : NO_ADVISORIES,
+    checkReferences({ touched, bundles: release.bundles }, policy, registry),
+    takenTags(release.bundles, policy, registry),
+    takenNames({ ...pull, registry: pull.registry }),
+  ]);
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
   const numbers = fleet && fleetChange(fleet, ...reachOf(ofCatalogs.results, change));
   const results = [
@@ -85,6 +97,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       .map(ofAdvisories.soften)
       .map((result) => (numbers ? withNumbers(result, numbers) : result)),
     ...ofBundles,
+    ...ofOperators,
     ...dangling.results,
     { findings: names.findings, known: [], diffs: [] },
     ...ofTemplates,
@@ -198,6 +211,7 @@ async function worldFor(pull: LoadedPull): Promise<ReadWorld> {
       released: new Set([...elsewhere.released, ...past.released]),
       lookups: crds.sides,
       digests: tags.digests,
+      bundleRegistries: await bundleRegistries({ objects, trees, policy }),
     },
     unchecked: [past.unread, elsewhere.unread, gone.unchecked, crds.unchecked, companions.unchecked].flat(),
     incomplete: companions.incomplete,

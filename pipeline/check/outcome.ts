@@ -6,6 +6,7 @@ import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
+import { presetSeverities } from '../policy/presets/presets.ts';
 import { POLICY_PATH, type PolicyRead } from '../policy/read-policy.ts';
 import { isEnforced } from '../policy/severity.ts';
 import { applyWaivers, type Waived } from '../policy/waiver.ts';
@@ -14,6 +15,7 @@ import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/missing-approvals.ts';
 import { type CatalogResult, joinedDiffs } from './catalog-rules.ts';
 import type { ContextReport } from './context.ts';
+import { gateReports } from './gates.ts';
 import { headlineFor } from './headline.ts';
 import type { ReferenceResult } from './references.ts';
 import type {
@@ -133,10 +135,16 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const { change, results, references, authority, policy, today, context } = outcome;
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
+  const presets = presetSeverities(policy.policy?.presets ?? []);
+  // Another gate knows no base branch: what it would report counts, whoever brought it.
+  const isOfGate = ({ rule }: Finding): boolean => presets.has(rule);
+  const known = results.flatMap((result) => result.known);
   const found = [
     ...closing,
     ...policy.findings,
-    ...joined(results.flatMap(({ findings }) => findings)).filter((finding) => !told.has(placeKey(finding))),
+    ...joined([...results.flatMap((result) => result.findings), ...known.filter(isOfGate)]).filter(
+      (finding) => !told.has(placeKey(finding)),
+    ),
     ...references.findings,
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
@@ -166,7 +174,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted,
     ...(notEnforced.length > 0 ? { notEnforced } : {}),
-    known: results.flatMap(({ known }) => known).sort(compareFindings),
+    known: known.filter((finding) => !isOfGate(finding)).sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: joinedDiffs(results.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
@@ -175,6 +183,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     disconnected: outcome.disconnected,
     ...(outcome.fleet ? { fleet: outcome.fleet } : {}),
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
+    ...(policy.policy && presets.size > 0 ? { gates: gateReports(policy.policy, found) } : {}),
     unchecked: [
       ...references.unchecked,
       ...outcome.unchecked,

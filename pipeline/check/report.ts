@@ -55,6 +55,8 @@ export interface CheckReport {
   readonly released?: readonly ReleaseReport[];
   /** What the report would be too large with, such as a list that is cut; absent where it has everything. */
   readonly omitted?: readonly string[];
+  /** What the gates of the policy's presets would say; absent where it has none. */
+  readonly gates?: readonly GateReport[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
   /** What was read of the packages that are not touched; absent where there are none. */
@@ -129,6 +131,21 @@ export function notEnforcedLines({ enforce, notEnforced = [] }: CheckReport): st
     ...(enforce === 'off' ? ['observe only: the policy has enforce: off, so nothing is blocked'] : []),
     ...notEnforced.map((rule) => `not enforced: errors of ${rule} do not fail the check`),
   ];
+}
+
+/** What another gate would say, by its own checks. */
+export interface GateReport {
+  /** Name of the preset. */
+  readonly preset: string;
+  /** The gate, in words. */
+  readonly gate: string;
+  /** Its sources, and their day, `YYYY-MM-DD`. */
+  readonly source: string;
+  readonly date: string;
+  readonly verdict: 'pass' | 'fail';
+  /** The checks that would report something. */
+  readonly checks: readonly { readonly check: string; readonly errors: number; readonly warnings: number }[];
+  readonly notChecked: readonly { readonly check: string; readonly why: string }[];
 }
 
 export interface ReleaseReport {

@@ -5,6 +5,7 @@ import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { type KeptFiles, keptFiles } from '../change/content.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { PresetName } from '../policy/presets/preset.ts';
 import type { Registry } from '../ports.ts';
 import { type KeptOutlines, keptOutlines } from './context.ts';
 import type { People } from './people.ts';
@@ -20,6 +21,8 @@ export interface CheckRequest {
   readonly ancestor?: string;
   /** Bytes of a policy that stands in for the base branch's. */
   readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
+  /** Presets in place of the policy's. */
+  readonly presets?: readonly PresetName[];
   /** Whether the layout is looked for as `portolan setup` does, where the base branch has no policy. */
   readonly findsLayout?: boolean;
   /** Says which versions files had, where the clone has no history. */

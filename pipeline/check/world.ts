@@ -39,6 +39,8 @@ export interface RepositoryWorld {
   readonly released?: ReadonlySet<string>;
   /** CRDs and manifests of bundles whose catalogs do not hold them, in each state. */
   readonly lookups?: Sides;
+  /** What references of bundles' images must begin with, a list for each gate that says so. */
+  readonly bundleRegistries?: readonly (readonly string[])[];
   /** What the base's tags are known to stand for. */
   readonly digests?: TagDigests;
 }
@@ -105,6 +107,7 @@ async function optionsOf(
     packages,
     rebuildsHeads: world.policy.graph.rebuilds === 'heads',
     ...(world.digests ? { digests: world.digests } : {}),
+    ...(world.bundleRegistries ? { bundleRegistries: world.bundleRegistries } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
     ...(predecessor ? { predecessor } : {}),

@@ -3,6 +3,7 @@ import type { Severity } from '../../catalog/finding.ts';
 import type { Retirement } from '../ports.ts';
 import type { PathKind } from './layout.ts';
 import type { AllowableClass, OwnersSource, Released, ReleasePolicy, Ring } from './policy.ts';
+import type { PresetName } from './presets/preset.ts';
 
 export interface PolicyFile {
   readonly enforce?: 'on' | 'off';
@@ -33,6 +34,7 @@ export interface PolicyFile {
       readonly workflow?: string;
     }[];
   };
+  readonly presets?: readonly PresetName[];
   readonly rules?: Readonly<Record<string, WrittenRule>>;
   readonly waivers?: readonly WrittenWaiver[];
   readonly limits?: Readonly<

@@ -5,6 +5,7 @@ import type { Trust } from '../oci/signatures/trust.ts';
 import type { Retirement } from '../ports.ts';
 import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';
+import type { PresetName } from './presets/preset.ts';
 
 /** What a change is, for who may make it. */
 export const CHANGE_CLASSES = [
@@ -44,6 +45,8 @@ export interface Policy {
   readonly approval: ApprovalPolicy;
   readonly commits: CommitsPolicy;
   readonly requiredChecks: readonly RequiredCheck[];
+  /** Other gates whose checks hold as well. */
+  readonly presets: readonly PresetName[];
   /** By rule id or group such as `graph/*`. */
   readonly rules: ReadonlyMap<string, RuleSetting>;
   readonly waivers: readonly Waiver[];

@@ -120,6 +120,7 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
     approval: approvalOf(written.approval ?? {}),
     commits: { signOff: commits.signOff ?? false, verified: commits.verified ?? false },
     requiredChecks: (written.checks?.required ?? []).map((check) => ({ ...check, workflow: check.workflow })),
+    presets: written.presets ?? [],
     rules: new Map(Object.entries(written.rules ?? {}).map(([id, rule]) => [id, ruleOf(rule)])),
     waivers,
     limits: limitsOf(written.limits ?? {}),

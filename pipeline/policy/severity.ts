@@ -1,17 +1,32 @@
 /** The policy's word on rules. */
-import type { Finding } from '../../catalog/finding.ts';
+import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { Rule, SeverityOf } from '../../catalog/rules/rule.ts';
 import { matchesGlob } from './layout.ts';
 import type { Policy, RuleSetting } from './policy.ts';
+import { presetSeverities } from './presets/presets.ts';
 
 /** What the policy says of a rule by its id, else of its group. */
 export function settingOf({ rules }: Policy, id: string): RuleSetting | undefined {
   return rules.get(id) ?? rules.get(`${id.split('/')[0]}/*`);
 }
 
-/** The severity of each rule under a policy. */
+/** The severity of each rule under a policy: what it says of the rule counts first, then its presets. */
 export function severitiesOf(policy: Policy): SeverityOf {
-  return (rule: Rule) => settingOf(policy, rule.id)?.severity ?? rule.severityInChecks ?? rule.severity;
+  const ofPresets = presetSeverities(policy.presets);
+  return (rule: Rule) =>
+    settingOf(policy, rule.id)?.severity ?? ofPresets.get(rule.id) ?? severityInChecks(policy, rule);
+}
+
+/** The severity of a rule that a policy may name, for its `enforce` alone. */
+function severityInChecks(policy: Policy, rule: Rule): Severity | 'off' {
+  const { severity, severityInChecks = severity, isOptional } = rule;
+  return isOptional && !settingOf(policy, rule.id) ? 'off' : severityInChecks;
+}
+
+/** Says whether a policy or one of its presets names a rule. */
+export function namedBy(policy: Policy): (id: string) => boolean {
+  const ofPresets = presetSeverities(policy.presets);
+  return (id) => settingOf(policy, id) !== undefined || ofPresets.has(id);
 }
 
 /** Whether findings of a rule can fail a check. */

@@ -20,6 +20,7 @@ import { rulePage } from './rule-help.ts';
 import {
   contextLines,
   disconnectedLines,
+  gateLines,
   impactTexts,
   permissionText,
   releasedLines,
@@ -46,6 +47,7 @@ export function markdownReport(
   const parts: Part[] = [
     { text: `## ${verdictSign(report)} ${escaped(headlineOf(report))}` },
     { text: nextStep(report) },
+    { text: indentedList((report.gates ?? []).flatMap(gateLines)), cuttable: true },
     { text: fleetText(report), cuttable: true },
     ...report.diffs
       .filter((diff) => diff.fates.length > 0)

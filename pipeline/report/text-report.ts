@@ -5,6 +5,7 @@ import type { BeforeAfter, PathSummary, UpgradeImpact } from '../../catalog/olm/
 import {
   type CheckReport,
   type DisconnectedReport,
+  type GateReport,
   headlineOf,
   notEnforcedLines,
   type PlacedDiff,
@@ -28,6 +29,7 @@ export function textReport(report: CheckReport): string {
     ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
     ...(report.fleet ? fleetLines(report.fleet) : []).map((line) => `  ${line}`),
     ...contextLines(report),
+    ...(report.gates ?? []).flatMap(gateLines).map((line) => `  ${plain(line)}`),
     ...(report.omitted ?? []).map((what) => `  left out of this report: ${plain(what)}`),
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
@@ -69,6 +71,23 @@ export function releasedLines({ package: name, version, image, by, files }: Rele
   const first = `merging releases ${name} ${version} as ${image}`;
   if (files.length === 0) return [`${first}; the catalogs already have it`];
   return [`${first}, and changes these files in ${way}:`, ...files.map((file) => `  ${file}`)];
+}
+
+/** What another gate would say, and what it checks besides; the first line is its verdict. */
+export function gateLines({ preset, gate, date, verdict, checks, notChecked }: GateReport): string[] {
+  const shown = checks.map(
+    ({ check, errors, warnings }) =>
+      `${check} (${[...counted(errors, 'error'), ...counted(warnings, 'warning')].join(', ')})`,
+  );
+  const what = shown.length === 0 ? '' : `: ${shown.join('; ')}`;
+  return [
+    `preset ${preset} (${gate}, ${date}): would ${verdict}${what}`,
+    ...notChecked.map(({ check, why }) => `  not checked: ${check}: ${why}`),
+  ];
+}
+
+function counted(count: number, word: string): string[] {
+  return count === 0 ? [] : [amount(count, word)];
 }
 
 /** `ready for disconnected clusters: 12 of 13 bundles`, and what is worse than before, a line each. */

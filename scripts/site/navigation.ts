@@ -22,6 +22,7 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'docs/action.md',
       'docs/policy.md',
+      'docs/presets.md',
       'docs/references.md',
       'docs/pictures.md',
       'docs/adoption.md',

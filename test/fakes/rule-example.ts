@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dump, load } from 'js-yaml';
 import { type Finding, milder } from '../../catalog/finding.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import { bundleFiles, changedFiles, edited } from './bundle-fixture.ts';
 import { archivedFiles, fixturesIn, judgeChange, judgeFiles, judgeState } from './rule-fixture.ts';
 import { CUT, type Files, shownDifference } from './shown-difference.ts';
@@ -118,6 +119,9 @@ interface Judged {
   readonly after: Files | undefined;
 }
 
+/** Rules that nobody is held to unless a policy names them. */
+const OPTIONAL = new Set(RULES.flatMap(({ id, isOptional }) => (isOptional ? [id] : [])));
+
 function example(
   id: string,
   { fixture, findings, known = [], left = [], base, before, after }: Judged,
@@ -126,7 +130,7 @@ function example(
   if (finding === undefined) return undefined;
   const earlier = new Set([...findings, ...known].map(({ rule }) => rule));
   const isWrong = ({ rule, severity }: Finding): boolean =>
-    rule === id || (severity === 'error' && !earlier.has(rule));
+    rule === id || (severity === 'error' && !earlier.has(rule) && !OPTIONAL.has(rule));
   const fix = after === undefined ? [] : shownDifference(before, after, finding.location);
   const change = base === undefined ? [] : shownDifference(base, before);
   // A part of a change does not say what the change is. A fix that takes it back says it by itself.

@@ -7,13 +7,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { readOperatorFolder } from '../../catalog/bundle/operator-folder.ts';
 import { convertToBundles } from '../../catalog/bundle/package-bundles.ts';
 import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
 import { readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
-import type { Finding } from '../../catalog/finding.ts';
+import type { Finding, Severity } from '../../catalog/finding.ts';
 import {
   changeOf,
   type Olm,
@@ -30,6 +31,7 @@ import {
   runComparison,
   runForesight,
   runInspection,
+  runOperatorChecks,
   runResolved,
 } from '../../catalog/rules/rule.ts';
 import { sourceOf } from '../../catalog/source.ts';
@@ -55,7 +57,7 @@ export async function judgeState(
 ): Promise<Finding[]> {
   const written = text ?? readFileSync(join(folder, file), 'utf8');
   const { findings } = await checkCatalog(sourceOf({ [file]: written }), rules);
-  const foreseen = runForesight(await worldOf(await optionsIn(folder, file, written)), rules);
+  const foreseen = runForesight(await worldOf(await optionsIn(folder, file, written)), rules, severityOf);
   return [...findings, ...foreseen, ...(await resolvedIn(file, written))];
 }
 
@@ -84,7 +86,7 @@ export async function judgeArchive(members: ReadonlyMap<string, string>): Promis
 /** The files of an archive: of a bundle, or of a folder of package manifests. */
 export function archivedFiles(members: ReadonlyMap<string, string>): Map<string, string> {
   const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
-  return hasPackageManifests(files) ? files : bundleFiles(files);
+  return hasPackageManifests(files) || isOperator(files) ? files : bundleFiles(files);
 }
 
 /** Such a folder has a package file or a version's folder. */
@@ -92,17 +94,48 @@ function hasPackageManifests(files: ReadonlyMap<string, string>): boolean {
   return [...files.keys()].some((path) => /package\.yaml$|^\d/.test(path));
 }
 
-/** Judges the files of a bundle, or of a folder of package manifests. */
+/** Whether the files are those of an operator's folder. */
+function isOperator(files: ReadonlyMap<string, string>): boolean {
+  return [...files.keys()].some((path) => path.startsWith(OPERATOR));
+}
+
+const OPERATOR = 'operators/etcd/';
+
+/** What `options` of an operator's folder may say. */
+interface WrittenOperator {
+  readonly organization?: string;
+  /** The folders that a change brings; all without it. */
+  readonly changed?: readonly string[];
+}
+
+async function judgeOperator(files: ReadonlyMap<string, string>, options: string): Promise<Finding[]> {
+  const { organization, changed }: WrittenOperator = JSON.parse(options);
+  const inside = [...files].map(([path, text]) => [path.slice(OPERATOR.length), text] as const);
+  const operator = await readOperatorFolder(sourceOf(Object.fromEntries(inside)), {
+    path: OPERATOR.slice(0, -1),
+    organization,
+    ...(changed ? { isChanged: (folder: string) => changed.includes(folder) } : {}),
+  });
+  return runOperatorChecks(operator, RULES, severityOf);
+}
+
+/** Rules run in their fixtures, whether or not a policy has to name them. */
+function severityOf({ severity }: Rule): Severity {
+  return severity;
+}
+
+/** Judges the files of a bundle, of an operator's folder, or of a folder of package manifests. */
 export async function judgeFiles(
   files: ReadonlyMap<string, string>,
   options = '{}',
 ): Promise<readonly Finding[]> {
+  if (isOperator(files)) return judgeOperator(files, options);
   if (!hasPackageManifests(files)) {
     const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
     const { platforms, ...rest } = JSON.parse(options);
     const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
     const bundle = sourceOf(Object.fromEntries(files));
-    return runInspection(await inspectedBundle(bundle, { gzipLength, ...rest, ...asked }), RULES);
+    return runInspection(await inspectedBundle(bundle, { gzipLength, ...rest, ...asked }), RULES, severityOf);
   }
   const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
   return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
@@ -132,6 +165,7 @@ interface WrittenWorld {
   /** The catalog of the platform's previous version, where this one is new. */
   readonly predecessor?: { readonly name: string; readonly file: string };
   readonly rebuildsHeads?: boolean;
+  readonly bundleRegistries?: readonly (readonly string[])[];
   /** Whether `published` has everything that clusters may have. */
   readonly publishedIsAll?: boolean;
   readonly published?: Readonly<
@@ -186,6 +220,7 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
       : {}),
     ...(elsewhere.length > 0 ? { publications: publicationsIn(elsewhere) } : {}),
     ...(written.rebuildsHeads ? { rebuildsHeads: true } : {}),
+    ...(written.bundleRegistries ? { bundleRegistries: written.bundleRegistries } : {}),
     published: new Map(published),
     ...(written.publishedIsAll ? { publishedIsAll: true } : {}),
   };

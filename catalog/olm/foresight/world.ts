@@ -61,6 +61,8 @@ export interface World {
   readonly digests: TagDigests;
   /** What is known of a bundle's manifests. */
   readonly manifests: (bundle: Bundle) => Manifests;
+  /** What references of bundles' images must begin with, a list for each gate that says so. */
+  readonly bundleRegistries: readonly (readonly string[])[];
 }
 
 /** A catalog by its name, with all its packages, in outline. */
@@ -135,6 +137,8 @@ export interface WorldOptions {
   readonly digests?: TagDigests;
   /** Manifests of bundles of which the catalog tells at most the metadata. */
   readonly manifests?: ManifestsOf;
+  /** What references of bundles' images must begin with, a list for each gate that says so. */
+  readonly bundleRegistries?: readonly (readonly string[])[];
 }
 
 /** Prepares a catalog for foresight. */
@@ -159,6 +163,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     asOf: options.asOf,
     platform: options.platform,
     digests: options.digests ?? new Map(),
+    bundleRegistries: options.bundleRegistries ?? [],
     following: options.following ?? [],
     preceding: options.preceding ?? [],
     predecessor: options.predecessor,

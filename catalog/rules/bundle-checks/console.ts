@@ -52,7 +52,8 @@ function textsOf(annotation: Annotation, hint: string): readonly string[] {
 }
 
 const FEATURES = 'features.operators.openshift.io/';
-const REQUIRED_FEATURES = [
+/** Features that consoles ask every operator about. */
+export const REQUIRED_FEATURES: readonly string[] = [
   'disconnected',
   'fips-compliant',
   'proxy-aware',

@@ -1,14 +1,15 @@
 /**
  * The fields that OperatorHub requires, as operator-pipelines checks them in the community repositories.
  *
- * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/operator-pipeline-images/operatorcert/static_tests/community/bundle.py
+ * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/operatorcert/static_tests/community/bundle.py
  */
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import type { Path } from '../../go/path.ts';
-import { base64Defect } from '../../go/shape.ts';
+import { base64Defect, isObject } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
+import { CATEGORIES } from './store.ts';
 
 interface Field {
   readonly path: Path;
@@ -19,41 +20,65 @@ interface Field {
   readonly isMild?: true;
 }
 
-function annotation(name: string, expected: string, pattern: RegExp, isMild?: true): Field {
+/** The pipelines only warn of annotations. */
+function annotation(name: string, expected: string, isGood: (value: string) => boolean): Field {
   return {
     path: ['metadata', 'annotations', name],
     expected,
-    isGood: ({ annotations }) => pattern.test(annotations[name] ?? ''),
-    ...(isMild ? { isMild } : {}),
+    isGood: ({ annotations }) => isGood(annotations[name] ?? ''),
+    isMild: true,
   };
+}
+
+function matching(pattern: RegExp): (value: string) => boolean {
+  return (value) => pattern.test(value);
 }
 
 function inSpec(name: string, expected: string, isGood: (spec: Fields) => boolean): Field {
   return { path: ['spec', name], expected, isGood: ({ spec }) => isGood(spec) };
 }
 
-const CAPABILITIES = /^(?:Basic Install|Seamless Upgrades|Full Lifecycle|Deep Insights|Auto Pilot)$/;
+const CAPABILITIES: readonly string[] = [
+  'Basic Install',
+  'Seamless Upgrades',
+  'Full Lifecycle',
+  'Deep Insights',
+  'Auto Pilot',
+];
+/** The list of operator-pipelines is another one than that of the validators. */
+const KNOWN_CATEGORIES: ReadonlySet<string> = new Set([
+  ...CATEGORIES.filter((name) => name !== 'Observability'),
+  'Drivers and plugins',
+]);
 const DATE =
   /^\d{4}-?\d{2}-?\d{2}(?:[T ]\d{2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/svg+xml']);
 
-function hasAll(values: readonly Fields[], names: readonly string[]): boolean {
-  return values.length > 0 && values.every((one) => names.every((name) => text(one, name) !== ''));
+/** Whether a value is a list of mappings that have all names, with texts that may be empty. */
+function hasAll(values: unknown, names: readonly string[]): boolean {
+  if (!Array.isArray(values) || values.length === 0) return false;
+  return values.every((one) => isObject(one) && names.every((name) => typeof one[name] === 'string'));
+}
+
+/** Base64 may be wrapped. */
+function bare(data: string): string {
+  return data.replaceAll(/[ \t\n\r\v\f]/g, '');
 }
 
 const FIELDS: readonly Field[] = [
-  annotation(
-    'capabilities',
-    'one of Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights and Auto Pilot',
-    CAPABILITIES,
+  annotation('capabilities', `one of ${CAPABILITIES.join(', ')}`, (value) => CAPABILITIES.includes(value)),
+  annotation('categories', 'categories of OperatorHub, comma-separated', (value) =>
+    value.split(',').every((one) => KNOWN_CATEGORIES.has(one.trim())),
   ),
-  annotation('categories', 'categories, comma-separated', /\S/, true),
-  annotation('containerImage', 'registry/repository/image:tag or @digest', /^[^/]+\/[^/]+\/[^/:]+:.+/),
-  annotation('createdAt', 'a date of ISO 8601', DATE),
-  annotation('repository', 'a URL that begins with http', /^https?:\/\/./, true),
-  annotation('support', 'at least 3 characters', /^.{3}/s),
-  annotation('alm-examples', 'at least 30 characters', /^.{30}/s),
-  annotation('description', 'at least 10 characters', /^.{10}/s, true),
+  annotation(
+    'containerImage',
+    'registry/repository/image:tag or @digest',
+    matching(/^[^/]+\/(?:[^/]+\/)*[^/:]+:./),
+  ),
+  annotation('createdAt', 'a date of ISO 8601', matching(DATE)),
+  annotation('repository', 'a URL that begins with http', matching(/^https?:\/\/./)),
+  annotation('support', 'at least 3 characters', matching(/^.{3}/s)),
+  annotation('description', 'at least 10 characters', matching(/^.{10}/s)),
   inSpec('displayName', 'at least 3 characters', (spec) => /^.{3}/.test(text(spec, 'displayName'))),
   inSpec('description', 'at least 20 characters', (spec) => /^.{20}/s.test(text(spec, 'description'))),
   inSpec(
@@ -62,21 +87,28 @@ const FIELDS: readonly Field[] = [
     (spec) => {
       const icons = list(spec, 'icon');
       const isImage = (icon: Fields): boolean =>
-        text(icon, 'base64data').length >= 4 &&
-        base64Defect(text(icon, 'base64data')) < 0 &&
+        bare(text(icon, 'base64data')).length >= 4 &&
+        base64Defect(bare(text(icon, 'base64data'))) < 0 &&
         IMAGES.has(text(icon, 'mediatype'));
       return icons.length > 0 && icons.every(isImage);
     },
   ),
   inSpec('version', 'a semantic version', (spec) => tryParseVersion(text(spec, 'version')) !== undefined),
   inSpec('maintainers', 'a maintainer with name and email', (spec) =>
-    hasAll(list(spec, 'maintainers'), ['name', 'email']),
+    hasAll(spec['maintainers'], ['name', 'email']),
   ),
   inSpec('provider', 'a name of at least 3 characters', (spec) =>
     /^.{3}/.test(text(member(spec, 'provider'), 'name')),
   ),
-  inSpec('links', 'a link with name and url', (spec) => hasAll(list(spec, 'links'), ['name', 'url'])),
-  inSpec('keywords', 'a keyword', (spec) => list(spec, 'keywords').length > 0),
+  inSpec('links', 'a link with name and url', (spec) => hasAll(spec['links'], ['name', 'url'])),
+  {
+    ...inSpec('keywords', 'a list of keywords', ({ keywords }) => {
+      return (
+        Array.isArray(keywords) && keywords.length > 0 && keywords.every((one) => typeof one === 'string')
+      );
+    }),
+    isMild: true,
+  },
 ];
 
 export const checkRequiredForStore: (bundle: Inspected, report: Report) => void = ofCsv((csv, report) => {

@@ -128,7 +128,8 @@ export const checkCapabilities: Check = ofCsv((csv, report) => {
   report(message, csv.at('metadata', 'annotations', 'capabilities'));
 });
 
-const CATEGORIES = [
+/** The categories of OperatorHub. */
+export const CATEGORIES: readonly string[] = [
   'AI/Machine Learning',
   'Application Runtime',
   'Big Data',

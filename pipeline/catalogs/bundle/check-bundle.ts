@@ -1,6 +1,7 @@
 /** Checking one bundle: every rule is asked, a suite says which findings count. */
 import { gzipSync } from 'node:zlib';
-import { type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { type Inspected, type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
 import {
   isInSuite,
   matches,
@@ -9,12 +10,15 @@ import {
   seenBy,
   type View,
 } from '../../../catalog/bundle/suite.ts';
+import { compareMinors, formatMinor, type Minor } from '../../../catalog/fbc/openshift.ts';
+import { knownPlatforms, kubernetesOf } from '../../../catalog/fbc/platform.ts';
 import { type Finding, milder } from '../../../catalog/finding.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { settingOf, severitiesOf } from '../../policy/severity.ts';
+import { PRESETS } from '../../policy/presets/presets.ts';
+import { namedBy, severitiesOf } from '../../policy/severity.ts';
 import { applyWaivers } from '../../policy/waiver.ts';
 import type { OpenBundle } from './open-directory.ts';
 
@@ -74,7 +78,8 @@ export async function checkFolder(
   { path, package: name }: BundleFolder,
   policy: Policy,
 ): Promise<Finding[]> {
-  const bundle = await inspectedBundle(source, { gzipLength });
+  const read = await inspectedBundle(source, { gzipLength });
+  const bundle = { ...read, options: { ...read.options, ...platformOf(read, policy) } };
   return runInspection(bundle, INSPECTION_RULES, countedSeverities(policy)).map((finding) => ({
     ...finding,
     package: name,
@@ -82,9 +87,27 @@ export async function checkFolder(
   }));
 }
 
+/** The last version of OpenShift in the table of operator-pipelines. */
+const LAST_KNOWN: Minor = { major: 4, minor: 17 };
+
+/** The Kubernetes that a preset's gate checks a bundle for: that of the newest OpenShift that it is for. */
+function platformOf(
+  { annotations }: Inspected,
+  { presets }: Policy,
+): Pick<InspectOptions, 'kubernetesVersion'> {
+  if (!presets.some((name) => PRESETS[name].checksNewestPlatform)) return {};
+  const range = annotations?.values[OPENSHIFT_VERSIONS];
+  const written = typeof range === 'string' ? range : undefined;
+  const newest = knownPlatforms().findLast((platform) => isForOpenshift(written, platform));
+  const known = newest && compareMinors(newest, LAST_KNOWN) > 0 ? LAST_KNOWN : newest;
+  const kubernetes = known && kubernetesOf(known);
+  return kubernetes ? { kubernetesVersion: formatMinor(kubernetes) } : {};
+}
+
 function countedSeverities(policy: Policy): SeverityOf {
   const severityOf = severitiesOf(policy);
-  return (rule) => (isInSuite(rule.id, 'default') || settingOf(policy, rule.id) ? severityOf(rule) : 'off');
+  const isNamed = namedBy(policy);
+  return (rule) => (isInSuite(rule.id, 'default') || isNamed(rule.id) ? severityOf(rule) : 'off');
 }
 
 /** A policy on a day, `YYYY-MM-DD` in UTC. */

@@ -12,6 +12,7 @@ import { directoryStore } from '../../oci/image/directory-store.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { PRESET_NAMES } from '../../policy/presets/preset.ts';
 import { clonePackages } from '../../policy/setup/clone-packages.ts';
 import { codeQualityReport } from '../../report/code-quality.ts';
 import { jsonReport } from '../../report/json.ts';
@@ -52,6 +53,10 @@ export const command: Command = {
         'author of the pull request, as LOGIN or LOGIN#ID; if omitted, permissions are not checked',
     },
     policy: { value: 'FILE', description: 'policy file to use instead of the policy in the base branch' },
+    preset: {
+      value: 'NAME,…',
+      description: `other gates to check for, in place of the policy's presets: ${PRESET_NAMES.join(', ')}`,
+    },
     bundles: {
       value: 'DIR',
       description:
@@ -78,6 +83,7 @@ export const command: Command = {
   examples: [
     'portolan check --base origin/main --head HEAD',
     'portolan check --base origin/main --fleet fleet.csv',
+    'portolan check --base origin/main --preset community',
     'portolan check --repo ../catalogs --base main --head pr-17 --author anna --format markdown',
   ],
   run: async (invocation, terminal) => {
@@ -123,11 +129,25 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
     today: terminal.now().toISOString().slice(0, 10),
     findsLayout: true,
     ...(people ? { people } : {}),
+    ...presetsOf(invocation),
     ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
     ...(policy === undefined
       ? {}
       : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),
   };
+}
+
+/** The gates that the option names. */
+function presetsOf(invocation: Invocation): Pick<CheckRequest, 'presets'> {
+  const text = invocation.text('preset');
+  if (text === undefined) return {};
+  const presets = text.split(',').map((word) => {
+    const name = PRESET_NAMES.find((one) => one === word);
+    if (name) return name;
+    const message = `--preset must be one of ${PRESET_NAMES.join(', ')}, not ${JSON.stringify(word)}`;
+    throw usageError(command, message);
+  });
+  return { presets: [...new Set(presets)] };
 }
 
 /** Clones that are opened when a new package makes it necessary. */

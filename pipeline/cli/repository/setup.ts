@@ -7,6 +7,7 @@ import { type GitSettings, runGit } from '../../git/process.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { formatIdentity, parseIdentity } from '../../policy/identity.ts';
+import { PRESETS } from '../../policy/presets/presets.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { OWNERS_PATH } from '../../policy/setup/people.ts';
@@ -105,6 +106,7 @@ export const command: Command = {
         ...missingLines(made),
         ...leftOutLines(made),
         ...linkLines(made),
+        ...presetLines(made),
         ...ownersLines(made),
         ...adminLines(policy, admins),
       ];
@@ -228,6 +230,12 @@ function leftOutLines({ leftOut }: Setup): string[] {
     ...leftOut.slice(0, NAMED).map(({ path, reason }) => `  ${path}: ${reason}`),
     ...more,
   ];
+}
+
+/** Gates of others that the policy checks for as well. */
+function presetLines({ presets, files }: Setup): string[] {
+  if (!files.has(POLICY_PATH)) return [];
+  return presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`);
 }
 
 /** Links that clusters may get as catalogs of their own; the files that they lead to are checked. */

@@ -3,6 +3,7 @@
 import { dump } from 'js-yaml';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { WrittenPattern } from '../policy-file.ts';
+import type { PresetName } from '../presets/preset.ts';
 import type { FoundLayout } from './layout.ts';
 import type { RebuiltBundles } from './rebuilt-bundles.ts';
 
@@ -18,6 +19,8 @@ interface FirstPolicyFacts {
   readonly registries?: readonly string[];
   /** Paths of `ci.yaml` files with `{package}`, beside the default one. */
   readonly reviewers?: readonly string[];
+  /** Gates of others that guard the repository already. */
+  readonly presets?: readonly PresetName[];
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
   /** Path of a file with a list of people for each package. */
@@ -45,6 +48,7 @@ export function firstPolicy(
 ): string {
   const {
     registries = [],
+    presets = [],
     reviewers = [],
     codeOwners,
     ownersFile,
@@ -95,6 +99,12 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
+    ...(presets.length === 0
+      ? []
+      : [
+          '# The checks of the gate that this repository has already: docs/presets.md.',
+          `presets: [${presets.join(', ')}]`,
+        ]),
     ...ruleLines([...otherLines(others), ...registryLines(registries)]),
     ...graphLines([...rebuiltLines(rebuilt), ...orderLines(catalogs, order)]),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)

@@ -7,6 +7,7 @@ import { type ListedFile, listFiles } from '../../git/tree.ts';
 import { amount, shortList } from '../../text.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import type { WrittenPattern } from '../policy-file.ts';
+import type { PresetName } from '../presets/preset.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
@@ -14,6 +15,7 @@ import { type CatalogFile, likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import { findLayout, type ProvenLayout, readEvidence } from './find-layout.ts';
 import type { LeftOut } from './fragments.ts';
+import { gatesOf } from './gates.ts';
 import type { FoundLayout } from './layout.ts';
 import type { Link } from './links.ts';
 import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
@@ -64,6 +66,8 @@ export interface Setup {
   readonly owners: OwnersFound;
   /** How many of those without an owner got one by a decision. */
   readonly decidedOwners: number;
+  /** Presets of the gates that guard the repository already. */
+  readonly presets: readonly PresetName[];
   /** Catalogs whose order nobody has said. */
   readonly unordered: readonly string[];
   /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
@@ -130,7 +134,8 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
-  const base = { registries, rebuilt, bundleCatalogs };
+  const presets = await gatesOf(objects, files);
+  const base = { registries, rebuilt, bundleCatalogs, presets };
   const reviewers = await neededReviewers(reviewersPaths(paths, new Set(places.keys())), async (some) => {
     return (await ownersUnder(firstPolicy(found, known, { ...base, reviewers: some }))).owned;
   });
@@ -171,6 +176,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     found,
     admins,
     owners,
+    presets,
     unordered: decided.order.length > 0 ? [] : open.unordered,
     decidedOwners: decided.owners.size,
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,

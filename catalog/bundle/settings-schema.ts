@@ -1,0 +1,101 @@
+/** What settings of an operator may hold: a small part of JSON Schema, as data. */
+import type { Path } from '../go/path.ts';
+import { isObject } from '../go/shape.ts';
+import { nearest } from '../spelling.ts';
+
+export type SettingsSchema =
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'text'; readonly oneOf?: readonly string[] }
+  | {
+      readonly kind: 'list';
+      readonly items: SettingsSchema;
+      readonly isFilled?: true;
+      readonly isUnique?: true;
+    }
+  | {
+      readonly kind: 'mapping';
+      readonly fields: Readonly<Record<string, SettingsSchema>>;
+      readonly required?: readonly string[];
+      /** Whether no other keys are allowed. */
+      readonly isClosed?: true;
+    };
+
+export interface SettingsDefect {
+  readonly path: Path;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Everything in a value that a schema does not allow. */
+export function settingsDefects(value: unknown, schema: SettingsSchema, path: Path = []): SettingsDefect[] {
+  switch (schema.kind) {
+    case 'boolean':
+      return typeof value === 'boolean' ? [] : [wrong(path, value, 'true or false')];
+    case 'text':
+      return textDefects(value, schema, path);
+    case 'list':
+      return listDefects(value, schema, path);
+    case 'mapping':
+      return mappingDefects(value, schema, path);
+  }
+}
+
+type Of<K extends SettingsSchema['kind']> = Extract<SettingsSchema, { kind: K }>;
+
+function textDefects(value: unknown, { oneOf }: Of<'text'>, path: Path): SettingsDefect[] {
+  if (typeof value !== 'string') return [wrong(path, value, oneOf ? oneOf.join(' or ') : 'text')];
+  return oneOf && !oneOf.includes(value) ? [wrong(path, value, oneOf.join(' or '))] : [];
+}
+
+function listDefects(
+  value: unknown,
+  { items, isFilled, isUnique }: Of<'list'>,
+  path: Path,
+): SettingsDefect[] {
+  if (!Array.isArray(value)) return [wrong(path, value, 'a list')];
+  if (isFilled && value.length === 0) return [wrong(path, value, 'a list with at least one value')];
+  const texts = value.map((item) => JSON.stringify(item));
+  const again = isUnique ? texts.findIndex((text, i) => texts.indexOf(text) < i) : -1;
+  const repeated = again < 0 ? [] : [wrong([...path, again], value[again], 'each value once')];
+  return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
+}
+
+function mappingDefects(value: unknown, schema: Of<'mapping'>, path: Path): SettingsDefect[] {
+  const { fields, required = [], isClosed } = schema;
+  if (!isObject(value)) return [wrong(path, value, 'a mapping')];
+  const missing = required.filter((key) => !(key in value));
+  const unknown = isClosed ? Object.keys(value).filter((key) => !Object.hasOwn(fields, key)) : [];
+  return [
+    ...missing.map((key) => ({ path, message: `${nameOf(path)}: ${key} is missing`, hint: `${key}: …` })),
+    ...unknown.map((key) => unknownKey([...path, key], Object.keys(fields))),
+    ...Object.entries(fields).flatMap(([key, field]) =>
+      Object.hasOwn(value, key) ? settingsDefects(value[key], field, [...path, key]) : [],
+    ),
+  ];
+}
+
+function unknownKey(path: Path, known: readonly string[]): SettingsDefect {
+  const key = String(path.at(-1));
+  const meant = nearest(key, known);
+  const hint = meant === undefined ? `valid keys: ${known.join(', ')}` : `did you mean ${meant}?`;
+  return { path, message: `unknown key ${JSON.stringify(nameOf(path))}`, hint };
+}
+
+function wrong(path: Path, value: unknown, expected: string): SettingsDefect {
+  const found = Array.isArray(value)
+    ? value.length === 0
+      ? 'an empty list'
+      : 'a list'
+    : isObject(value)
+      ? 'a mapping'
+      : (JSON.stringify(value) ?? 'nothing');
+  const key = path.findLast((step) => typeof step === 'string');
+  const hint = key === undefined ? `expected ${expected}` : `${key}: ${expected}`;
+  return { path, message: `${nameOf(path)}: found ${found}, expected ${expected}`, hint };
+}
+
+/** `fbc.catalog_mapping[0].type`; of the document itself `the file`. */
+function nameOf(path: Path): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return text === '' ? 'the file' : text.replace(/^\./, '');
+}

@@ -1,0 +1,13 @@
+import { CI_CONFIG, reportSettings } from '../operator-checks/settings.ts';
+import type { Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'operator/ci-config',
+  severity: 'error',
+  isOptional: true,
+  summary: 'The values of ci.yaml are those that operator-pipelines accepts',
+  opm: ["Operator's 'ci.yaml' contains invalid data which does not comply with the schema: E"],
+  operator({ name, config }, report) {
+    if (config) reportSettings(config, CI_CONFIG, report, name);
+  },
+};

@@ -1,0 +1,77 @@
+/** What the gates of operator-pipelines have in common. */
+import type { PresetRow } from './preset.ts';
+
+const BUNDLE = 'operatorcert/static_tests/common/bundle.py';
+const OPERATOR = 'operatorcert/static_tests/common/operator.py';
+const CATALOGS = 'operatorcert/static_tests/common/operator_catalogs.py';
+const TASKS = 'ansible/roles/operator-pipeline/templates/openshift/tasks';
+
+/** The sources that the rows name. */
+export const OPERATOR_PIPELINES = {
+  repository: 'redhat-openshift-ecosystem/operator-pipelines',
+  commit: '422dfd6e9876ec9fdfa2d053c6f9abd77fe3d058',
+  date: '2026-08-20',
+} as const;
+
+/** Checks of every operator. */
+export const COMMON: readonly PresetRow[] = [
+  { check: 'check_operator_name', source: BUNDLE, rules: { 'operator/name': 'error' } },
+  { check: 'check_bundle_release_config', source: BUNDLE, rules: { 'operator/release-template': 'error' } },
+  {
+    check: 'check_validate_schema_bundle_release_config',
+    source: BUNDLE,
+    rules: { 'operator/release-config': 'error' },
+  },
+  { check: 'check_network_policy_presence', source: BUNDLE, rules: { 'manifest/network-policy': 'error' } },
+  {
+    check: 'check_operator_version_directory_name',
+    source: BUNDLE,
+    rules: { 'operator/version-folder': 'error' },
+  },
+  {
+    check: 'check_replaces_availability',
+    source: BUNDLE,
+    rules: { 'operator/replaces': 'error' },
+    differs:
+      "the gate asks Red Hat's catalog which versions of OpenShift exist; Portolan has its own list of them",
+  },
+  { check: 'check_schema_operator_ci_config', source: OPERATOR, rules: { 'operator/ci-config': 'error' } },
+  {
+    check: 'check_catalog_usage_ci_config',
+    source: OPERATOR,
+    rules: { 'operator/catalog-mapping': 'error' },
+  },
+  { check: 'check_bundle_images_in_fbc', source: CATALOGS, rules: { 'bundle/registry': 'error' } },
+  {
+    check: 'check_olm_bundle_object_in_fbc',
+    source: CATALOGS,
+    rules: { 'bundle/metadata-format': 'error' },
+    differs: 'the gate looks at one of the changed catalogs; Portolan looks at all of them, also before 4.17',
+  },
+  {
+    check: 'read-config',
+    source: `${TASKS}/read-config.yaml`,
+    rules: { 'operator/graph-unused': 'error' },
+  },
+  {
+    check: 'validate-catalog-format',
+    source: `${TASKS}/validate-catalog-format.yml`,
+    opmValidate: true,
+  },
+];
+
+/** What runs on a cluster, or asks services of Red Hat. */
+export const ELSEWHERE: readonly PresetRow[] = [
+  { check: 'yaml-lint', source: `${TASKS}/yaml-lint.yml`, notChecked: 'yamllint has rules of style' },
+  {
+    check: 'check-permissions',
+    source: `${TASKS}/check_permissions.yaml`,
+    notChecked: 'the policy decides who may change a package (owners, approval)',
+  },
+  {
+    check: 'content-hash, build-bundle',
+    source: `${TASKS}/content-hash.yml`,
+    notChecked: 'needs a build of the image',
+  },
+  { check: 'preflight', source: `${TASKS}/preflight-trigger.yml`, notChecked: 'needs a cluster' },
+];
