@@ -71,23 +71,34 @@ export function amount(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** Text of a catalog that can do nothing to a terminal or a log: control characters are escaped. */
-export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, escaped);
+/**
+ * Characters that nobody sees, or that control what others look like: control characters, marks of direction, line separators,
+ * and those that Unicode calls ignorable, but for joiners and selectors in emoji.
+ */
+const UNSEEN =
+  /(?<!\p{Extended_Pictographic}\ufe0f?)[\u200d\ufe0e\ufe0f]|(?![\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Whether a text has such a character. */
+export function hasUnseen(text: string): boolean {
+  return text.search(UNSEEN) >= 0;
 }
 
-/**
- * What is written to a terminal, whatever command writes it: characters that move the cursor or turn text around are escaped
- * as JSON escapes them. Line breaks, tabs and colors stay.
- */
+/** Text of a catalog that can do nothing to a terminal or a log, and hides nothing: {@link UNSEEN} is escaped. */
+export function plain(text: string): string {
+  return text.replaceAll(UNSEEN, escaped);
+}
+
+/** As {@link plain}, of what is written to a terminal, whatever command writes it. Line breaks, tabs and colors stay. */
 export function screenText(text: string): string {
-  return text.replaceAll(/[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, escaped);
+  return text.replaceAll(UNSEEN, (character) => (character < ' ' ? character : escaped(character)));
 }
 
 /** A character as JSON escapes it. */
 function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

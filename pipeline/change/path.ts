@@ -36,7 +36,7 @@ export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
       return { path, area: kind, ...names };
     }
     if (ADVISORY.test(path)) return { ...unplaced, area: 'advisory' };
-    if (isTrusted(path)) return { ...unplaced, area: 'repository' };
+    if (isTrusted(path) || RUN_BY_OTHERS.test(path)) return { ...unplaced, area: 'repository' };
     return { ...unplaced, area: path.includes('/') ? 'unknown' : 'root' };
   };
 }
@@ -65,7 +65,14 @@ function sourceMatcher({
 
 /** The policy, Portolan's workflows as `portolan setup` calls them, and files that name owners of everything. */
 const GATE =
-  /^(?:\.github$|\.github\/portolan(?:-owners)?\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.github\/)?codeowners$|owners_aliases$)/i;
+  /^(?:\.github$|\.github\/portolan(?:-owners)?\.ya?ml$|\.github\/workflows\/(?:portolan[^/]*|install-test)\.ya?ml$|(?:docs\/|\.\w+\/)?codeowners$|owners_aliases$)/i;
+
+/**
+ * What forges, CI systems and git obey: by custom such files and folders begin with a dot. Those of the systems that have
+ * another custom are named.
+ */
+const RUN_BY_OTHERS =
+  /^\.|(?:^|\/)\.gitattributes$|^(?:jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|buildspec\.ya?ml)$/i;
 
 /** What `portolan advisory` writes and applies. */
 const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');
@@ -97,9 +104,14 @@ function trustedMatcher({ owners, registries, graph, fleet }: Policy): (path: st
 /** Largest workflow that is looked into, in bytes. */
 const WORKFLOW_BYTES = 1024 * 1024;
 
+/** Configuration of jobs: anything but the rest of `.github`, which only names Portolan. */
+const mayRun = (path: string): boolean =>
+  RUN_BY_OTHERS.test(path) &&
+  (!/^\.github\//i.test(path) || /^\.github\/(?:workflows|actions)\//i.test(path));
+
 /**
  * The places of changed paths, as their modes and contents have it: a workflow or action that runs Portolan is the
- * gate's, whatever its name, and a submodule or link outside the catalogs is the repository's.
+ * gate's, whatever its name and system, and a submodule or link outside the catalogs is the repository's.
  */
 export async function placePaths(
   objects: ObjectReader,
@@ -112,7 +124,7 @@ export async function placePaths(
       const placed = { ...place(change.path), ...change };
       const sides = [change.before, change.after].flatMap((side) => side ?? []);
       const isPlain = sides.every(({ mode }) => whyUnreadable(mode) === undefined);
-      if (placed.area === 'repository' && /^\.github\/(?:workflows|actions)\//i.test(placed.path)) {
+      if (placed.area === 'repository' && mayRun(placed.path)) {
         const runs =
           !isPlain || (await Promise.all(sides.map(({ id }) => runsPortolan(objects, id)))).includes(true);
         return { ...placed, area: runs ? ('gate' as const) : placed.area };

@@ -8,6 +8,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, type PathChange, type TreeDiff } from '../git/tree.ts';
 import { isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
+import { hasUnseen } from '../text.ts';
 import type { PlacedPath } from './path.ts';
 
 interface SafetyInput {
@@ -75,13 +76,12 @@ function placedDefect(placed: PlacedPath | undefined): string | undefined {
   return undefined;
 }
 
-/** Control characters, marks of writing direction, characters without width, and what is not UTF-8. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029\ufffd]/u;
 const encoder = new TextEncoder();
 
 /** Why some program would read a path as another one; undefined for a good path. */
 export function pathDefect(path: string): string | undefined {
-  if (INVISIBLE.test(path)) return 'it contains control or invisible characters, or is not UTF-8';
+  if (hasUnseen(path) || /[\p{Cf}\ufffd]/u.test(path))
+    return 'it contains control or invisible characters, or is not UTF-8';
   if (path.includes('\\')) return 'it contains a backslash';
   if (encoder.encode(path).length > 4096) return 'it is longer than 4096 bytes';
   for (const name of path.split('/')) {

@@ -701,6 +701,45 @@ describe('whose blobs they are', () => {
   });
 });
 
+describe('configuration of forges and CI systems, where other files than catalogs pass', () => {
+  const base = { [POLICY_PATH]: `${POLICY}approval: {required: {root: none, unknown: none}}\n` };
+
+  test.each([
+    '.gitlab-ci.yml',
+    '.gitlab/ci/publish.yml',
+    '.forgejo/workflows/x.yml',
+    '.gitea/workflows/x.yaml',
+    '.tekton/push.yaml',
+    '.circleci/config.yml',
+    '.GitLab-CI.yml',
+    'Jenkinsfile',
+    'azure-pipelines.yml',
+    'bitbucket-pipelines.yml',
+  ])('57: a stranger changes %s', async (path) => {
+    const plain = await judge({ base, author: 'mallory', head: { [path]: 'script: make\n' } });
+    expect([plain.decision.authority, Object.keys(plain.classes)]).toEqual(['needs', ['repository']]);
+    const head = { [path]: 'script: npx portolan publish\n' };
+    const running = await judge({ base, author: 'mallory', head });
+    expect([running.decision.authority, Object.keys(running.classes)]).toEqual(['needs', ['gate']]);
+  });
+
+  test.each(['.gitlab/CODEOWNERS', '.forgejo/CODEOWNERS', '.gitea/codeowners'])(
+    '57: a stranger names owners in %s',
+    async (path) => {
+      const { classes } = await judge({ base, author: 'mallory', head: { [path]: '* @mallory\n' } });
+      expect(Object.keys(classes)).toEqual(['gate']);
+    },
+  );
+
+  test.each(['NOTES.md', 'Makefile', 'docs/guide.md', 'docs/pipelines.md'])(
+    '57: a stranger changes %s',
+    async (path) => {
+      const { decision } = await judge({ base, author: 'mallory', head: { [path]: 'portolan\n' } });
+      expect(decision.authority).toBe('allow');
+    },
+  );
+});
+
 describe('what is said', () => {
   test('21: hostile names are quoted wherever they are repeated', async () => {
     const name = '@everyone\n::error::\u001b[31m`<b>';

@@ -261,8 +261,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 54,
     without: 'escaping what a terminal obeys',
     file: 'pipeline/text.ts',
-    text: '\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]',
-    instead: ']',
+    text: '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]',
+    instead: '[\\x00-\\x1f]',
     test: 'test/pipeline/text.test.ts',
   },
   {
@@ -272,5 +272,13 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: '- run: npm ci --ignore-scripts\n      - run: npm run verify-action',
     instead: '- run: npm ci\n      - run: npm run verify-action',
     test: 'test/threat-model.test.ts',
+  },
+  {
+    attack: 57,
+    without: 'knowing configuration of other systems than GitHub',
+    file: 'pipeline/change/path.ts',
+    text: '/^\\.|(?:^|',
+    instead: '/^$|(?:^|',
+    test: 'test/attack/gate.test.ts',
   },
 ];

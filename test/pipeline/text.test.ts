@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readinessLines } from '../../catalog/mirror/report.ts';
-import { findingText, linesText, screenText } from '../../pipeline/text.ts';
+import { findingText, hasUnseen, linesText, plain, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
 const COMMAND = /^\s*::|##\[/m;
@@ -54,3 +54,24 @@ test('attack 54: a terminal gets no character that controls it or turns text aro
   expect(JSON.parse(screenText(json))).toEqual(JSON.parse(json));
   expect(screenText('\u001b[1mbold\u001b[0m\tä\n')).toBe('\u001b[1mbold\u001b[0m\tä\n');
 });
+
+test.each([
+  ['no width', 'stable\u200b', 'stable\\u200b'],
+  ['a joiner of words', 'stable\u2060', 'stable\\u2060'],
+  ['a tag beyond 16 bits', 'stable\u{e0041}', 'stable\\udb40\\udc41'],
+  ['a blank that is a letter', 'stable\u3164', 'stable\\u3164'],
+  ['a soft hyphen', 'sta\u00adble', 'sta\\u00adble'],
+  ['a selector behind a letter', 'stable\ufe0f', 'stable\\ufe0f'],
+  ['a mark of direction', 'stable\u200e', 'stable\\u200e'],
+  ['a byte order mark', '\ufeffstable', '\\ufeffstable'],
+])('attack 54: a character that nobody sees is shown: %s', (_, text, shown) => {
+  expect([plain(text), screenText(text), hasUnseen(text)]).toEqual([shown, shown, true]);
+  expect(JSON.parse(`"${shown}"`)).toBe(text);
+});
+
+test.each(['stable', 'für', '日本語', 'a b', '⚠️ ✅', '👩‍🚀', '❤️‍🔥', 'e\u0301'])(
+  'attack 54: what people see stays: %s',
+  (text) => {
+    expect([plain(text), screenText(text), hasUnseen(text)]).toEqual([text, text, false]);
+  },
+);
