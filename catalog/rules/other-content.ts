@@ -1,6 +1,7 @@
 /** What else stands, or once stood, under the name of a bundle that a catalog gets: names last for ever. */
 import type { Bundle } from '../fbc/model.ts';
-import type { Change, Publication } from '../olm/foresight/world.ts';
+import { minorOfCatalog } from '../fbc/openshift.ts';
+import type { Change, Publication, World } from '../olm/foresight/world.ts';
 import { tryParseReference } from '../reference.ts';
 import { type ImageChange, imageChange, type TagDigests } from '../references/same-image.ts';
 import { formatVersion, type Version } from '../version/version.ts';
@@ -14,6 +15,8 @@ interface OtherContent {
   readonly path: readonly string[];
   /** Whether a registry or a lock may show that nothing differs. */
   readonly isUnconfirmed: boolean;
+  /** Whether it is in a catalog that had other bundles under the same names before: a product line of its own. */
+  readonly isOfOtherLine?: true;
 }
 
 /**
@@ -31,10 +34,30 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   };
   const elsewhere = [others, newElsewhere(after.publications(of), after.name, others)];
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
+  const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));
+  const lineOf = linesOf(before, bundle.package);
   return (
     compared(own, imageChange)[0] ??
-    elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure))[0]
+    found.find(({ publication }) => !lineOf(publication.catalog)) ??
+    found.map((one) => ({ ...one, isOfOtherLine: true as const }))[0]
   );
+}
+
+/**
+ * Tells catalogs that had another image under one of the names that both have. Clusters move through catalogs of platform
+ * versions, which therefore are one line whatever they have.
+ */
+function linesOf(before: World, name: string): (catalog: string) => boolean {
+  const bundles = [...(before.catalog.packages.get(name)?.bundles.values() ?? [])];
+  const isOther = ({ image }: Publication, own: Bundle): boolean =>
+    image !== '' && changeElsewhere(image, own.image, before.digests) === 'other';
+  return (catalog) =>
+    (minorOfCatalog(catalog) === undefined || minorOfCatalog(before.name) === undefined) &&
+    bundles.some((own) =>
+      before
+        .publications({ package: name, bundle: own.name })
+        .some((one) => one.catalog === catalog && one.last === undefined && isOther(one, own)),
+    );
 }
 
 /** What catalogs that come first get at the same time: the later one of two tells. */

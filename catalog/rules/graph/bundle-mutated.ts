@@ -89,15 +89,17 @@ function isOtherImage(a: string, b: string): boolean {
 function reportOther(change: Change, bundle: Bundle, report: Report): void {
   const other = otherContent(change, bundle);
   if (!other) return;
-  const { publication, text, path, isUnconfirmed } = other;
+  const { publication, text, path, isUnconfirmed, isOfOtherLine } = other;
   const { catalog, last } = publication;
   const where = catalog === change.before.name ? '' : ` in ${catalog}`;
   const when = last === undefined ? `is published${where}` : `was published${where} until ${last}`;
   const verb = catalog === change.before.name ? 'and comes back different' : 'and differs here';
   const confirm = isUnconfirmed ? ', and nothing confirms that the tag points to the digest' : '';
-  report(`bundle ${quoted(bundle.name)} ${when} ${verb}: ${text}${confirm}`, locate(bundle, ...path), {
+  const line = isOfOtherLine ? ', as other bundles of these catalogs did before' : '';
+  report(`bundle ${quoted(bundle.name)} ${when} ${verb}${line}: ${text}${confirm}`, locate(bundle, ...path), {
     package: bundle.package,
     installed: [shortName(bundle)],
+    ...(isOfOtherLine ? { severity: 'warning' as const } : {}),
     ...(isUnconfirmed
       ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
       : {
