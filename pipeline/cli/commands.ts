@@ -342,3 +342,19 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
 ];
 
 export const COMMANDS: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);
+
+/** The commands that most people need, in the order of a catalog's life. The other ones follow in `portolan help --all`. */
+export const EVERYDAY: readonly string[] = [
+  'setup',
+  'check',
+  'validate',
+  'bundle validate',
+  'audit',
+  'add',
+  'diff',
+  'next',
+  'publish',
+  'status',
+  'mirror plan',
+  'mirror copy',
+];

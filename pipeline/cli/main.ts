@@ -7,7 +7,7 @@ import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';
 import { type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
-import { COMMAND_GROUPS, COMMANDS } from './commands.ts';
+import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
 
 /**
  * Runs one command line.
@@ -44,8 +44,10 @@ async function dispatch(
   const words = first === 'help' ? parameters.slice(1) : parameters;
   const entry = findCommand(words);
   if (!entry) {
-    if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
-      await terminal.out(overview(version));
+    const isHelp = words.length === 0 || words[0] === '--help' || words[0] === '-h';
+    const isAll = words.includes('--all') && words.length === (first === 'help' ? 1 : 2);
+    if (isHelp || (first === 'help' && isAll)) {
+      await terminal.out(overview(version, isAll));
       return first === undefined ? 2 : 0;
     }
     return unknownCommand(words, terminal);
@@ -83,25 +85,34 @@ async function unknownCommand(words: readonly string[], terminal: Terminal): Pro
 function suggestion(word: string): string {
   const near = nearest(word, new Set(COMMANDS.map(({ words }) => words.split(' ')[0] ?? '')));
   const command = COMMANDS.find(({ words }) => words.split(' ')[0] === near);
-  return command ? `did you mean: portolan ${command.words}` : 'run portolan --help to list the commands';
+  return command ? `did you mean: portolan ${command.words}` : 'run portolan help --all to list the commands';
 }
 
-function overview(version: string): string {
-  const width = Math.max(...COMMANDS.map(({ words }) => words.length));
-  const groups = COMMAND_GROUPS.flatMap(({ title, commands }) => [
-    `${title}:`,
-    ...twoColumns(
-      commands.map(({ words, summary }) => [words, summary]),
-      width,
-    ),
-    '',
-  ]);
+/** The everyday commands, or all of them in their groups. */
+function overview(version: string, isAll: boolean): string {
+  const groups = isAll
+    ? COMMAND_GROUPS
+    : [
+        {
+          title: 'Everyday commands',
+          commands: EVERYDAY.flatMap((words) => findCommand(words.split(' ')) ?? []),
+        },
+      ];
+  const width = Math.max(...groups.flatMap(({ commands }) => commands.map(({ words }) => words.length)));
   return [
     `Portolan ${version}: the catalog pipeline for Operator Lifecycle Manager`,
     '',
     'Usage: portolan COMMAND [ARGUMENT…] [OPTION…]',
     '',
-    ...groups,
+    ...groups.flatMap(({ title, commands }) => [
+      `${title}:`,
+      ...twoColumns(
+        commands.map(({ words, summary }) => [words, summary]),
+        width,
+      ),
+      '',
+    ]),
+    ...(isAll ? [] : [`Run portolan help --all to list all ${COMMANDS.length} commands.`]),
     'Run portolan COMMAND --help for the options of a command.',
     '',
     EXIT_CODES,

@@ -78,7 +78,7 @@ test('the version and the list of commands', () => {
   expect(program(['version']).out).toBe(program(['--version']).out);
   const help = program(['--help']);
   expect(help).toMatchObject({ exit: 0, err: '' });
-  expect(help.out).toContain('  mirror sync ');
+  expect(help.out).toContain('  mirror plan ');
   expect(program(['help'])).toEqual(help);
   expect(program(['-h'])).toEqual(help);
   expect(program([])).toEqual({ ...help, exit: 2 });

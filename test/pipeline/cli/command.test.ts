@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Command } from '../../../pipeline/cli/command.ts';
-import { COMMAND_GROUPS, COMMANDS } from '../../../pipeline/cli/commands.ts';
+import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from '../../../pipeline/cli/commands.ts';
 import { folder } from '../../fakes/folder.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
@@ -55,8 +55,21 @@ test('the option that was probably meant is named', async () => {
   expect((await runCommand(['check', '--zzzzzz'])).err).toContain("portolan: unknown option '--zzzzzz'\n");
 });
 
-test('the overview lists every command once, in groups, with the summary of its own help', async () => {
-  const { out } = await runCommand(['--help']);
+test('the first help lists a dozen everyday commands, and names the list of all', async () => {
+  const { exit, out } = await runCommand(['--help']);
+  const lines = out.split('\nEveryday commands:\n')[1]?.split('\n\n')[0]?.split('\n') ?? [];
+  expect(lines.map((line) => line.trim().split(/ {2,}/))).toEqual(
+    EVERYDAY.map((words) => [words, COMMANDS.find((one) => one.words === words)?.summary]),
+  );
+  expect(lines).toHaveLength(12);
+  expect(out).toContain(`\nRun portolan help --all to list all ${COMMANDS.length} commands.\n`);
+  expect(exit).toBe(0);
+  expect(await runCommand(['help'])).toEqual({ exit, out, err: '' });
+});
+
+test('help --all lists every command once, in groups, with the summary of its own help', async () => {
+  const { exit, out } = await runCommand(['help', '--all']);
+  expect(await runCommand(['--help', '--all'])).toEqual({ exit, out, err: '' });
   for (const { title, commands: members } of COMMAND_GROUPS) {
     const group = out.split(`\n${title}:\n`)[1]?.split('\n\n')[0]?.split('\n') ?? [];
     expect(group.map((line) => line.trim().split(/ {2,}/))).toEqual(
