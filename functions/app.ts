@@ -2,15 +2,6 @@
 import { isObject } from '../catalog/go/shape.ts';
 import { checkLimits, confinedCheck, type ReaderProgram } from '../pipeline/check/confined/confined-check.ts';
 import { PipelineError } from '../pipeline/error.ts';
-import type { GateForge } from '../pipeline/forge/forge.ts';
-import { forgejoClient, forgejoForge, reportStatus } from '../pipeline/forge/forgejo/forge.ts';
-import {
-  gitLabClient,
-  gitLabForge,
-  projectName,
-  reportGitLabStatus,
-} from '../pipeline/forge/gitlab/forge.ts';
-import type { ForgeClient } from '../pipeline/forge/http.ts';
 import { gitHubForge } from '../pipeline/github/forge.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import { gateGroup } from '../pipeline/github/group.ts';
@@ -20,6 +11,8 @@ import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipelin
 import type { GateMessage, GateSubject } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Releaser } from '../pipeline/publish/delivery/ports.ts';
 import type { DriftRequest } from './drift.ts';
+import type { AccountForge } from './forges/account.ts';
+import { ACCOUNT_FORGES } from './forges/forges.ts';
 import { type GateAsked, type GateRequest, handleGates } from './gate.ts';
 import { appForge, type GitHubForge, readAppSecret } from './github.ts';
 import type { Source } from './receive.ts';
@@ -54,9 +47,10 @@ export function openApp(settings: HostSettings, options: AppOptions): App {
   const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
   const around = { git, check, registries, cache: memoryStore(), log };
-  return settings.forge === 'github'
-    ? gitHubApp(settings, options, around)
-    : accountApp(ACCOUNTS[settings.forge], { api: settings.api, ...options }, around);
+  const account = ACCOUNT_FORGES.get(settings.forge);
+  return account
+    ? accountApp(account, { api: settings.api, ...options }, around)
+    : gitHubApp(settings, options, around);
 }
 
 type Around = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
@@ -85,27 +79,6 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around
       releaserFor({ github: forge.client, source, registry, registries, now: () => new Date(), log }),
   };
 }
-
-/** A forge on which Portolan has an account, and asks with its token. */
-interface AccountForge {
-  readonly client: (url: string, token: () => Promise<string>) => ForgeClient;
-  /** @param repository as a source names it */
-  readonly forge: (client: ForgeClient, repository: string) => GateForge;
-  readonly report: (client: ForgeClient, status: CommitStatus) => Promise<void>;
-}
-
-const ACCOUNTS: Readonly<Record<Exclude<HostSettings['forge'], 'github'>, AccountForge>> = {
-  forgejo: {
-    client: forgejoClient,
-    forge: (client, repository) => forgejoForge(client, repositoryName(repository)),
-    report: (client, status) => reportStatus(client, repositoryName(status.repository), status),
-  },
-  gitlab: {
-    client: gitLabClient,
-    forge: (client, repository) => gitLabForge(client, projectName(repository)),
-    report: reportGitLabStatus,
-  },
-};
 
 function accountApp(
   kind: AccountForge,

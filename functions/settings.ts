@@ -8,6 +8,7 @@ import { type GitSettings, partsOf } from '../pipeline/git/process.ts';
 import { ISSUER } from '../pipeline/github/claims.ts';
 import { parsedJson } from '../pipeline/json.ts';
 import { isBranch } from '../pipeline/publish/delivery/message.ts';
+import { ACCOUNT_FORGES } from './forges/forges.ts';
 import type { Source } from './receive.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,8 +21,8 @@ export interface HostSettings {
   readonly audience: string | undefined;
   /** Where people read documents, without a slash at its end. */
   readonly pages: string | undefined;
-  /** What holds the repositories: one forge for each host. */
-  readonly forge: 'github' | 'forgejo' | 'gitlab';
+  /** What holds the repositories, one forge for each host: `github`, or one of the `ACCOUNT_FORGES`. */
+  readonly forge: string;
   /** The forge's API. */
   readonly api: string;
   /** Hosts, with their ports, that speak plain HTTP. */
@@ -66,10 +67,10 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
 function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, 'forge' | 'api'> {
   const forge = environment['PORTOLAN_FORGE'] || 'github';
   if (forge === 'github') return { forge, api: environment['PORTOLAN_API'] || 'https://api.github.com' };
-  if (forge === 'forgejo' || forge === 'gitlab')
+  if (ACCOUNT_FORGES.has(forge))
     return { forge, api: neededVariable(environment, hint)('PORTOLAN_API').replace(/\/+$/, '') };
   throw new PipelineError('usage', `PORTOLAN_FORGE is not a forge: ${JSON.stringify(forge)}`, {
-    hint: 'github, forgejo or gitlab',
+    hint: `expected ${['github', ...ACCOUNT_FORGES.keys()].join(', ')}`,
   });
 }
 

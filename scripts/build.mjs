@@ -187,26 +187,13 @@ const host = {
     js: "import { createRequire as portolanRequire } from 'node:module'; const require = portolanRequire(import.meta.url);",
   },
 };
-await make({
-  entryPoints: {
-    ...Object.fromEntries(
-      ['publish-request', 'drift', 'publish', 'receive', 'reconcile', 'report', 'status', 'work'].map(
-        (name) => [`${name}/index`, `functions/aws/${name}.ts`],
-      ),
-    ),
-    'work/reader': 'functions/aws/reader.ts',
-  },
-  outdir: 'dist/functions',
-  ...host,
-});
-
-await make({
-  entryPoints: { kubernetes: 'functions/kubernetes/main.ts' },
-  outdir: 'dist',
-  ...host,
-  // pg can do without it.
-  external: [...host.external, 'pg-native'],
-});
+// What a host builds is in its folder, so that a host can be deleted with it.
+for (const folder of readdirSync('functions').sort()) {
+  const plan = join('functions', folder, 'build.json');
+  if (!existsSync(plan)) continue;
+  const { entryPoints, outdir, external = [] } = JSON.parse(readFileSync(plan, 'utf8'));
+  await make({ entryPoints, outdir, ...host, external: [...host.external, ...external] });
+}
 
 const notices = noticesText(bundledPackages(metafiles));
 built.push({ path: resolve('dist/third-party.txt'), contents: Buffer.from(notices) });

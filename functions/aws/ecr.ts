@@ -20,8 +20,8 @@ import { formatReference, type Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
 import type { Credential, CredentialSource, KeepRule, Repository } from '../../pipeline/ports.ts';
-import { ASKING } from './client.ts';
-import { codeOf, isRetryable } from './failure.ts';
+import { ASKING } from '../s3/client.ts';
+import { codeOf, isRetryable } from '../s3/failure.ts';
 
 /** A registry of ECR. */
 interface EcrHost {

@@ -13,8 +13,8 @@ import {
   parseClaim,
   parseLease,
 } from '../../pipeline/publish/fence-records.ts';
-import { ASKING } from './client.ts';
-import { cloudError } from './failure.ts';
+import { ASKING } from '../s3/client.ts';
+import { cloudError } from '../s3/failure.ts';
 
 /** @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves */
 export function tableFence(table: string): Fence {

@@ -9,7 +9,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
-import { ASKING } from './client.ts';
+import { ASKING } from '../s3/client.ts';
 
 /** Time for an answer, in ms. */
 const PATIENCE = 4000;

@@ -7,6 +7,7 @@ import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
 import { branchOpener } from '../branch.ts';
+import { bucketRecords } from '../s3/records.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
@@ -14,7 +15,6 @@ import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
 import { kmsSigner } from './kms.ts';
 import { fifoQueue } from './queue.ts';
-import { bucketRecords } from './records.ts';
 import { secretCredentials } from './registry-secrets.ts';
 import { makingRepositories } from './repositories.ts';
 import { neededSecret } from './secret.ts';

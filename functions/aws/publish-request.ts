@@ -1,12 +1,12 @@
 /** The address that jobs of the Action ask, a function's own: it may wait longer than an HTTP API's. */
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { ask } from '../publish-request.ts';
+import { bucketRecords } from '../s3/records.ts';
 import { tokenReader } from '../token.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent, ROOM } from './http.ts';
 import { telemetryOf } from './log.ts';
 import { fifoQueue } from './queue.ts';
-import { bucketRecords } from './records.ts';
 
 /** Less than what the function may take, and than a client waits for the head of an answer, in ms. */
 const PATIENCE = 270_000;

@@ -1,17 +1,18 @@
 /** The address that GitHub's webhooks are sent to, behind an HTTP API. */
+
+import { webhooksOf } from '../forges/forges.ts';
 import { type Answer, receive } from '../receive.ts';
-import { WEBHOOKS } from '../webhooks.ts';
+import { bucketRecords } from '../s3/records.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent } from './http.ts';
 import { telemetryOf } from './log.ts';
 import { fifoQueue } from './queue.ts';
-import { bucketRecords } from './records.ts';
 import { neededSecret } from './secret.ts';
 
 const telemetry = telemetryOf('receive');
 const { forge, sources, queue, bucket, endpoint, secrets } = settings();
 const ports = {
-  webhooks: WEBHOOKS[forge],
+  webhooks: webhooksOf(forge),
   secret: neededSecret(secrets.webhook),
   sources,
   checksPulls: secrets.app !== undefined,

@@ -1,7 +1,7 @@
 /** What is published, for `portolan status`. */
 import { type DeliveryStatus, statusOf } from '../../pipeline/publish/delivery/status.ts';
+import { bucketRecords } from '../s3/records.ts';
 import { settings } from './env.ts';
-import { bucketRecords } from './records.ts';
 
 const { bucket, endpoint } = settings();
 const records = bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });

@@ -9,8 +9,8 @@ import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
-import { bucketRecords } from '../aws/records.ts';
 import { branchOpener } from '../branch.ts';
+import { bucketRecords } from '../s3/records.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { Settings } from './env.ts';
 import { openQueues, type Queues } from './queue.ts';

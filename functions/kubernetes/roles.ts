@@ -10,13 +10,13 @@ import { ringsIn } from '../../pipeline/publish/rings/store.ts';
 import { ringsListText } from '../../pipeline/publish/rings/text.ts';
 import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
+import { webhooksOf } from '../forges/forges.ts';
 import { newEpochs } from '../new-epoch.ts';
 import { type AnswerRoom, ask } from '../publish-request.ts';
 import { receive } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
 import { smoke } from '../smoke.ts';
 import { tokenReader } from '../token.ts';
-import { WEBHOOKS } from '../webhooks.ts';
 import type { Host } from './host.ts';
 import { removeOldRecords } from './records.ts';
 import { fileSecret } from './secret.ts';
@@ -101,7 +101,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
   const around = { sources, queue: queues.queue('work'), records, log: telemetry.log };
   const receiving = {
     ...around,
-    webhooks: WEBHOOKS[settings.forge],
+    webhooks: webhooksOf(settings.forge),
     secret: fileSecret(secrets.webhook),
     checksPulls: secrets.app !== undefined,
     now: () => new Date(),

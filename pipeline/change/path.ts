@@ -3,8 +3,7 @@
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import type { PathChange } from '../git/tree.ts';
-import { ADVISORIES } from '../policy/advisories.ts';
-import { compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
+import { ADVISORIES, compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
 /** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */

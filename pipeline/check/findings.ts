@@ -17,6 +17,7 @@ import type { ForeseenPull, LoadedPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
 import { danglingBundles } from './dangling.ts';
+import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
 import { readGoneBundles } from './gone-bundles.ts';
@@ -28,7 +29,6 @@ import { otherImages, takenTags } from './release.ts';
 import type { CheckReport } from './report.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
-import { checkAdvisories, NO_ADVISORIES } from './undone-advisories.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
 import type { RepositoryWorld } from './world.ts';
 
@@ -74,7 +74,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     dangling,
     ofTemplates,
     ofPolicy,
-    ofAdvisories,
+    ofExtras,
     references,
     taken,
     names,
@@ -85,7 +85,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     isWhole ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
     isWhole ? checkTemplates(after) : [],
     isRead ? checkPolicyAfter(after, RULE_IDS) : [],
-    isWhole ? checkAdvisories(pull) : NO_ADVISORIES,
+    isWhole ? checkExtras(pull) : NO_EXTRAS,
     checkReferences({ touched, bundles: release.bundles }, policy, registry),
     takenTags(release.bundles, policy, registry),
     takenNames({ ...pull, registry: pull.registry }),
@@ -94,7 +94,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
   const numbers = fleet && fleetChange(fleet, ...reachOf(ofCatalogs.results, change));
   const results = [
     ...ofCatalogs.results
-      .map(ofAdvisories.soften)
+      .map(ofExtras.soften)
       .map((result) => (numbers ? withNumbers(result, numbers) : result)),
     ...ofBundles,
     ...ofOperators,
@@ -102,7 +102,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     { findings: names.findings, known: [], diffs: [] },
     ...ofTemplates,
     ...ofPolicy,
-    ...ofAdvisories.results,
+    ...ofExtras.results,
     ...(await findUnlistedCatalogs(objects, change, policy)),
     { findings: ofRelease, known: [], diffs: [] },
   ];

@@ -6,7 +6,8 @@ import { isAffected } from '../../catalog/olm/advisory/advisory.ts';
 import { rule } from '../../catalog/rules/advisory/undone.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { entryAt } from '../git/tree.ts';
-import { ADVISORIES, advisoriesAt, concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
+import { advisoriesAt, concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
+import { ADVISORIES } from '../policy/layout.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { type CatalogPlan, plansOf } from './advisories.ts';
 import type { CatalogResult } from './catalog-rules.ts';
@@ -71,14 +72,11 @@ function tooManyOf(written: readonly StoredAdvisory[]): Finding {
   };
 }
 
+/** What was found, and what makes errors milder that an advisory has accepted. */
 interface CheckedAdvisories {
   readonly results: readonly CatalogResult[];
-  /** Makes errors milder that an advisory has accepted. */
   readonly soften: (result: CatalogResult) => CatalogResult;
 }
-
-/** For a pull request of which nothing is read. */
-export const NO_ADVISORIES: CheckedAdvisories = { results: [], soften: (result) => result };
 
 /** Rules about what a change does to clusters: what an advisory cannot be without, and its approvals accept. */
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));

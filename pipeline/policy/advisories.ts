@@ -8,11 +8,8 @@ import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Settings } from '../settings.ts';
 import { type AdvisoryFile, validator } from './advisory-shape.ts';
 import { readPolicyDocument } from './document.ts';
-import { matchesGlob } from './layout.ts';
+import { ADVISORIES, matchesGlob } from './layout.ts';
 import { schemaFindings } from './validate-policy.ts';
-
-/** The folder of the advisories. */
-export const ADVISORIES = 'advisories';
 
 /** An advisory as the repository has it. */
 export interface StoredAdvisory extends Advisory {

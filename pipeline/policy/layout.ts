@@ -7,6 +7,9 @@
 import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import { isDnsSubdomain } from '../../catalog/names.ts';
 
+/** The folder of advisories, in every layout. */
+export const ADVISORIES = 'advisories';
+
 /** Kinds of path that a layout knows. */
 export const PATH_KINDS = ['template', 'packageConfig', 'composite', 'catalog', 'bundle'] as const;
 export type PathKind = (typeof PATH_KINDS)[number];

@@ -3,7 +3,7 @@ import { CreateTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/cli
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { tableFence } from '../../functions/aws/fence.ts';
-import { bucketRecords } from '../../functions/aws/records.ts';
+import { bucketRecords } from '../../functions/s3/records.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import {
   expectConditional,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AdvisoryState, advisoryStates } from '../../check/advisory-states.ts';
-import { ADVISORIES } from '../../policy/advisories.ts';
+import { ADVISORIES } from '../../policy/layout.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';

@@ -4,8 +4,8 @@ import { ecrCredentials } from '../../../functions/aws/ecr.ts';
 import { announcerOn } from '../../../functions/aws/events.ts';
 import { tableFence } from '../../../functions/aws/fence.ts';
 import { fifoQueue } from '../../../functions/aws/queue.ts';
-import { bucketRecords } from '../../../functions/aws/records.ts';
 import { neededSecret } from '../../../functions/aws/secret.ts';
+import { bucketRecords } from '../../../functions/s3/records.ts';
 import { type Host, reply, startHost } from '../../fakes/host.ts';
 
 const SECRET = 'the-key-of-the-role';

@@ -1,0 +1,27 @@
+/** What extras add to the check of a pull request's content. Each is one line here; without it the check runs as well. */
+import type { CatalogResult } from './catalog-rules.ts';
+import type { LoadedPull } from './changes.ts';
+import { checkAdvisories } from './undone-advisories.ts';
+
+export interface ExtraResult {
+  readonly results: readonly CatalogResult[];
+  /** Makes findings of the catalogs milder that people have accepted. */
+  readonly soften: (result: CatalogResult) => CatalogResult;
+}
+
+type ExtraStep = (pull: LoadedPull) => Promise<ExtraResult>;
+
+/** In the order in which their findings are listed. */
+const EXTRA_STEPS: readonly ExtraStep[] = [checkAdvisories];
+
+/** Runs all of them. */
+export async function checkExtras(pull: LoadedPull): Promise<ExtraResult> {
+  const all = await Promise.all(EXTRA_STEPS.map((step) => step(pull)));
+  return {
+    results: all.flatMap(({ results }) => results),
+    soften: (result) => all.reduce((before, { soften }) => soften(before), result),
+  };
+}
+
+/** For a pull request of which nothing is read. */
+export const NO_EXTRAS: ExtraResult = { results: [], soften: (result) => result };
