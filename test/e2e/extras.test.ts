@@ -1,0 +1,158 @@
+/**
+ * Extras can be deleted: in a copy of the sources each is removed with its files, its lines in the lists and its tests.
+ * What is left type-checks, builds, and validates a catalog. `docs/architecture.md` lists core and extras.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+
+/** What an extra consists of, by its name in docs/architecture.md: folders, files, and beginnings of files' names. */
+const EXTRAS: Readonly<Record<string, readonly string[]>> = {
+  GitLab: ['pipeline/forge/gitlab', 'functions/forges/gitlab.ts', 'deploy/gitlab'],
+  'Forgejo and Gitea': ['pipeline/forge/forgejo', 'functions/forges/forgejo.ts'],
+  AWS: ['functions/aws'],
+  Kubernetes: ['functions/kubernetes'],
+  Playground: ['playground', 'scripts/playground.mjs'],
+  Advisories: [
+    'catalog/edit/advisory',
+    'catalog/olm/advisory',
+    'catalog/opm/template/advisory',
+    'catalog/rules/advisory',
+    'pipeline/check/advisor',
+    'pipeline/check/undone-advisories',
+    'pipeline/cli/repository/advisory',
+    'pipeline/github/advisory-proposal',
+    'pipeline/policy/advisor',
+    'pipeline/report/advisory-text',
+  ],
+  'Suggested graphs': [
+    'pipeline/cli/catalog/suggest-graph',
+    'catalog/opm/template/suggested',
+    'pipeline/report/suggestion-text',
+  ],
+  'Moves to OLM v1': ['pipeline/cli/catalog/migrate-to-v1'],
+};
+
+/** Where extras have a line or an entry. */
+const LISTS = ['pipeline/cli/commands.ts', 'pipeline/check/extra-steps.ts', 'functions/forges/forges.ts'];
+
+/** Tests that an extra may take along: more would be tests of the core. */
+const MOST_TESTS = 45;
+
+const SOURCES = [
+  'catalog',
+  'pipeline',
+  'functions',
+  'playground',
+  'scripts',
+  'test',
+  'bench',
+  'deploy',
+  'docs',
+];
+const FILES = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'vitest.slow.config.ts', 'README.md'];
+
+let whole: string;
+beforeAll(() => {
+  whole = mkdtempSync(join(tmpdir(), 'portolan-extras-'));
+  for (const name of [...SOURCES, ...FILES]) cpSync(name, join(whole, name), { recursive: true });
+  return () => rmSync(whole, { recursive: true, force: true });
+});
+
+test.each(Object.entries(EXTRAS))('%s can be deleted', (name, parts) => {
+  const root = mkdtempSync(join(tmpdir(), 'portolan-extra-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  cpSync(whole, root, { recursive: true });
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+  const began = Date.now();
+  const lines = removeParts(root, parts);
+  for (const list of LISTS) unlist(root, list);
+  const tests = removeTests(root);
+  run(root, 'node', 'scripts/rule-lists.mjs');
+  run(root, 'node_modules/.bin/tsc', '--noEmit');
+  cpSync('package-lock.json', join(root, 'package-lock.json'));
+  run(root, 'node', 'scripts/build.mjs');
+  expect(run(root, 'node', 'dist/portolan.mjs', 'validate', 'test/catalogs/sample/catalogs/v4.20')).toBe('');
+  process.stdout.write(
+    `${name}: ${lines} lines, ${tests} tests, ${((Date.now() - began) / 1000).toFixed(0)} s\n`,
+  );
+  expect(lines).toBeGreaterThan(100);
+  expect(tests).toBeLessThanOrEqual(MOST_TESTS);
+});
+
+function run(cwd: string, program: string, ...parameters: readonly string[]): string {
+  return execFileSync(program, parameters, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** @returns how many lines of TypeScript are gone */
+function removeParts(root: string, parts: readonly string[]): number {
+  const files = filesIn(root).filter((file) =>
+    parts.some((part) => file.startsWith(`${part}/`) || (file.startsWith(part) && !part.endsWith('/'))),
+  );
+  for (const part of parts) expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
+  let lines = 0;
+  for (const file of files) {
+    if (file.endsWith('.ts')) lines += readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+    rmSync(join(root, file));
+  }
+  return lines;
+}
+
+/** Takes the entries of what is gone out of a list: its imports, the names that they brought, and commands that load it. */
+function unlist(root: string, list: string): void {
+  const path = join(root, list);
+  let text = readFileSync(path, 'utf8');
+  const isGone = (name: string): boolean => !existsSync(resolve(dirname(path), name));
+  text = text.replaceAll(
+    /^ +\{\n(?:(?!^ +\},\n)[\s\S])*?import\('([^']+)'\)[^\n]*\n +\},\n/gm,
+    (entry, name) => (isGone(name) ? '' : entry),
+  );
+  const names: string[] = [];
+  text = text.replaceAll(/^import \{ ([^}]+) \} from '([^']+)';\n/gm, (line, own: string, name: string) => {
+    if (!name.startsWith('.') || !isGone(name)) return line;
+    names.push(...own.split(', '));
+    return '';
+  });
+  for (const name of names) text = text.replaceAll(new RegExp(`\\b${name}\\b,?\\s*`, 'g'), '');
+  writeFileSync(path, text);
+}
+
+/** Removes what imports what is gone, among tests and scripts. @returns how many tests */
+function removeTests(root: string): number {
+  let tests = 0;
+  for (let isDone = false; !isDone; ) {
+    isDone = true;
+    for (const file of filesIn(root).filter((one) => /^(?:test|scripts|bench)\/.*\.ts$/.test(one))) {
+      if (importsOf(join(root, file)).every((path) => existsSync(path))) continue;
+      rmSync(join(root, file));
+      if (file.endsWith('.test.ts')) tests++;
+      isDone = false;
+    }
+  }
+  return tests;
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g)].map(([, name = '']) =>
+    resolve(dirname(file), name),
+  );
+}
+
+function filesIn(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => basename(file) !== '' && !file.startsWith('node_modules'));
+}
