@@ -1,9 +1,20 @@
 /**
  * Writing files so that a reader sees the old text or the new one, never a part.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileError } from './directory.ts';
+import { PipelineError } from './error.ts';
 
 /** What writing changed, by file name. */
 export interface Written {
@@ -22,14 +33,14 @@ export interface StagedFiles {
 
 /**
  * Writes files into a folder, which is made if need be. A file that has its text already
- * is left alone, with its time.
+ * is left alone, with its time. A link in the place of a file is replaced, never followed.
  *
  * @param known names that may stand there from an earlier run; those without a text now are removed
- * @throws PipelineError `io` or `not-found`
+ * @throws PipelineError `io`, `not-found`, or `usage` where a link leads out of the clone
  */
 export function writeFiles(
   folder: string,
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | Uint8Array>,
   known: readonly string[] = [],
 ): Written {
   return stageFiles(folder, files, known).commit();
@@ -43,20 +54,23 @@ export function writeFiles(
  */
 export function stageFiles(
   folder: string,
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | Uint8Array>,
   known: readonly string[] = [],
 ): StagedFiles {
-  const beside = (name: string): string => join(folder, `${name}.${process.pid}.part`);
+  // Nobody can know the name, and so plant a link there.
+  const ending = `${randomBytes(8).toString('hex')}.part`;
+  const beside = (name: string): string => join(folder, `${name}.${ending}`);
   const changed: string[] = [];
   const discard = (): void => {
     for (const name of changed) rmSync(beside(name), { force: true });
   };
+  refuseLinkOut(folder);
   try {
     mkdirSync(folder, { recursive: true });
-    for (const [name, text] of files) {
-      if (textOf(join(folder, name)) === text) continue;
+    for (const [name, content] of files) {
+      if (contentOf(join(folder, name))?.equals(Buffer.from(content)) === true) continue;
       changed.push(name);
-      writeFileSync(beside(name), text, { flush: true });
+      writeFileSync(beside(name), content, { flush: true, flag: 'wx' });
     }
   } catch (error) {
     discard();
@@ -65,7 +79,7 @@ export function stageFiles(
   const commit = (): Written => {
     try {
       for (const name of changed) renameSync(beside(name), join(folder, name));
-      const stale = known.filter((name) => !files.has(name) && textOf(join(folder, name)) !== undefined);
+      const stale = known.filter((name) => !files.has(name) && contentOf(join(folder, name)) !== undefined);
       for (const name of stale) rmSync(join(folder, name));
       const unchanged = [...files.keys()].filter((name) => !changed.includes(name));
       return { written: changed, unchanged, removed: stale };
@@ -77,9 +91,45 @@ export function stageFiles(
   return { commit, discard };
 }
 
-function textOf(path: string): string | undefined {
+/**
+ * Refuses a folder of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
+ * change other folders of the machine. A folder outside of any clone is what a user named.
+ *
+ * @throws PipelineError `usage`
+ */
+export function refuseLinkOut(folder: string): void {
+  const path = resolve(folder);
+  let place = path;
+  while (!existsSync(place) && !isLink(place)) place = dirname(place);
+  const real = existsSync(place) ? realpathSync(place) : '';
+  for (const top of clonesOf(path)) {
+    const inside = realpathSync(top);
+    if (real === inside || real.startsWith(`${inside}${sep}`)) continue;
+    const from = relative(top, place);
+    throw new PipelineError(
+      'usage',
+      `${from} leads out of the clone through a symbolic link: nothing is written`,
+      {
+        hint: `replace the link by a directory: rm ${from} && mkdir ${from}`,
+      },
+    );
+  }
+}
+
+/** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */
+function clonesOf(path: string): string[] {
+  const folders = [path];
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
+  return folders.filter((folder) => existsSync(join(folder, '.git')));
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+function contentOf(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

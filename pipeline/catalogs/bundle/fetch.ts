@@ -6,6 +6,7 @@ import type { CatalogSource } from '../../../catalog/source.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { refuseLinkOut } from '../../write.ts';
 import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
@@ -83,6 +84,7 @@ function safeName(name: string): string {
 const OF_BUNDLE = /^(?:manifests|metadata)\/[^/\0]+$/;
 
 async function writeBundle(source: CatalogSource, folder: string): Promise<void> {
+  refuseLinkOut(folder);
   rmSync(folder, { recursive: true, force: true });
   for (const part of ['manifests', 'metadata']) make(join(folder, part));
   for (const file of await source.files()) {

@@ -5,7 +5,7 @@ import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderGroups } from '../../../catalog/fbc/render.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { writeFiles } from '../../write.ts';
+import { refuseLinkOut, writeFiles } from '../../write.ts';
 import { textOf } from '../write-blobs.ts';
 
 /**
@@ -59,6 +59,7 @@ function checkEmpty(path: string): void {
 }
 
 function makeFolder(path: string): void {
+  refuseLinkOut(path);
   try {
     mkdirSync(path, { recursive: true });
   } catch (error) {

@@ -1,9 +1,7 @@
 /** All packages of a catalog for the next version of the platform, in a work tree or as pull requests. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
 import { type Promotions, promotionsOf } from '../../check/promotion.ts';
-import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/promotion-proposals.ts';
@@ -11,6 +9,7 @@ import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, findingText, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
 import { showEffect } from '../show-effect.ts';
@@ -68,12 +67,7 @@ async function filesOf(
 function write(directory: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [path, bytes] of files) {
     const full = join(directory, path);
-    try {
-      mkdirSync(dirname(full), { recursive: true });
-      writeFileSync(full, bytes);
-    } catch (error) {
-      throw fileError(error, full);
-    }
+    writeFiles(dirname(full), new Map([[basename(full), bytes]]));
   }
 }
 

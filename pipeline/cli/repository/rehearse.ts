@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -11,6 +11,7 @@ import { setup } from '../../policy/setup/setup.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
+import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
@@ -64,7 +65,8 @@ export const command: Command = {
       if (rehearsal.to === '') throw noMerges(head, repository);
       const page = resolve(terminal.directory, invocation.text('page') ?? PAGE);
       const source = { source: policy.path, text: Buffer.from(policy.bytes).toString('utf8') };
-      write(page, rehearsalPage({ rehearsal, name: basename(directory), policy: source }));
+      const html = rehearsalPage({ rehearsal, name: basename(directory), policy: source });
+      writeFiles(dirname(page), new Map([[basename(page), html]]));
       const isJson = invocation.word('format', ['text', 'json']) === 'json';
       await terminal.out(isJson ? `${JSON.stringify(rehearsal, null, 2)}\n` : rehearsalText(rehearsal));
       terminal.err(`policy: ${policy.path}\npage: ${page}\n`);
@@ -112,14 +114,6 @@ function adminsOf(invocation: Invocation): string[] {
 function contentOf(path: string): Uint8Array {
   try {
     return readFileSync(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
-function write(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
   } catch (error) {
     throw fileError(error, path);
   }

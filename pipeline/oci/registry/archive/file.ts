@@ -27,7 +27,17 @@ const SMALL = 64 * 1024 * 1024;
 /** Links to links at most. */
 const LINKS = 8;
 
-/** @throws PipelineError `not-found`, or `corrupt` when the file is not an archive */
+/** What a gzipped archive may unpack to: so much, and beyond that so many times its own size. Images take 2 to 5 times. */
+const FREE_BYTES = 256 * 2 ** 20;
+const MOST_TIMES = 100;
+
+function tooLarge(path: string): PipelineError {
+  return new PipelineError('too-large', `${path} unpacks to more than ${MOST_TIMES} times its size`, {
+    hint: 'if that is intended, unpack it first, and name the unpacked file',
+  });
+}
+
+/** @throws PipelineError `not-found`, `corrupt` when the file is not an archive, or `too-large` */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   try {
     const first = await open(path, 'r');
@@ -46,7 +56,16 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'archive.tar');
-    await pipeline(createReadStream(path), createGunzip(), createWriteStream(file));
+    const source = createReadStream(path);
+    const within = async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      let size = 0;
+      for await (const piece of bytes) {
+        size += piece.length;
+        if (size > Math.max(FREE_BYTES, source.bytesRead * MOST_TIMES)) throw tooLarge(path);
+        yield piece;
+      }
+    };
+    await pipeline(source, createGunzip(), within, createWriteStream(file, { flags: 'wx' }));
     return await archiveOver(await open(file, 'r'), path, remove);
   } catch (error) {
     await remove();

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { openArchive } from '../../../../../pipeline/oci/registry/archive/file.ts';
 import { createRegistryClient } from '../../../../../pipeline/oci/registry/client.ts';
 import { parseLocation } from '../../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination, openSource } from '../../../../../pipeline/oci/registry/open.ts';
@@ -171,6 +173,19 @@ describe('tar', () => {
       ),
       { numRuns: 200 },
     );
+  });
+
+  test('a gzipped archive that unpacks to far more than its size is not unpacked to the end', async () => {
+    const file = join(folder(), 'x.tar.gz');
+    writeFileSync(file, gzipSync(Buffer.alloc(300 * 2 ** 20), { level: 9 }));
+    const before = readdirSync(tmpdir());
+    await expect(openArchive(file)).rejects.toMatchObject({
+      code: 'too-large',
+      message: expect.stringContaining('unpacks to more than 100 times its size'),
+    });
+    expect(
+      readdirSync(tmpdir()).filter((name) => !before.includes(name) && name.startsWith('portolan-')),
+    ).toEqual([]);
   });
 
   test.each([
