@@ -127,6 +127,7 @@ export interface WrittenSignature {
 export interface WrittenAttestation extends WrittenSignature {
   readonly name: string;
   readonly predicateType: string;
+  readonly result?: 'none' | Readonly<Record<string, string | number | boolean>>;
 }
 
 export interface WrittenTarget {

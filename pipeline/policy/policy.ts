@@ -237,7 +237,12 @@ export interface AttestationDemand extends SignatureDemand {
   /** What the report calls the check. */
   readonly name: string;
   readonly predicateType: string;
+  /** What the predicate must say; `none` where the statement alone counts. */
+  readonly result: RequiredResult;
 }
+
+/** Values by field, with dots between the names of inner fields; `default` for that of in-toto's results. */
+export type RequiredResult = 'default' | 'none' | ReadonlyMap<string, string>;
 
 export interface ReleasePolicy {
   /** Reference of a bundle's image, in which `{package}` and `{version}` stand for its folders' names. */

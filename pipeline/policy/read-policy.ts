@@ -23,12 +23,19 @@ import type {
   Policy,
   PublishPolicy,
   RegistriesPolicy,
+  RequiredResult,
   Requirement,
   Ring,
   RuleSetting,
   Waiver,
 } from './policy.ts';
-import type { PolicyFile, WrittenRing, WrittenRule, WrittenSignature } from './policy-file.ts';
+import type {
+  PolicyFile,
+  WrittenAttestation,
+  WrittenRing,
+  WrittenRule,
+  WrittenSignature,
+} from './policy-file.ts';
 import { validatePolicy } from './validate-policy.ts';
 
 /** Where the policy lies in a repository. */
@@ -322,10 +329,17 @@ function registriesOf({
     attestations: attestations.map((demand) => ({
       name: demand.name,
       predicateType: demand.predicateType,
+      result: resultOf(demand),
       from: demand.from,
       trust: trustOf(demand),
     })),
   };
+}
+
+function resultOf({ result }: WrittenAttestation): RequiredResult {
+  if (result === undefined) return 'default';
+  if (typeof result === 'string') return result;
+  return new Map(Object.entries(result).map(([field, value]) => [field, String(value)]));
 }
 
 function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: WrittenSignature): Trust {

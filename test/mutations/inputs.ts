@@ -143,8 +143,16 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 46,
     without: 'a result where there must be one',
     file: 'pipeline/catalogs/references/look-up.ts',
-    text: 'return results.length === 0 ? needsResult',
-    instead: 'return results.length === 0 ? false',
+    text: "if (required === 'default' && results.length === 0)",
+    instead: "if (required === 'default' && results.length < 0)",
+    test: 'test/pipeline/publish/attest/external-checks.test.ts',
+  },
+  {
+    attack: 46,
+    without: 'the result that the policy requires',
+    file: 'pipeline/catalogs/references/look-up.ts',
+    text: 'return whyNot(fields, named);',
+    instead: 'return undefined;',
     test: 'test/pipeline/publish/attest/external-checks.test.ts',
   },
   {

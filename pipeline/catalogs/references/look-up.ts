@@ -13,7 +13,7 @@ import {
   verifySignatures,
   whyUnsigned,
 } from '../../oci/signatures/verify.ts';
-import type { AttestationDemand } from '../../policy/policy.ts';
+import type { AttestationDemand, RequiredResult } from '../../policy/policy.ts';
 import type { RepositoryMatcher } from '../../policy/registries.ts';
 import type { AttestationDemands, SignatureDemands } from '../../policy/signatures.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
@@ -128,12 +128,12 @@ async function withChecks(
   const image = withDigest(reference, found.digest);
   try {
     const checks: ExternalCheck[] = [];
-    for (const { name, trust, predicateType } of demands) {
+    for (const { name, trust, predicateType, result } of demands) {
       const report = await verifySignatures(registry, image, trust);
       const [unread] = report.unread;
       // Any statement that failed counts more than those that passed: all must have been read.
       if (unread) return unreadStatement(unread);
-      checks.push({ name, ...checkIn(report, predicateType) });
+      checks.push({ name, ...checkIn(report, predicateType, result) });
     }
     return { ...found, checks };
   } catch (error) {
@@ -158,26 +158,45 @@ type CheckResult =
   | { readonly kind: 'missing'; readonly why: string };
 
 /** What the statements of a type say: any that failed counts more than those that passed. */
-function checkIn(report: SignatureReport, predicateType: string): CheckResult {
+function checkIn(report: SignatureReport, predicateType: string, required: RequiredResult): CheckResult {
   const { verified, rejected } = report;
   const own = verified.filter(({ says }) => says === predicateType);
-  const failed = own.find(({ predicate }) => isFailed(predicate, RESULTS.has(predicateType)));
-  if (failed) return { kind: 'missing', why: `${failed.where}, made by ${failed.by}, says that it failed` };
+  for (const { predicate, where, by } of own) {
+    const why = whyFailed(predicate, required);
+    if (why !== undefined) return { kind: 'missing', why: `${where}, made by ${by}, ${why}` };
+  }
   const [passed] = own;
   if (passed) return { kind: 'passed', by: passed.by };
   return { kind: 'missing', why: rejected.length > 0 ? whyUnsigned(report) : 'it has no such statement' };
 }
 
-/** Predicates that must have a result. */
-const RESULTS: ReadonlySet<string> = new Set([
-  'https://in-toto.io/attestation/test-result/v0.1',
-  'https://slsa.dev/verification_summary/v1',
-]);
+/** Why a statement does not say what it must; undefined where it does. One that says that it failed never does. */
+function whyFailed(predicate: unknown, required: RequiredResult): string | undefined {
+  const fields = isObject(predicate) ? predicate : {};
+  const named = typeof required === 'string' ? NOTHING : required;
+  const results = RESULT_KEYS.filter((key) => !named.has(key)).flatMap((key) => fields[key] ?? []);
+  if (results.some((one) => String(one).toUpperCase() !== 'PASSED')) return 'says that it failed';
+  // Not every type has results: the policy says so.
+  if (required === 'default' && results.length === 0) return 'has no result (policy: result)';
+  return whyNot(fields, named);
+}
 
-function isFailed(predicate: unknown, needsResult: boolean): boolean {
-  if (!isObject(predicate)) return needsResult;
-  const results = RESULT_KEYS.map((key) => predicate[key]).filter((result) => result !== undefined);
-  return results.length === 0 ? needsResult : results.some((one) => String(one).toUpperCase() !== 'PASSED');
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
+function whyNot(predicate: object, required: ReadonlyMap<string, string>): string | undefined {
+  for (const [field, value] of required) {
+    const found = fieldOf(predicate, field);
+    if (found !== value) return `says ${field}: ${found ?? 'nothing'}, not ${value}`;
+  }
+  return undefined;
+}
+
+/** A value in an object, as text; undefined for none, and for lists and objects. */
+function fieldOf(predicate: object, field: string): string | undefined {
+  let value: unknown = predicate;
+  for (const name of field.split('.'))
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
 function unknownBecause({ message, hint }: PipelineError): Unknown {

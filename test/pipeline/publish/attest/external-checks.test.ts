@@ -29,6 +29,8 @@ interface Statement {
 
 /** What else is beside the image, and how the registry lists it. */
 interface Beside {
+  /** What a test's statement must say, in the policy. */
+  readonly required?: { readonly result?: unknown };
   readonly attachment?: Attachment;
   readonly through?: (client: Registry) => Registry;
 }
@@ -60,7 +62,7 @@ async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', 
     const signed = await signedStatement(bytes, type, { kind: 'key', key: pem });
     await attach(client, { reference, manifest: image.root }, signed);
   }
-  const { attachment, through = (client) => client } = beside;
+  const { attachment, through = (client) => client, required = {} } = beside;
   if (attachment) await attach(client, { reference, manifest: image.root }, attachment);
   const keys = [ours.publicKey.export({ type: 'spki', format: 'pem' }).toString()];
   const demand = (check: string, predicateType: string) => ({
@@ -75,7 +77,7 @@ async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', 
           attestations: [
             demand('preflight', PREFLIGHT),
             demand('scan', SCAN),
-            ...(isTested ? [demand('tested', TESTED)] : []),
+            ...(isTested ? [{ ...demand('tested', TESTED), ...required }] : []),
           ],
         },
       }),
@@ -88,7 +90,7 @@ async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', 
 }
 
 test('every check that the policy names needs a statement of its type', async () => {
-  expect(await checksOf([{ type: PREFLIGHT }])).toEqual([
+  expect(await checksOf([{ type: PREFLIGHT, predicate: { result: 'PASSED' } }])).toEqual([
     { name: 'preflight', kind: 'passed', by: 'key 1' },
     { name: 'scan', kind: 'missing', why: 'it has no such statement' },
   ]);
@@ -121,6 +123,32 @@ test('attack 46: a statement of a type that has results does not count without o
     expect(checks).toContainEqual(expect.objectContaining({ name: 'tested', kind }));
   }
 });
+
+const VULNERABLE = { scanner: { result: { critical: 2, verdict: 'bad' } }, list: ['ok'] };
+const SOUND = { scanner: { result: { critical: 0, verdict: 'good' } }, list: ['ok'] };
+
+test.each([
+  [{}, 'none', 'passed', ''],
+  [{ result: 'FAILED' }, 'none', 'missing', 'says that it failed'],
+  [SOUND, undefined, 'missing', 'has no result (policy: result)'],
+  [SOUND, { 'scanner.result.critical': 0 }, 'passed', ''],
+  [VULNERABLE, { 'scanner.result.critical': 0 }, 'missing', 'says scanner.result.critical: 2, not 0'],
+  [VULNERABLE, { 'scanner.result.critical': 2, 'scanner.result.verdict': 'good' }, 'missing', 'verdict: bad'],
+  [{ ...SOUND, result: 'FAILED' }, { 'scanner.result.critical': 0 }, 'missing', 'says that it failed'],
+  [SOUND, { 'scanner.result': 'good' }, 'missing', 'says scanner.result: nothing, not good'],
+  [SOUND, { list: 'ok' }, 'missing', 'says list: nothing, not ok'],
+  [SOUND, { 'constructor.name': 'Object' }, 'missing', 'says constructor.name: nothing'],
+  [{ result: 'OK' }, { result: 'OK' }, 'passed', ''],
+  [{ result: 'PASSED' }, { result: 'OK' }, 'missing', 'says result: PASSED, not OK'],
+])(
+  'attack 46: a statement that says %j, where the policy requires %j: %s',
+  async (predicate, result, kind, why) => {
+    const required = result === undefined ? {} : { result };
+    const found = await lookedUp([{ type: TESTED, predicate }], 'acme/bundle', { required });
+    const check = found?.kind === 'found' ? found.checks?.find(({ name }) => name === 'tested') : undefined;
+    expect(check).toMatchObject({ kind, ...(why === '' ? {} : { why: expect.stringContaining(why) }) });
+  },
+);
 
 test('a statement that it failed counts more than one that it passed', async () => {
   const both = ['PASSED', 'FAILED'].map((result) => ({ type: SCAN, predicate: { result } }));
@@ -168,6 +196,9 @@ test('a demand needs a name, a type and a signer', () => {
     `{from: [quay.io], predicateType: "${SCAN}", ${signer}}`,
     `{name: x, from: [quay.io], ${signer}}`,
     `{name: x, from: [quay.io], predicateType: "${SCAN}"}`,
+    `{name: x, from: [quay.io], predicateType: "${SCAN}", ${signer}, result: maybe}`,
+    `{name: x, from: [quay.io], predicateType: "${SCAN}", ${signer}, result: {}}`,
+    `{name: x, from: [quay.io], predicateType: "${SCAN}", ${signer}, result: {a: [b]}}`,
   ])
     expect(read(text).findings).not.toEqual([]);
 });
