@@ -16,31 +16,69 @@ export interface EndWithoutChannel {
   readonly arrives: boolean;
 }
 
+const known = new WeakMap<World, Map<string, Map<string, EndWithoutChannel>>>();
+
 /**
  * Follows the upgrades of a subscription to a package that names no channel, once around a circle at most. OLM v0 looks
  * for the next bundle in the default channel first, then in the others by name.
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go
  */
-export function endWithoutChannel(
-  { catalog, foresight }: World,
-  name: string,
-  installed: Installed,
-): EndWithoutChannel {
-  const ofPackage = catalog.packages.get(name);
-  const lanes = ofPackage ? lanesOf(ofPackage) : [];
-  const seen = new Set<string>();
+export function endWithoutChannel(world: World, name: string, installed: Installed): EndWithoutChannel {
+  const ends = endsOf(world, name);
+  const path = new Set<string>();
   for (let at = installed; ; ) {
-    seen.add(at.name);
-    const outcomes = lanes.map(({ channel }) => foresight.v0({ package: name, channel }, at).next);
-    const fails = outcomes.find((outcome) => outcome.kind === 'fails');
-    const next = outcomes.find((outcome) => outcome.kind === 'upgrade');
-    // One channel without an order keeps all of them from being resolved.
-    if (fails || !next || seen.has(next.to.name)) {
-      const heads = [...(ofPackage?.channels.values() ?? [])].flatMap(headsOf);
-      const isHead = heads.some((head) => head.name === at.name);
-      return { at, fails, hops: seen.size - 1, arrives: !fails && !next && isHead };
+    const rest = ends.get(at.name);
+    if (rest) return kept(ends, path, { ...rest, hops: rest.hops + 1 }) ?? rest;
+    path.add(at.name);
+    const { fails, next, isHead } = stepOf(world, name, at);
+    const hasCircle = next !== undefined && path.has(next.name);
+    if (fails || !next || hasCircle) {
+      const end = { at, fails, hops: 0, arrives: !fails && !next && isHead };
+      // Around a circle, each bundle ends at another one.
+      return hasCircle ? { ...end, hops: path.size - 1 } : (kept(ends, path, end) ?? end);
     }
-    at = next.to;
+    at = next;
   }
+}
+
+function endsOf(world: World, name: string): Map<string, EndWithoutChannel> {
+  const ofWorld = known.get(world) ?? new Map<string, Map<string, EndWithoutChannel>>();
+  known.set(world, ofWorld);
+  const ends = ofWorld.get(name) ?? new Map<string, EndWithoutChannel>();
+  ofWorld.set(name, ends);
+  return ends;
+}
+
+/** Keeps the end of all bundles on a path, which is asked for of many. @returns that of the first one */
+function kept(
+  ends: Map<string, EndWithoutChannel>,
+  path: ReadonlySet<string>,
+  last: EndWithoutChannel,
+): EndWithoutChannel | undefined {
+  let end: EndWithoutChannel | undefined;
+  for (const [i, one] of [...path].reverse().entries()) {
+    end = { ...last, hops: last.hops + i };
+    ends.set(one, end);
+  }
+  return end;
+}
+
+interface Step {
+  readonly fails: Fails | undefined;
+  readonly next: Installed | undefined;
+  /** Whether the bundle is the head of any channel. */
+  readonly isHead: boolean;
+}
+
+/** The next bundle. One channel without an order keeps all of them from being resolved. */
+function stepOf({ catalog, foresight }: World, name: string, at: Installed): Step {
+  const ofPackage = catalog.packages.get(name);
+  const outcomes = (ofPackage ? lanesOf(ofPackage) : []).map(
+    ({ channel }) => foresight.v0({ package: name, channel }, at).next,
+  );
+  const fails = outcomes.find((outcome) => outcome.kind === 'fails');
+  const next = outcomes.find((outcome) => outcome.kind === 'upgrade')?.to;
+  const heads = fails || next ? [] : [...(ofPackage?.channels.values() ?? [])].flatMap(headsOf);
+  return { fails, next, isHead: heads.some((head) => head.name === at.name) };
 }

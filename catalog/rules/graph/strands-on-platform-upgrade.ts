@@ -1,12 +1,16 @@
-import { headOf } from '../../fbc/channel.ts';
-import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
-import type { Bundle, Channel } from '../../fbc/model.ts';
-import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { type EndWithoutChannel, endWithoutChannel } from '../../olm/foresight/without-channel.ts';
-import { checkedPackages, type Olm, upgradePathOf, type World } from '../../olm/foresight/world.ts';
+import type { Channel } from '../../fbc/model.ts';
+import type { World } from '../../olm/foresight/world.ts';
 import { placeOfHead } from '../finding-location.ts';
-import { endText, grouped, listed, versionsOf } from '../message-text.ts';
-import { isHeldBack, stepsOf } from '../platform-upgrade.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
+import {
+  isReached,
+  isReachedFromSafety,
+  type Loss,
+  lossesAtAll,
+  nearestLosses,
+  rankOf,
+  WORST_FIRST,
+} from '../platform-losses.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -17,37 +21,32 @@ export const rule: Rule = {
   harm: { rank: 7, kind: 'later' },
   reads: ['catalogs'],
   foresee(world, report) {
-    tell(eachChannelOnce(lossesOf(world)), { world, report, severity: 'warning' });
+    tell(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
     // What was lost at a later version before is not new where the merge repairs a nearer one.
-    const known = new Map(lossesAtAll(before).map((loss) => [keyOf(loss), WORST.indexOf(loss.what)]));
+    const known = new Map(lossesAtAll(before).map((loss) => [keyOf(loss), rankOf(loss)]));
+    const isWorse = (loss: Loss): boolean =>
+      rankOf(loss) < (known.get(keyOf(loss)) ?? WORST_FIRST.length) || isBrought(before, loss);
     const isFresh = (loss: Loss): boolean =>
-      WORST.indexOf(loss.what) < (known.get(keyOf(loss)) ?? WORST.length) || isBrought(before, loss);
-    const losses = lossesOf(after).filter((loss) => touched.has(loss.channel.package));
+      // Who selects no channel may come from the head of any.
+      loss.selects === 'none'
+        ? isReachedFromSafety(loss, { before, after })
+        : isWorse(loss) && (!isInstallable(before, loss.channel) || isReached(loss, { before, after }));
+    const losses = nearestLosses(after).filter((loss) => touched.has(loss.channel.package));
     const fresh = eachChannelOnce(losses.filter(isFresh));
     // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
     const [lost, warned] = partition(
       fresh,
-      (loss) => isInstallable(before, loss.channel) && (isDefault(before, loss) || !isBrought(before, loss)),
+      (loss) =>
+        (loss.selects === 'none' || isInstallable(before, loss.channel)) &&
+        (isDefault(before, loss) || !isBrought(before, loss)),
     );
     tell(lost, { world: after, report, severity: 'error' });
     tell(warned, { world: after, report, severity: 'warning' });
   },
 };
-
-/** Installations of a channel that are lost when their clusters go to another version of the platform. */
-interface Loss {
-  readonly channel: Channel;
-  readonly installed: Installed;
-  readonly to: World;
-  /** Whether those are asked who select the channel, or those who select none. */
-  readonly selects: 'channel' | 'none';
-  /** What is lost first. */
-  readonly what: 'package' | 'channel' | Olm;
-  readonly why: string;
-}
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
@@ -70,18 +69,23 @@ function isDefault({ catalog }: World, { channel }: Loss): boolean {
   return catalog.packages.get(channel.package)?.defaultChannel === channel.name;
 }
 
-/** What can be lost, the worst first: who had lost more has not lost anything new. */
-const WORST: readonly Loss['what'][] = ['package', 'channel', 'v0', 'v1'];
-
-function keyOf({ channel, to, selects }: Loss): string {
-  return JSON.stringify([channel.package, channel.name, to.name, selects]);
+function keyOf({ channel, to, selects, olm }: Loss): string {
+  return JSON.stringify([channel.package, channel.name, to.name, selects, olm]);
 }
 
-/** Where those lose who select a channel, nothing more is told of those who select none. */
+/**
+ * The worst loss of each channel. Where those lose who select a channel, nothing more is told of those who select none.
+ */
 function eachChannelOnce(losses: readonly Loss[]): Loss[] {
   const placeOf = ({ channel, to }: Loss): string => JSON.stringify([channel.package, channel.name, to.name]);
-  const named = new Set(losses.filter(({ selects }) => selects === 'channel').map(placeOf));
-  return losses.filter((loss) => loss.selects === 'channel' || !named.has(placeOf(loss)));
+  const weight = (loss: Loss): number =>
+    (loss.selects === 'none' ? WORST_FIRST.length : 0) + WORST_FIRST.indexOf(loss.what);
+  const worst = new Map<string, Loss>();
+  for (const loss of losses) {
+    const known = worst.get(placeOf(loss));
+    if (!known || weight(loss) < weight(known)) worst.set(placeOf(loss), loss);
+  }
+  return [...worst.values()];
 }
 
 interface PlatformReport {
@@ -111,114 +115,4 @@ function tell(losses: readonly Loss[], { world, report, severity }: PlatformRepo
       hint,
     });
   }
-}
-
-/** What is lost at the nearest version where anything is, of those who select a channel and of those who select none. */
-function lossesOf(world: World): Loss[] {
-  return headsIn(world).flatMap((head) => {
-    const nearest = stepsOf(world).map((to) => lossOf(world, to, head));
-    const [named = [], open = []] = (['channel', 'none'] as const).map((selects) =>
-      (nearest.find((losses) => losses.some((one) => one.selects === selects)) ?? []).filter(
-        (one) => one.selects === selects,
-      ),
-    );
-    return [...named, ...open];
-  });
-}
-
-/** What is lost at any of the versions. */
-function lossesAtAll(world: World): Loss[] {
-  return headsIn(world).flatMap((head) => stepsOf(world).flatMap((to) => lossOf(world, to, head)));
-}
-
-interface Head {
-  readonly channel: Channel;
-  readonly bundle: Bundle;
-}
-
-/** Only heads are asked: older versions of a channel can go there first. */
-function headsIn(world: World): Head[] {
-  return checkedPackages(world).flatMap((ofPackage) =>
-    [...ofPackage.channels.values()].flatMap((channel) => {
-      const head = headOf(channel);
-      const bundle = head && ofPackage.bundles.get(head.name);
-      return bundle ? [{ channel, bundle }] : [];
-    }),
-  );
-}
-
-/** Clusters whose head holds the platform back never get to the other catalog with it. */
-function lossOf(world: World, to: World, head: Head): Loss[] {
-  const { channel, bundle } = head;
-  if (isHeldBack(bundle, to.platform)) return [];
-  const found = { channel, installed: installedOf(bundle), to };
-  const next = to.catalog.packages.get(bundle.package);
-  if (!next || next.channels.size === 0)
-    return [{ ...found, selects: 'channel', what: 'package', why: 'the package is missing' }];
-  const named = lostBySelecting(world, to, head);
-  const open = lostWithoutChannel(world, to, head);
-  // Equal losses are told once.
-  const isSame = named?.why === open?.why;
-  return [
-    ...(named ? [{ ...found, ...named, selects: 'channel' as const }] : []),
-    ...(open && !isSame ? [{ ...found, ...open, selects: 'none' as const }] : []),
-  ];
-}
-
-type Lost = Pick<Loss, 'what' | 'why'> | undefined;
-
-/** What those lose who select the channel of a head. */
-function lostBySelecting(world: World, to: World, { channel, bundle }: Head): Lost {
-  const { name, package: of } = channel;
-  const isThere = to.catalog.packages.get(of)?.channels.has(name) ?? false;
-  if (!isThere && world.olm.has('v0'))
-    return {
-      what: 'channel',
-      why: 'the channel is missing, so OLM v0 cannot resolve anything in the namespace',
-    };
-  const installed = installedOf(bundle);
-  return lostUnder(world, (olm) => {
-    const following = { olm, package: of, channel: name, onlyChannel: true };
-    return lostPath(
-      upgradePathOf(world.foresight, following, installed),
-      upgradePathOf(to.foresight, following, installed),
-    );
-  });
-}
-
-/** What those lose in addition who select no channel. */
-function lostWithoutChannel(world: World, to: World, { channel, bundle }: Head): Lost {
-  const selection = { package: channel.package, channels: [] };
-  const installed = installedOf(bundle);
-  return lostUnder(world, (olm) =>
-    olm === 'v0'
-      ? lostEnd(
-          endWithoutChannel(world, channel.package, installed),
-          endWithoutChannel(to, channel.package, installed),
-        )
-      : lostPath(world.foresight.v1(selection, installed), to.foresight.v1(selection, installed)),
-  );
-}
-
-function lostUnder({ olm }: World, why: (olm: Olm) => string | undefined): Lost {
-  for (const one of ['v0', 'v1'] as const) {
-    const lost = olm.has(one) ? why(one) : undefined;
-    if (lost !== undefined) return { what: one, why: `under OLM ${one} ${lost}` };
-  }
-  return undefined;
-}
-
-/** Why a subscription without a channel would lose its upgrade path. */
-function lostEnd(now: EndWithoutChannel, then: EndWithoutChannel): string | undefined {
-  if (then.fails) return now.fails ? undefined : `resolution fails: ${then.fails.reason.text}`;
-  return then.arrives || !now.arrives
-    ? undefined
-    : `it never reaches a head: ${shortName(then.at)} has no successor in any channel`;
-}
-
-/** Why an existing upgrade path would be lost. */
-function lostPath(now: UpgradePath, then: UpgradePath): string | undefined {
-  if (then.next.kind === 'fails')
-    return now.next.kind === 'fails' ? undefined : `resolution fails: ${then.next.reason.text}`;
-  return then.arrives || !now.arrives ? undefined : `it never reaches the head: ${endText(then)}`;
 }

@@ -1,0 +1,194 @@
+/** Who loses the upgrade path when clusters go to the next version of the platform, under each OLM. */
+import { headOf } from '../fbc/channel.ts';
+import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
+import type { Bundle, Channel } from '../fbc/model.ts';
+import type { UpgradePath } from '../olm/foresight/foresight.ts';
+import { publishedInstallations, withoutChannels } from '../olm/foresight/installation.ts';
+import { endWithoutChannel } from '../olm/foresight/without-channel.ts';
+import { checkedPackages, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { endText } from './message-text.ts';
+import { isHeldBack, stepsOf } from './platform-upgrade.ts';
+
+/** Installations of a channel that are lost when their clusters go to another version of the platform. */
+export interface Loss {
+  readonly channel: Channel;
+  readonly installed: Installed;
+  readonly to: World;
+  /** Whether those are asked who select the channel, or those who select none. */
+  readonly selects: 'channel' | 'none';
+  readonly olm: Olm;
+  /** What is lost: the package, the channel, or the upgrade path under one OLM. */
+  readonly what: 'package' | 'channel' | Olm;
+  readonly why: string;
+}
+
+/** What can be lost, the worst first. */
+export const WORST_FIRST: readonly Loss['what'][] = ['package', 'channel', 'v0', 'v1'];
+
+/** How much is lost, 0 for the most: who had lost more under the same OLM has not lost anything new. */
+export function rankOf({ what, olm }: Loss): number {
+  return WORST_FIRST.filter(
+    (one) => one === 'package' || one === olm || (olm === 'v0' && one === 'channel'),
+  ).indexOf(what);
+}
+
+/** What is lost at the nearest version where anything is, for each OLM, by those who select a channel and those who select none. */
+export function nearestLosses(world: World): Loss[] {
+  return headsIn(world).flatMap((head) => {
+    const found = stepsOf(world).flatMap((to) => lossesOf(world, to, head));
+    const isFirst = (loss: Loss): boolean =>
+      found.find((one) => one.selects === loss.selects && one.olm === loss.olm) === loss;
+    return found.filter(isFirst);
+  });
+}
+
+/** What is lost at any of the versions. */
+export function lossesAtAll(world: World): Loss[] {
+  return headsIn(world).flatMap((head) => stepsOf(world).flatMap((to) => lossesOf(world, to, head)));
+}
+
+interface Head {
+  readonly channel: Channel;
+  readonly bundle: Bundle;
+}
+
+/** Only heads are asked: older versions of a channel can go there first. */
+function headsIn(world: World): Head[] {
+  return checkedPackages(world).flatMap((ofPackage) =>
+    [...ofPackage.channels.values()].flatMap((channel) => {
+      const head = headOf(channel);
+      const bundle = head && ofPackage.bundles.get(head.name);
+      return bundle ? [{ channel, bundle }] : [];
+    }),
+  );
+}
+
+/** Clusters whose head holds the platform back never get to the other catalog with it. */
+function lossesOf(world: World, to: World, { channel, bundle }: Head): Loss[] {
+  if (isHeldBack(bundle, to.platform)) return [];
+  const installed = installedOf(bundle);
+  const next = to.catalog.packages.get(bundle.package);
+  return [...world.olm].sort().flatMap((olm): Loss[] => {
+    const found = { channel, installed, to, olm };
+    if (!next || next.channels.size === 0)
+      return [{ ...found, selects: 'channel', what: 'package', why: 'the package is missing' }];
+    const why = lostWithoutChannel(found, world);
+    return [
+      ...lostBySelecting(found, world),
+      ...(why === undefined ? [] : [{ ...found, ...underOlm(olm, why), selects: 'none' as const }]),
+    ];
+  });
+}
+
+/** An installation, and where its cluster goes. */
+type Leaving = Pick<Loss, 'channel' | 'installed' | 'to' | 'olm'>;
+
+function underOlm(olm: Olm, why: string): Pick<Loss, 'what' | 'why'> {
+  return { what: olm, why: `under OLM ${olm} ${why}` };
+}
+
+/** What those lose who select the channel of a head. */
+function lostBySelecting(leaving: Leaving, world: World): Loss[] {
+  const { channel, installed, to, olm } = leaving;
+  const { name, package: of } = channel;
+  const found = { ...leaving, selects: 'channel' as const };
+  if (olm === 'v0' && !to.catalog.packages.get(of)?.channels.has(name)) {
+    const why = 'the channel is missing, so OLM v0 cannot resolve anything in the namespace';
+    return [{ ...found, what: 'channel', why }];
+  }
+  const following = { olm, package: of, channel: name, onlyChannel: true };
+  const [now, then] = [world, to].map(({ foresight }) => upgradePathOf(foresight, following, installed));
+  if (!now || !then) return [];
+  const why = lostEnd(endOfPath(now), endOfPath(then), () => `it never reaches the head: ${endText(then)}`);
+  return why === undefined ? [] : [{ ...found, ...underOlm(olm, why) }];
+}
+
+/** What those lose who select no channel and are at the end of their upgrades. */
+function lostWithoutChannel({ channel, installed, to, olm }: Leaving, world: World): string | undefined {
+  const [now, then] = [world, to].map((one) => endIn(one, { olm, package: channel.package }, installed));
+  if (!now || !then || now.at.name !== installed.name) return undefined;
+  const nowhere = (): string =>
+    then.path === undefined
+      ? `it never reaches a head: ${shortName(then.at)} has no successor in any channel`
+      : `it never reaches the head: ${endText(then.path)}`;
+  return lostEnd(now, then, nowhere);
+}
+
+/** Where upgrades end. */
+interface End {
+  readonly at: Installed;
+  readonly arrives: boolean;
+  /** Why resolution fails at once, if it does. */
+  readonly fails: string | undefined;
+  readonly path?: UpgradePath;
+}
+
+function endOfPath(path: UpgradePath): End {
+  const { next, end, arrives } = path;
+  return { at: end, arrives, fails: next.kind === 'fails' ? next.reason.text : undefined, path };
+}
+
+/** Where an installation ends that selects no channel. */
+function endIn(
+  world: World,
+  { olm, package: name }: { readonly olm: Olm; readonly package: string },
+  installed: Installed,
+): End {
+  if (olm === 'v1') return endOfPath(world.foresight.v1({ package: name, channels: [] }, installed));
+  const { at, arrives, fails } = endWithoutChannel(world, name, installed);
+  return { at, arrives, fails: fails?.reason.text };
+}
+
+/** Why an existing upgrade path would be lost. */
+function lostEnd(now: End, then: End, nowhere: () => string): string | undefined {
+  if (then.fails !== undefined)
+    return now.fails === undefined ? `resolution fails: ${then.fails}` : undefined;
+  return then.arrives || !now.arrives ? undefined : nowhere();
+}
+
+/** A merge, from both sides. */
+interface Sides {
+  readonly before: World;
+  readonly after: World;
+}
+
+/** Whether anybody gets to the bundle of a loss who got to a head before the merge. */
+export function isReached(loss: Loss, sides: Sides): boolean {
+  return safeOrigins(loss, sides).length > 0;
+}
+
+/** Whether anybody gets there who would have lost nothing before the merge. */
+export function isReachedFromSafety(loss: Loss, sides: Sides): boolean {
+  return safeOrigins(loss, sides).some((at) => !wasLost(loss, at, sides));
+}
+
+/** The heads from which installations come to the bundle of a loss. */
+function safeOrigins(loss: Loss, { before, after }: Sides): Installed[] {
+  const { channel, installed, selects } = loss;
+  const all = publishedInstallations(before, channel.package);
+  const asked =
+    selects === 'none'
+      ? withoutChannels(all)
+      : all.filter((one) => one.channel === channel.name).map((one) => one.installed);
+  return asked.flatMap((one) => {
+    if (endFor(loss, after, one).at.name !== installed.name) return [];
+    const was = endFor(loss, before, one);
+    return was.arrives ? [was.at] : [];
+  });
+}
+
+function endFor({ selects, olm, channel }: Loss, world: World, installed: Installed): End {
+  if (selects === 'none') return endIn(world, { olm, package: channel.package }, installed);
+  const following = { olm, package: channel.package, channel: channel.name, onlyChannel: true };
+  return endOfPath(upgradePathOf(world.foresight, following, installed));
+}
+
+/** Where the package was new in the next catalog, whoever brings it decides who gets on. */
+function wasLost(loss: Loss, at: Installed, { before }: Sides): boolean {
+  const { channel, to } = loss;
+  const toBefore = before.following.find(({ name }) => name === to.name);
+  const bundle = before.catalog.packages.get(channel.package)?.bundles.get(at.name);
+  if (!toBefore || (bundle && isHeldBack(bundle, to.platform))) return false;
+  const isThere = (toBefore.catalog.packages.get(channel.package)?.channels.size ?? 0) > 0;
+  return isThere && !endFor(loss, toBefore, at).arrives;
+}
