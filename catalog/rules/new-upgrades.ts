@@ -96,6 +96,10 @@ function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
         return { ofPackage, channel: '', installed, olm: 'v1' };
       },
     ),
+    // Extensions that select one channel get what others do not.
+    ...(olm.has('v1') && ofPackage.channels.size > 1 ? installedBefore(change, ofPackage, 'v1') : []).map(
+      ({ channel, installed }): Step => ({ ofPackage, channel, installed, olm: 'v1' }),
+    ),
   ];
   const seen = new Set<string>();
   for (const start of starts) {
@@ -112,6 +116,7 @@ function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
 
 interface Step {
   readonly ofPackage: Package;
+  /** Empty under OLM v1 for who selects none. */
   readonly channel: string;
   readonly installed: Installed;
   readonly olm: Olm;
@@ -128,7 +133,8 @@ function nextIn(
   { foresight }: World,
   { ofPackage: { name }, channel, installed, olm }: Step,
 ): string | undefined {
-  const { next } = upgradePathOf(foresight, { package: name, channel, olm }, installed);
+  const following = { package: name, channel, olm, onlyChannel: channel !== '' };
+  const { next } = upgradePathOf(foresight, following, installed);
   return upgradeOf(next)?.to.name;
 }
 

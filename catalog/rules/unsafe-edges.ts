@@ -56,15 +56,15 @@ export function usedEdges(
   const edges = new Map<string, UsedEdge[]>();
   for (const { channel: name, bundle: from } of origins) {
     if (offerOfBundle(from).gvks.length === 0) continue;
-    for (const generation of [...world.olm].sort().reverse()) {
-      const edge = edgeFrom(world, ofPackage, { channel: name, from, olm: generation });
+    for (const way of waysFrom(world, ofPackage)) {
+      const edge = edgeFrom(world, ofPackage, { channel: name, from, ...way });
       if (!edge) continue;
       const key = JSON.stringify([name, from.name]);
       const others = edges.get(key) ?? [];
       edges.set(key, others);
       const same = others.findIndex(({ to }) => to === edge.to);
       const [known] = same < 0 ? [] : others.splice(same, 1);
-      others.push({ ...edge, olm: [...(known?.olm ?? []), generation] });
+      others.push({ ...edge, olm: [...new Set([...(known?.olm ?? []), way.olm])] });
     }
   }
   return [...edges.values()].flat();
@@ -80,19 +80,34 @@ function entriesOf({ channels, bundles }: Package): Origin[] {
   );
 }
 
-interface Step {
+interface Way {
+  readonly olm: Olm;
+  /** Whether an extension selects the channel. */
+  readonly onlyChannel: boolean;
+}
+
+/** How bundles are installed: under OLM v1 with one channel or with all, which differ where there are several. */
+function waysFrom({ olm }: World, { channels }: Package): readonly Way[] {
+  const open = [...olm].sort().reverse();
+  return [
+    ...open.map((one) => ({ olm: one, onlyChannel: false })),
+    ...(olm.has('v1') && channels.size > 1 ? [{ olm: 'v1' as const, onlyChannel: true }] : []),
+  ];
+}
+
+interface Step extends Way {
   readonly channel: string;
   readonly from: Bundle;
-  readonly olm: Olm;
 }
 
 /** The upgrade that a bundle gets; the channel is the one that it came from, or one of those that have its target. */
 function edgeFrom(
   { foresight }: World,
   { name, channels, bundles }: Package,
-  { channel, from, olm }: Step,
+  { channel, from, olm, onlyChannel }: Step,
 ): UsedEdge | undefined {
-  const { next } = upgradePathOf(foresight, { package: name, channel, olm }, installedOf(from));
+  const following = { package: name, channel, olm, onlyChannel };
+  const { next } = upgradePathOf(foresight, following, installedOf(from));
   const to = bundles.get(upgradeOf(next)?.to.name ?? '');
   if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
   const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));

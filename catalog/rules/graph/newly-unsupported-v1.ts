@@ -2,7 +2,6 @@ import { type Bundle, locate } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
-import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -34,20 +33,24 @@ export const rule: Rule = {
   },
 };
 
-/** The bundle that is newly chosen and cannot be installed. */
+/** The bundle that is newly chosen, at once or after other upgrades, and cannot be installed. */
 function refusedBundle(
   { before, after }: Change,
   { package: name, installed, ...move }: InstallationChange,
 ): Bundle | undefined {
   // Who got an error before, and gets another one now, is not worse off.
   if (move.before.next.kind === 'fails') return undefined;
-  const bundle = chosen(after, name, move.after);
-  if (!bundle || bundle.name === installed.name || v1Obstacles(bundle).length === 0) return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
-  const previous = chosen(before, name, move.before) ?? own;
+  const previous = chosen(before, name, move.before.next) ?? own;
   // What was in the way all along is told of the catalog, not of the change.
   const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
-  return v1Obstacles(bundle).every((obstacle) => known.has(kindOf(obstacle))) ? undefined : bundle;
+  const steps = move.before.last.kind === 'fails' ? [move.after.next] : [move.after.next, move.after.last];
+  return steps
+    .flatMap((step) => chosen(after, name, step) ?? [])
+    .find(
+      (bundle) =>
+        bundle.name !== installed.name && v1Obstacles(bundle).some((one) => !known.has(kindOf(one))),
+    );
 }
 
 /** An obstacle without its details: dependencies stay dependencies, whatever they are on. */
@@ -56,8 +59,13 @@ function kindOf(obstacle: string): string {
 }
 
 /** The bundle that OLM v1 settles on, whether it then refuses it or not. */
-function chosen(world: World, name: string, { next }: UpgradePath): Bundle | undefined {
-  const target = upgradeOf(next)?.to.name ?? (next.kind === 'fails' ? next.reason.bundle : undefined);
+function chosen(
+  world: World,
+  name: string,
+  step: UpgradePath['next'] | UpgradePath['last'],
+): Bundle | undefined {
+  if (step.kind === 'circle' || step.kind === 'stays') return undefined;
+  const target = step.kind === 'upgrade' ? step.to.name : step.reason.bundle;
   return target === undefined ? undefined : bundleOf(world, name, target);
 }
 
