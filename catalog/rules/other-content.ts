@@ -27,7 +27,10 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const of = { package: bundle.package, bundle: bundle.name };
   const known = before.publications(of);
   const own = known.filter(({ catalog }) => catalog === before.name);
-  const others = known.filter(({ catalog }) => catalog !== before.name);
+  const others = latestOf(known.filter(({ catalog }) => catalog !== before.name));
+  // What a catalog had under the name comes back as it was: that others differ is not new.
+  if (own.some((one) => compare(one, bundle, (a, b) => imageChange(a, b, before.digests)) === 'same'))
+    return undefined;
   const compared = (all: readonly Publication[], changeOf: CompareImages): OtherContent[] => {
     const found = all.map((one) => compare(one, bundle, (a, b) => changeOf(a, b, before.digests)));
     return found.includes('same') ? [] : found.flatMap((one) => (typeof one === 'object' ? [one] : []));
@@ -41,6 +44,11 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
     found.find(({ publication }) => !lineOf(publication.catalog)) ??
     found.map((one) => ({ ...one, isOfOtherLine: true as const }))[0]
   );
+}
+
+/** What each catalog has, or had last where it has nothing any more. */
+function latestOf(all: readonly Publication[]): Publication[] {
+  return all.filter((one, i) => all.findIndex(({ catalog }) => catalog === one.catalog) === i);
 }
 
 /**

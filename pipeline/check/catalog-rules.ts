@@ -6,7 +6,7 @@
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { diffOf } from '../../catalog/olm/diff.ts';
-import type { Change } from '../../catalog/olm/foresight/world.ts';
+import { type Change, formerWorld, type World } from '../../catalog/olm/foresight/world.ts';
 import { knownFrom } from '../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../catalog/rules/effect.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -116,7 +116,10 @@ export function foreseenIn(
   // What the change does is told first: where a fix would serve both, it is that of the change.
   const compared = runComparison(change, RULES, severityOf);
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
-  const isKnown = knownFrom(before ? runForesight(change.before, RULES, severityOf) : []);
+  const isKnown = knownFrom([
+    ...(before ? runForesight(change.before, RULES, severityOf) : []),
+    ...copiedFrom(change, severityOf),
+  ]);
   const said = new Set(compared.map(cause));
   const isStrandingTold = areStrandedIn(compared);
   const isTold = (finding: Finding): boolean =>
@@ -130,6 +133,18 @@ export function foreseenIn(
       (finding) => !isNews(finding) && !said.has(cause(finding)) && !isStrandingTold(finding),
     ),
   };
+}
+
+/** What foresight finds of packages that are new in the catalog where their clusters come from. */
+function copiedFrom(change: Change, severityOf: SeverityOf): Finding[] {
+  const byWorld = new Map<World, Set<string>>();
+  for (const name of change.packages) {
+    const former = formerWorld(change, name);
+    if (former !== change.before) byWorld.set(former, (byWorld.get(former) ?? new Set()).add(name));
+  }
+  return [...byWorld].flatMap(([world, names]) =>
+    runForesight(world, RULES, severityOf).filter((finding) => names.has(finding.package ?? '')),
+  );
 }
 
 /** Findings that are equal but for their catalogs, joined at their place in the first of these. */

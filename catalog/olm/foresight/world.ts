@@ -254,6 +254,15 @@ export async function changeOf(
   return { before: was, after: is, packages, existed };
 }
 
+/**
+ * Where clusters had a package before a change: in the same catalog or, where the package is new there, in that of the
+ * platform's previous version. What was wrong there already is not new.
+ */
+export function formerWorld({ before }: Pick<Change, 'before'>, name: string): World {
+  const hasIt = ({ catalog }: World): boolean => (catalog.packages.get(name)?.channels.size ?? 0) > 0;
+  return hasIt(before) ? before : (before.preceding.find(hasIt) ?? before);
+}
+
 /** Under which OLM, and from which channels, an installation gets its upgrades. */
 export interface Following {
   readonly olm: Olm;

@@ -7,6 +7,7 @@ import {
   type Change,
   type CrdsOf,
   checkedPackages,
+  formerWorld,
   type Olm,
   upgradePathOf,
   type World,
@@ -105,10 +106,18 @@ function refuses(
 
 /** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
 function newsIn(change: Change, name: string): Counts {
-  const { before } = change;
+  const before = formerWorld(change, name);
   const was = before.catalog.packages.get(name);
+  const added: Counts = was ? addedTo(was, before, change) : ({ olm }) => olm;
+  if (change.before.catalog.packages.has(name)) return added;
   // Whoever writes the bundles of a repository as a catalog adds no upgrade to those that the bundles had.
-  if (!was) return ({ from, to, olm }) => (change.existed(from) && change.existed(to) ? [] : olm);
+  return (edge, ...rest) =>
+    change.existed(edge.from) && change.existed(edge.to) ? [] : added(edge, ...rest);
+}
+
+/** What is new to a package as it was before. */
+function addedTo(was: Package, before: World, change: Change): Counts {
+  const { name } = was;
   const find = bundleOf(change, name);
   const crds: CrdsOf = (bundle) => before.crds(bundle) ?? change.after.crds(bundle);
   const isOld = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);

@@ -2,7 +2,7 @@ import { installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
-import { type Change, checkedPackages, type World } from '../../olm/foresight/world.ts';
+import { type Change, checkedPackages, formerWorld, type World } from '../../olm/foresight/world.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { endText, grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -12,7 +12,7 @@ export const rule: Rule = {
   effect: { one: 'has no upgrade path', many: 'have no upgrade path', olm: 'v1' },
   severity: 'error',
   summary: 'Reports bundles without an upgrade path to a channel head under OLM v1',
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   comparisonTellsNews: true,
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) tell(world, ofPackage, stuckIn(world, ofPackage), report);
@@ -21,8 +21,9 @@ export const rule: Rule = {
     for (const name of change.packages) {
       const ofPackage = change.after.catalog.packages.get(name);
       if (!ofPackage) continue;
+      const former = formerWorld(change, name);
       // Another reason why nothing follows makes nobody worse off.
-      const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !wasStuck(change.before, bundle));
+      const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !wasStuck(former, bundle));
       tell(change.after, ofPackage, stuck, report);
     }
     for (const [channel, group] of byChannel(change)) tellChannel(channel, group, report);
