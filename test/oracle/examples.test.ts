@@ -1,22 +1,12 @@
 /** Merges that a law once found: what harms somebody who selects one channel, or none, and what harms nobody. */
 import { expect, test } from 'vitest';
 import type { Finding } from '../../catalog/finding.ts';
+import { FIRST_CRD } from './custom-resources.ts';
 import { graphErrors } from './graph-errors.ts';
 import type { Entry, Package, State } from './repository-state.ts';
+import { chain, packageOf as of } from './states.ts';
 
 const errorsAfter = graphErrors();
-
-function of(channels: Readonly<Record<string, readonly Entry[]>>, more: Partial<Package> = {}): Package {
-  return { defaultChannel: 'stable', channels, rebuilt: [], deprecated: [], requires: {}, ...more };
-}
-
-/** A chain of versions, each replacing the one before. */
-function chain(...versions: readonly string[]): Entry[] {
-  return versions.map((version, i) => {
-    const { [i - 1]: replaces } = versions;
-    return { version, ...(replaces === undefined ? {} : { replaces }) };
-  });
-}
 
 async function errorsOf(before: State, after: State): Promise<string[]> {
   return [...new Set((await findingsOf(before, after)).map(({ rule }) => rule))].sort();
@@ -103,4 +93,99 @@ test('the repair of one catalog does not make what the even version after it lac
   expect(await catalogsOf(before, { ...before, 'v4.15': had })).toEqual([['v4.15']]);
   const sound = { 'v4.14': had, 'v4.15': had, 'v4.16': had };
   expect(await errorsOf(sound, { ...sound, 'v4.16': lacks })).not.toEqual([]);
+});
+
+test('who selects no channel ends at another head, which the next catalog lacks', async () => {
+  const candidate = chain('1.0.0', '1.1.0', '1.3.0');
+  const states = (stable: readonly Entry[], next: readonly Entry[]): State => ({
+    'v4.20': { pa: of({ stable, candidate }) },
+    'v4.21': { pa: of({ stable: next, candidate: chain('1.0.0', '1.3.0') }) },
+  });
+  const [older, newer] = [chain('1.0.0', '1.1.0'), chain('1.0.0', '1.1.0', '1.5.0')];
+  // Who selects stable was lost in v4.21 before.
+  expect(await errorsOf(states(older, chain('1.0.0')), states(newer, chain('1.0.0')))).toEqual([
+    'graph/strands-on-platform-upgrade',
+  ]);
+  const next = chain('1.0.0', '1.5.0');
+  expect(await errorsOf(states(older, next), states(newer, next))).toEqual([]);
+});
+
+test('a head that nobody gets to without a channel takes nothing from those who select none', async () => {
+  const next = { pa: of({ stable: chain('1.0.0') }) };
+  const stable = chain('1.0.0', '1.1.0');
+  const before = { 'v4.19': { pa: of({ stable, candidate: chain('1.0.0') }) }, 'v4.20': next };
+  const after = { 'v4.19': { pa: of({ stable, candidate: chain('1.0.0', '1.2.0') }) }, 'v4.20': next };
+  expect(await errorsOf(before, after)).toEqual([]);
+  const had = { ...before, 'v4.20': { pa: of({ stable, candidate: chain('1.0.0') }) } };
+  expect(await errorsOf(had, { ...had, 'v4.19': after['v4.19'] })).toEqual([
+    'graph/strands-on-platform-upgrade',
+  ]);
+});
+
+test('OLM v1 refuses a bundle after an upgrade that it makes', async () => {
+  const pb = of({ stable: chain('1.0.0') });
+  const before = { 'v4.19': { pb, pa: of({ stable: chain('1.0.0') }) } };
+  const stable = chain('1.0.0', '1.1.0', '1.2.0');
+  const refused = of({ stable }, { requires: { '1.2.0': '>=1.0.0' } });
+  expect(await errorsOf(before, { 'v4.19': { pb, pa: refused } })).toEqual(['graph/newly-unsupported-v1']);
+  expect(await errorsOf(before, { 'v4.19': { pb, pa: of({ stable }) } })).toEqual([]);
+});
+
+test('a catalog gets back what it had, while another has something else under the name', async () => {
+  const stable = chain('1.0.0', '1.1.0');
+  const [one, both] = [of({ stable: chain('1.0.0') }), of({ stable })];
+  const rebuilt = of({ stable }, { rebuilt: ['1.1.0'] });
+  const past = [
+    { 'v4.19': { pa: both }, 'v4.20': { pa: both } },
+    { 'v4.19': { pa: rebuilt }, 'v4.20': { pa: one } },
+  ];
+  expect(await errorsAfter([...past, { 'v4.19': { pa: rebuilt }, 'v4.20': { pa: both } }])).toEqual([]);
+  expect(
+    (await errorsAfter([...past, { 'v4.19': { pa: rebuilt }, 'v4.20': { pa: rebuilt } }])).map(
+      ({ rule }) => rule,
+    ),
+  ).toEqual(['graph/bundle-mutated']);
+});
+
+test('a new catalog repeats what is wrong in the one before it, and adds to that', async () => {
+  const required = { ...FIRST_CRD, required: ['size'] };
+  const stable = chain('1.0.0', '1.1.0');
+  const unsafe = of({ stable }, { crds: { '1.0.0': FIRST_CRD, '1.1.0': required } });
+  const before = { 'v4.20': { pa: unsafe } };
+  expect(await errorsOf(before, { ...before, 'v4.21': { pa: unsafe } })).toEqual([]);
+  const sound = of({ stable }, { crds: { '1.0.0': FIRST_CRD, '1.1.0': FIRST_CRD } });
+  const more = of(
+    { stable: chain('1.0.0', '1.1.0', '1.2.0') },
+    { crds: { '1.0.0': FIRST_CRD, '1.1.0': FIRST_CRD, '1.2.0': required } },
+  );
+  expect(
+    await errorsOf({ 'v4.20': { pa: sound } }, { 'v4.20': { pa: sound }, 'v4.21': { pa: more } }),
+  ).toEqual(['graph/crd-unsafe-edge']);
+});
+
+test('a new catalog repeats versions without an upgrade path, and adds one', async () => {
+  // 1.0.0 is skipped by what is skipped itself: OLM v0 and v1 never leave it.
+  const stuck: Entry[] = [
+    { version: '1.0.0' },
+    { version: '1.1.0' },
+    { version: '1.2.0', skips: ['1.0.0', '1.1.0'] },
+  ];
+  const pa = of({ stable: chain('1.0.0', '1.1.0', '1.2.0') }, { deprecated: ['1.1.0'] });
+  const before = { 'v4.20': { pa } };
+  expect(await errorsOf(before, { ...before, 'v4.21': { pa } })).toEqual([]);
+  const fine = { 'v4.20': { pa: of({ stable: stuck }) } };
+  expect(await errorsOf(fine, { ...fine, 'v4.21': { pa } })).toContain('graph/stuck-v1');
+});
+
+test('an extension of one channel gets a CRD that others do not get', async () => {
+  const crds = { '1.0.0': FIRST_CRD, '1.2.0': FIRST_CRD };
+  const fast = chain('1.0.0', '1.2.0');
+  const before = { 'v4.19': { pa: of({ stable: chain('1.0.0'), fast }, { crds }) } };
+  const after = (crd: Partial<Package>): State => ({
+    'v4.19': { pa: of({ stable: chain('1.0.0', '1.1.0'), fast }, crd) },
+  });
+  const unsafe = { crds: { ...crds, '1.1.0': { ...FIRST_CRD, required: ['size'] } } };
+  expect(await errorsOf(before, after(unsafe))).toEqual(['graph/crd-unsafe-edge']);
+  expect(await errorsOf(before, after({ crds }))).toEqual(['graph/crd-dropped']);
+  expect(await errorsOf(before, after({ crds: { ...crds, '1.1.0': FIRST_CRD } }))).toEqual([]);
 });

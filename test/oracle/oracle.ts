@@ -2,274 +2,278 @@
  * Who is worse off after a merge. Slow and obvious: it asks for every installation that there can be, before and after,
  * and shares no code with the rules.
  */
-import { gt, lt, satisfies } from 'semver';
+import { lt } from 'semver';
+import { freshIn, installationsIn, keyOf, platformsAfter } from './installations.ts';
+import { heldPairs, lostPins } from './others.ts';
 import {
-  type Catalog,
-  type Entry,
+  byVersion,
   headsOf,
   imageOf,
+  isHeldBack,
+  minorOf,
+  otherOf,
   type Package,
-  PROVIDER,
   type State,
   versionsOf,
 } from './repository-state.ts';
+import { type Installation, type View, viewOf, type Walk, walk } from './resolvers.ts';
 
-/** A version that somebody installed; without a channel, OLM takes what any channel has. */
-export interface Installation {
-  readonly catalog: string;
-  readonly package: string;
-  readonly channel: string;
-  readonly version: string;
-  readonly olm: 'v0' | 'v1';
-}
+/** In which way an installation is worse off; with a rule, only this rule's warning is asked for. */
+export const HARMS = {
+  fails: undefined,
+  refused: undefined,
+  lost: undefined,
+  downgrade: undefined,
+  'lower end': undefined,
+  'objects deleted': undefined,
+  'new and stuck': undefined,
+  'other platform': undefined,
+  'not brought': undefined,
+  'other content': undefined,
+  'holds its platform': undefined,
+  'catalog renamed': 'graph/package-removed',
+  'not in the new catalog': 'graph/new-catalog-lacks-packages',
+  'channel not brought': 'graph/strands-on-platform-upgrade',
+  'objects at risk': 'graph/crd-unsafe-edge',
+  'CRD without an owner': 'graph/crd-dropped',
+  'held by a neighbor': 'graph/blocked-by-neighbor',
+  'needs another catalog': 'graph/unsatisfied-dependency',
+  'pin lost': 'graph/startingcsv-pin-lost',
+} as const;
 
-/** In which way an installation is worse off. */
-export type Harm =
-  | 'fails'
-  | 'lost'
-  | 'downgrade'
-  | 'lower end'
-  | 'new and stuck'
-  | 'other platform'
-  | 'other content';
+export type Harm = keyof typeof HARMS;
 
 export interface WorseOff extends Installation {
   readonly harm: Harm;
 }
 
-/** What OLM does with an installation in the end. */
-interface End {
-  /** Where it ends; undefined if resolution fails. */
-  readonly version: string | undefined;
-  readonly next: string | undefined;
-  readonly atHead: boolean;
-}
-
 /** @param states all that the base branch was, the newest last */
 export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const before = states.at(-1) ?? {};
+  const ever = [...states, after];
+  const views = { before: viewOf(before, ever), after: viewOf(after, ever) };
   const all = installationsIn(states);
-  const moved = all.flatMap((one) => {
-    const harm = harmTo(one, before, after);
-    return harm ? [{ ...one, harm }] : [];
-  });
-  const known = new Set(all.map((one) => JSON.stringify(one)));
-  const stuck = installationsIn([after])
-    .filter((one) => !known.has(JSON.stringify(one)) && !endOf(after[one.catalog] ?? {}, one).atHead)
-    .filter(
-      (one) => !(isKnownProblem(one, all, before) && (one.olm === 'v1' || waitsForProvider(one, after))),
-    )
-    .map((one) => ({ ...one, harm: 'new and stuck' as const }));
-  return [...moved, ...stuck, ...otherContents(states, after)];
+  const moved = all.flatMap((one) => harmsTo(one, views).map((harm) => ({ ...one, harm })));
+  const paired = heldPairs(all, before, after).map((one) => ({
+    ...one,
+    harm: 'held by a neighbor' as const,
+  }));
+  const pinned = lostPins(before, after).map((one) => ({ ...one, harm: 'pin lost' as const }));
+  return [
+    ...moved,
+    ...newlyStuck(all, views),
+    ...otherContents(states, after),
+    ...holders(before, after),
+    ...paired,
+    ...pinned,
+  ];
 }
 
-/** Whether the package has the same problem already, with the version from another channel: nobody has the new channel. */
-function isKnownProblem(one: Installation, all: readonly Installation[], before: State): boolean {
-  return all.some(
-    (other) =>
-      other.catalog === one.catalog &&
-      other.package === one.package &&
-      other.version === one.version &&
-      other.olm === one.olm &&
-      !endOf(before[one.catalog] ?? {}, other).atHead,
+/** A merge, from both sides. */
+interface Views {
+  readonly before: View;
+  readonly after: View;
+}
+
+/** What can be installed only after the merge, and never gets to a head. */
+function newlyStuck(all: readonly Installation[], views: Views): WorseOff[] {
+  const known = new Set(all.map(keyOf));
+  return freshIn(views.after)
+    .filter((one) => !known.has(keyOf(one)) && !walk(views.after, one).atHead)
+    .filter((one) => !isKnownProblem(one, all, views))
+    .map((one) => ({ ...one, harm: needsAnother(one, views) ? 'needs another catalog' : 'new and stuck' }));
+}
+
+/** Whether only a package is missing that this catalog never had: another one of the cluster may have it. */
+function needsAnother(one: Installation, { before, after }: Views): boolean {
+  const isHere = [before, after].some(
+    ({ state }) => state[one.catalog]?.[otherOf(one.package)] !== undefined,
   );
-}
-
-/** Whether an installation would get to the head if nothing were required. */
-function waitsForProvider(one: Installation, state: State): boolean {
-  const catalog = state[one.catalog] ?? {};
-  const free = Object.entries(catalog).map(([name, of]) => [name, { ...of, requires: {} }]);
-  return endOf(Object.fromEntries(free), one).atHead;
-}
-
-function installationsIn(states: readonly State[]): Installation[] {
-  const found = states.flatMap((state) =>
-    Object.entries(state).flatMap(([catalog, packages]) =>
-      Object.entries(packages).flatMap(([name, { channels }]) =>
-        Object.entries(channels).flatMap(([channel, entries]) =>
-          entries.flatMap(({ version }) =>
-            waysToInstall(packages, { catalog, package: name, channel, version }),
-          ),
-        ),
-      ),
-    ),
-  );
-  return [...new Map(found.map((one) => [JSON.stringify(one), one])).values()];
-}
-
-/** With either OLM, with the channel selected or none. */
-function waysToInstall(catalog: Catalog, one: Omit<Installation, 'olm'>): Installation[] {
-  return (['v0', 'v1'] as const)
-    .map((olm) => ({ ...one, olm }))
-    .filter((way) => isInstallable(catalog, way))
-    .flatMap((way) => [way, { ...way, channel: '' }]);
-}
-
-/** OLM v0 installs what a bundle requires as well; OLM v1 installs nothing that requires anything. */
-function isInstallable(catalog: Catalog, { package: name, version, olm }: Installation): boolean {
-  const required = catalog[name]?.requires[version];
-  return required === undefined || (olm === 'v0' && isMet(catalog, required));
-}
-
-function harmTo(one: Installation, before: State, after: State): Harm | undefined {
-  const was = endOf(before[one.catalog] ?? {}, one);
-  const is = endOf(after[one.catalog] ?? {}, one);
-  if (was.next === undefined) return undefined;
-  if (is.next === undefined) return 'fails';
-  if (was.next !== one.version && is.next === one.version) return 'lost';
-  if (was.version === undefined) return undefined;
-  if (is.version === undefined) return 'fails';
-  if (lt(is.next, one.version) && !lt(was.next ?? '', one.version)) return 'downgrade';
-  if (was.atHead && !is.atHead) return 'lost';
-  // Without a channel, OLM v0 takes the default one: another default must not lead to less.
-  const [old, now] = [before, after].map((state) => state[one.catalog]?.[one.package]?.defaultChannel);
-  if (one.channel === '' && one.olm === 'v0' && old !== now && lt(is.version, was.version))
-    return 'lower end';
-  // Who was below the head and gets on now meets what those at the head met before.
-  const isLost =
-    was.atHead &&
-    platformsAfter(one.catalog, before).some(
-      (next) =>
-        arrivesIn(next, before, { ...one, version: was.version ?? '' }) &&
-        !arrivesIn(next, after, { ...one, version: is.version ?? '' }),
-    );
-  return isLost ? 'other platform' : undefined;
-}
-
-/** The next catalog that there is, if any. */
-function platformsAfter(catalog: string, state: State): string[] {
-  const names = Object.keys(state).filter((name) => Object.keys(state[name] ?? {}).length > 0);
-  return names.slice(names.indexOf(catalog) + 1).slice(0, 1);
-}
-
-function arrivesIn(catalog: string, state: State, one: Installation): boolean {
-  return endOf(state[catalog] ?? {}, one).atHead;
-}
-
-/** Follows the upgrades of an installation until there are no more. */
-function endOf(catalog: Catalog, one: Installation): End {
-  const first = nextOf(catalog, one);
-  let version: string | undefined = one.version;
-  for (let steps = 0; steps < 20; steps++) {
-    const to = nextOf(catalog, { ...one, version });
-    if (to === undefined) return { version: undefined, next: first, atHead: false };
-    if (to === version) return { version, next: first, atHead: isHead(catalog, one, version) };
-    version = to;
-  }
-  return { version, next: first, atHead: false };
-}
-
-function isHead(catalog: Catalog, { package: name, channel }: Installation, version: string): boolean {
-  const one = catalog[name];
-  if (!one) return false;
-  const heads = selected(one, channel).flatMap(([, entries]) => headsOf(entries));
-  return heads.some((head) => head.version === version);
-}
-
-/** The version that OLM has next: the same if there is no upgrade, undefined if it reports an error. */
-function nextOf(catalog: Catalog, one: Installation): string | undefined {
-  const ofPackage = catalog[one.package];
-  const channels = ofPackage ? selected(ofPackage, one.channel) : [];
-  if (!ofPackage || channels.length === 0) return undefined;
-  return one.olm === 'v0'
-    ? nextUnderV0(catalog, ofPackage, { version: one.version, channels })
-    : nextUnderV1(ofPackage, { version: one.version, channels });
-}
-
-type Channels = readonly (readonly [string, readonly Entry[]])[];
-
-/** The default channel comes first, then the others by name. */
-function selected({ channels, defaultChannel }: Package, channel: string): Channels {
-  const rank = (name: string): string => (name === defaultChannel ? '' : name);
-  return Object.entries(channels)
-    .filter(([name]) => channel === '' || name === channel)
-    .sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
-}
-
-interface Asked {
-  readonly version: string;
-  readonly channels: Channels;
-}
-
-/** OLM v0 takes the candidate that is nearest to the head, of those whose requirements it can meet. */
-function nextUnderV0(catalog: Catalog, { requires }: Package, { version, channels }: Asked): string {
-  const candidates = channels.flatMap(([, entries]) => unskipped(entries));
-  const fitting = candidates.filter(
-    (entry) => leadsFrom(entry, version) && isMet(catalog, requires[entry.version]),
-  );
-  return fitting[0]?.version ?? version;
-}
-
-/** From the head down along `replaces`, without what any entry skips. */
-function unskipped(entries: readonly Entry[]): Entry[] {
-  const skipped = entries.flatMap(({ skips = [] }) => skips);
-  const chain: Entry[] = [];
-  for (let [one] = headsOf(entries); one && !chain.includes(one); ) {
-    chain.push(one);
-    const { replaces }: Entry = one;
-    one = entries.find((entry) => entry.version === replaces);
-  }
-  return chain.filter((entry) => !skipped.includes(entry.version));
-}
-
-function leadsFrom({ replaces, skips = [], skipRange }: Entry, version: string): boolean {
-  return (
-    replaces === version ||
-    skips.includes(version) ||
-    (skipRange !== undefined && satisfies(version, skipRange))
-  );
-}
-
-function isMet(catalog: Catalog, range: string | undefined): boolean {
-  if (range === undefined) return true;
-  const offered = Object.values(catalog[PROVIDER]?.channels ?? {}).flatMap(unskipped);
-  return offered.some(({ version }) => satisfies(version, range));
+  return !isHere && waitsForProvider(one, after);
 }
 
 /**
- * OLM v1 takes the highest version that is not deprecated, of those that lead from what is installed and that itself,
- * and reports an error if there is none, or if that has requirements.
+ * Whether there is the same problem already: in another catalog, from which clusters come, or in another channel, which
+ * is copied and nobody has. There OLM v0 must only wait for what is required.
  */
-function nextUnderV1({ requires, deprecated }: Package, { version, channels }: Asked): string | undefined {
-  const fitting = channels
-    .flatMap(([, entries]) => entries)
-    .filter((entry) => entry.version === version || leadsFrom(entry, version))
-    .map((entry) => entry.version)
-    .sort((a, b) => Number(deprecated.includes(a)) - Number(deprecated.includes(b)) || (gt(a, b) ? -1 : 1));
-  const [best] = fitting;
-  return best === undefined || requires[best] !== undefined ? undefined : best;
+function isKnownProblem(one: Installation, all: readonly Installation[], { before, after }: Views): boolean {
+  const isWaiting = one.olm === 'v1' || waitsForProvider(one, after);
+  return all.some((other) => {
+    const isHere = other.catalog === one.catalog;
+    const place = isHere ? { channel: one.channel } : { catalog: one.catalog };
+    return (
+      keyOf({ ...other, ...place }) === keyOf(one) && (!isHere || isWaiting) && !walk(before, other).atHead
+    );
+  });
 }
 
-/** Bundles that are something else than what their name stood for: in their catalog, or, if they are new there, anywhere. */
+/** Whether an installation would get to the head if nothing were required. */
+function waitsForProvider(one: Installation, view: View): boolean {
+  const catalog = view.state[one.catalog] ?? {};
+  const free = Object.entries(catalog).map(([name, of]) => [name, { ...of, requires: {} }]);
+  return walk({ ...view, state: { [one.catalog]: Object.fromEntries(free) } }, one).atHead;
+}
+
+function harmsTo(one: Installation, views: Views): Harm[] {
+  const [was, is] = [walk(views.before, one), walk(views.after, one)];
+  const harm = harmTo(one, { was, is }, views);
+  if (harm !== undefined) return [harm];
+  return [
+    ...(is.drops && !was.drops
+      ? [one.olm === 'v1' ? ('objects deleted' as const) : ('CRD without an owner' as const)]
+      : []),
+    ...(is.harms && !was.harms ? ['objects at risk' as const] : []),
+    ...platformHarms(one, { was, is }, views),
+  ];
+}
+
+/** The upgrades of an installation before and after the merge. */
+interface Walks {
+  readonly was: Walk;
+  readonly is: Walk;
+}
+
+function isBroken({ kind }: Walk['next']): boolean {
+  return kind === 'fails' || kind === 'refused';
+}
+
+function harmTo(one: Installation, { was, is }: Walks, { before, after }: Views): Harm | undefined {
+  if (isBroken(was.next)) return undefined;
+  if (isRenamed(one, before.state, after.state)) return 'catalog renamed';
+  if (is.next.kind === 'fails' || is.next.kind === 'refused') return is.next.kind;
+  if (was.next.kind === 'upgrade' && is.next.kind === 'stays') return 'lost';
+  if (was.end === undefined) return undefined;
+  if (is.end === undefined) return 'fails';
+  if (is.next.kind === 'upgrade' && lt(is.next.to.version, one.version) && !isDowngrade(was, one))
+    return 'downgrade';
+  if (was.atHead && !is.atHead) return 'lost';
+  // Without a channel, OLM v0 takes the default one: another default must not lead to less.
+  const [old, now] = [before, after].map(({ state }) => state[one.catalog]?.[one.package]?.defaultChannel);
+  const isLower = byVersion(is.end.version, was.end.version) < 0;
+  return one.channel === '' && one.olm === 'v0' && old !== now && isLower ? 'lower end' : undefined;
+}
+
+function isDowngrade({ next }: Walk, { version }: Installation): boolean {
+  return next.kind === 'upgrade' && lt(next.to.version, version);
+}
+
+/** Whether a catalog is gone, and the one of the platform's next version is new and has all that it had. */
+function isRenamed({ catalog, package: name }: Installation, before: State, after: State): boolean {
+  if (Object.keys(after[catalog] ?? {}).length > 0) return false;
+  const [next] = Object.keys(after).filter((other) => minorOf(other) > minorOf(catalog));
+  const was = before[catalog]?.[name];
+  const is = after[next ?? '']?.[name];
+  if (!was || !is || Object.keys(before[next ?? ''] ?? {}).length > 0) return false;
+  // Clusters of an earlier platform come to a catalog that is gone.
+  const isEarliest = Object.entries(before).every(
+    ([other, packages]) => minorOf(other) >= minorOf(catalog) || packages[name] === undefined,
+  );
+  if (!isEarliest) return false;
+  return Object.entries(was.channels).every(([channel, entries]) =>
+    entries.every(({ version }) => is.channels[channel]?.some((entry) => entry.version === version)),
+  );
+}
+
+/** What those lose on the platform's next version who get to the head on this one. */
+function platformHarms(one: Installation, { was, is }: Walks, { before, after }: Views): Harm[] {
+  const own = [before, after].map(({ state }) => state[one.catalog]?.[one.package]);
+  const [from, to] = [was.end, is.end];
+  const [ownBefore, ownAfter] = own;
+  if (!was.atHead || !from || !to || !ownBefore || !ownAfter) return [];
+  // Who is lost on the next version is lost behind it as well.
+  const next = platformsAfter(one.catalog, after.state).find(
+    (name) => !isHeldBack(ownAfter, to.version, name) && !arrivesIn(name, after, to),
+  );
+  if (next === undefined) return [];
+  const { [next]: nextBefore = {} } = before.state;
+  if (nextBefore[one.package]) {
+    const wasSafe = isHeldBack(ownBefore, from.version, next) || arrivesIn(next, before, from);
+    return wasSafe ? ['other platform'] : [];
+  }
+  if (after.state[next]?.[one.package])
+    return [isOfDefault(ownAfter, to) ? 'not brought' : 'channel not brought'];
+  const isNew = Object.keys(nextBefore).length === 0;
+  return isNew && !isLeaving(ownAfter, next) ? ['not in the new catalog'] : [];
+}
+
+function arrivesIn(catalog: string, view: View, one: Installation): boolean {
+  return walk(view, { ...one, catalog }).atHead;
+}
+
+/** Whether an installation is of the default channel; of those that select none, whether it is at its head. */
+function isOfDefault({ channels, defaultChannel }: Package, { channel, version }: Installation): boolean {
+  if (channel !== '') return channel === defaultChannel;
+  return headsOf(channels[defaultChannel] ?? []).some((head) => head.version === version);
+}
+
+/** Whether a package need not be in the next catalog: it is deprecated, or its heads hold the platform. */
+function isLeaving(one: Package, next: string): boolean {
+  const heads = Object.values(one.channels).flatMap(headsOf);
+  return (
+    (one.deprecatedChannels ?? []).includes('*') ||
+    heads.every(({ version }) => isHeldBack(one, version, next))
+  );
+}
+
+/** Bundles that a catalog gets though no cluster of it could upgrade its platform: they are for an older one. */
+function holders(before: State, after: State): WorseOff[] {
+  return Object.entries(after).flatMap(([catalog, packages]) =>
+    Object.entries(packages).flatMap(([name, one]) => {
+      const { [name]: was } = before[catalog] ?? {};
+      return versionsOf(one)
+        .filter((version) => isHeldBack(one, version, catalog) && !(was && versionsOf(was).includes(version)))
+        .map((version) => ({
+          ...{ catalog, package: name, channel: '', version, stored: [] },
+          ...{ olm: 'v0' as const, harm: 'holds its platform' as const },
+        }));
+    }),
+  );
+}
+
+/**
+ * Bundles that are something else than what their name stood for: in their catalog, or, if they are new there, in all
+ * other catalogs that have or had them.
+ */
 function otherContents(states: readonly State[], after: State): WorseOff[] {
-  const before = states.at(-1) ?? {};
-  const imagesIn = (all: readonly State[], name: string, version: string, catalog?: string): string[] =>
-    all.flatMap((state) =>
-      Object.entries(state).flatMap(([of, { [name]: one }]) =>
-        one && versionsOf(one).includes(version) && of === (catalog ?? of)
-          ? [imageOf(name, one, version)]
-          : [],
-      ),
-    );
   return Object.entries(after).flatMap(([catalog, packages]) =>
     Object.entries(packages).flatMap(([name, one]) =>
       versionsOf(one)
-        .filter((version) => {
-          const image = imageOf(name, one, version);
-          const [was] = imagesIn([before], name, version, catalog);
-          if (was !== undefined) return was !== image;
-          const [here, anywhere, now] = [
-            imagesIn(states, name, version, catalog),
-            imagesIn(states, name, version),
-            imagesIn([after], name, version),
-          ];
-          if (anywhere.length === 0) return now.some((other) => other !== image);
-          return !anywhere.includes(image) || (here.length > 0 && !here.includes(image));
-        })
+        .filter((version) =>
+          isOther({ catalog, name, version, image: imageOf(name, one, version) }, states, after),
+        )
         .map((version) => ({
-          ...{ catalog, package: name, channel: '', version },
+          ...{ catalog, package: name, channel: '', version, stored: [] },
           ...{ olm: 'v0' as const, harm: 'other content' as const },
         })),
     ),
   );
+}
+
+interface Content {
+  readonly catalog: string;
+  readonly name: string;
+  readonly version: string;
+  readonly image: string;
+}
+
+function isOther(
+  { catalog, name, version, image }: Content,
+  states: readonly State[],
+  after: State,
+): boolean {
+  const imageIn = (state: State, of: string): string | undefined => {
+    const one = state[of]?.[name];
+    return one && versionsOf(one).includes(version) ? imageOf(name, one, version) : undefined;
+  };
+  const latestIn = (of: string): string | undefined =>
+    states.map((state) => imageIn(state, of)).findLast((found) => found !== undefined);
+  const was = imageIn(states.at(-1) ?? {}, catalog) ?? latestIn(catalog);
+  if (was !== undefined && was !== image) return true;
+  if (imageIn(states.at(-1) ?? {}, catalog) !== undefined) return false;
+  const names = [...new Set([...states, after].flatMap((state) => Object.keys(state)))].filter(
+    (of) => of !== catalog,
+  );
+  const known = names.flatMap((of) => latestIn(of) ?? []);
+  const others = known.length > 0 ? known : names.flatMap((of) => imageIn(after, of) ?? []);
+  return was === undefined && others.length > 0 && !others.includes(image);
 }

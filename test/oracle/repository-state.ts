@@ -1,6 +1,9 @@
 /** Small catalog repositories for the oracle: their states, whether opm accepts them, and their files. */
+import { createHash } from 'node:crypto';
+import { compareBuild, gt, satisfies } from 'semver';
 import { bundle, documents } from '../fakes/gate.ts';
 import type { Files } from '../fakes/repository.ts';
+import { type Crd, objectsOf } from './custom-resources.ts';
 
 /** An entry of a channel; bundles go by their versions. */
 export interface Entry {
@@ -16,8 +19,16 @@ export interface Package {
   /** Versions whose image is not the first that they had. */
   readonly rebuilt: readonly string[];
   readonly deprecated: readonly string[];
-  /** Ranges of package `pb` that versions require. */
+  /** Ranges of the other package that versions require. */
   readonly requires: Readonly<Record<string, string>>;
+  /** The CRD of each version that has one; without it, the package has no manifests. */
+  readonly crds?: Readonly<Record<string, Crd>>;
+  /** The last platform of each version that has one, such as `4.19`. */
+  readonly limits?: Readonly<Record<string, string>>;
+  /** Channels that are deprecated, and `*` for the package. */
+  readonly deprecatedChannels?: readonly string[];
+  /** The folder; that of its name without it. */
+  readonly folder?: string;
 }
 
 export type Catalog = Readonly<Record<string, Package>>;
@@ -25,6 +36,32 @@ export type Catalog = Readonly<Record<string, Package>>;
 export type State = Readonly<Record<string, Catalog>>;
 
 export const PROVIDER = 'pb';
+
+/** The package that a package's requirements are about. */
+export function otherOf(name: string): string {
+  return name === PROVIDER ? 'pa' : PROVIDER;
+}
+
+/** Precedence, and build metadata as a release: -1, 0 or 1. */
+export function byVersion(a: string, b: string): number {
+  return compareBuild(a, b);
+}
+
+/** Whether a version is in a range, as both OLM see it: a pre-release is in it if it lies between its ends. */
+export function isIn(version: string, range: string): boolean {
+  return range.split(' ').every((part) => satisfies(version, part, { includePrerelease: true }));
+}
+
+/** The minor version of a platform's catalog. */
+export function minorOf(catalog: string): number {
+  return Number(catalog.split('.')[1]);
+}
+
+/** Whether clusters with a version stay on their platform. */
+export function isHeldBack({ limits = {} }: Package, version: string, next: string): boolean {
+  const { [version]: limit } = limits;
+  return limit !== undefined && gt(`${next.slice(1)}.0`, `${limit}.0`);
+}
 
 /** Every version of a package, each once. */
 export function versionsOf({ channels }: Package): string[] {
@@ -58,10 +95,15 @@ function isValidChannel(entries: readonly Entry[]): boolean {
 }
 
 /** The image of a version, which no other version ever has. */
-export function imageOf(name: string, { rebuilt }: Package, version: string): string {
-  const [major = '', minor = ''] = version.split('.');
-  const digits = `${name === PROVIDER ? 'b' : 'a'}${major}${rebuilt.includes(version) ? 'f' : '0'}${minor}`;
-  return `quay.io/org/${name}@sha256:${digits.padEnd(64, 'e')}`;
+export function imageOf(name: string, { rebuilt, requires, crds }: Package, version: string): string {
+  const content = JSON.stringify([
+    name,
+    version,
+    rebuilt.includes(version),
+    requires[version],
+    crds?.[version],
+  ]);
+  return `quay.io/org/${name}@sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
 
 /** What each state writes on top of the one before: one file for each package and catalog, null for one that is gone. */
@@ -76,44 +118,68 @@ export function commitsOf(states: readonly State[]): Files[] {
 function filesOf(state: State): Files {
   const files = Object.entries(state).flatMap(([catalog, packages]) =>
     Object.entries(packages).map(([name, one]) => [
-      `catalogs/${catalog}/${name}/catalog.yaml`,
+      `catalogs/${catalog}/${one.folder ?? name}/catalog.yaml`,
       textOf(name, one),
     ]),
   );
   return { 'README.md': '# catalogs', ...Object.fromEntries(files) };
 }
 
+/** Names have no `+`. */
+function named(name: string, version: string): string {
+  return `${name}.v${version.replace('+', '-build.')}`;
+}
+
 function textOf(name: string, ofPackage: Package): string {
-  const named = (version: string): string => `${name}.v${version}`;
-  const channels = Object.entries(ofPackage.channels).map(([channel, entries]) => ({
-    schema: 'olm.channel',
-    package: name,
-    name: channel,
-    entries: entries.map(({ version, replaces, skips, skipRange }) => ({
-      name: named(version),
-      ...(replaces === undefined ? {} : { replaces: named(replaces) }),
-      ...(skips === undefined ? {} : { skips: skips.map(named) }),
-      ...(skipRange === undefined ? {} : { skipRange }),
-    })),
-  }));
-  const references = ofPackage.deprecated
-    .filter((version) => versionsOf(ofPackage).includes(version))
-    .map((version) => ({ reference: { schema: 'olm.bundle', name: named(version) }, message: 'old' }));
+  const references = referencesOf(name, ofPackage).map((reference) => ({ reference, message: 'old' }));
   return documents(
     { schema: 'olm.package', name, defaultChannel: ofPackage.defaultChannel },
-    ...channels,
+    ...channelsOf(name, ofPackage),
     ...versionsOf(ofPackage).map((version) => bundleOf(name, ofPackage, version)),
     ...(references.length > 0 ? [{ schema: 'olm.deprecations', package: name, entries: references }] : []),
   );
 }
 
+function channelsOf(name: string, { channels }: Package): object[] {
+  return Object.entries(channels).map(([channel, entries]) => ({
+    schema: 'olm.channel',
+    package: name,
+    name: channel,
+    entries: entries.map(({ version, replaces, skips, skipRange }) => ({
+      name: named(name, version),
+      ...(replaces === undefined ? {} : { replaces: named(name, replaces) }),
+      ...(skips === undefined ? {} : { skips: skips.map((one) => named(name, one)) }),
+      ...(skipRange === undefined ? {} : { skipRange }),
+    })),
+  }));
+}
+
+/** What is deprecated, of what there is. */
+function referencesOf(name: string, ofPackage: Package): object[] {
+  const { deprecated, deprecatedChannels = [], channels } = ofPackage;
+  return [
+    ...(deprecatedChannels.includes('*') ? [{ schema: 'olm.package' }] : []),
+    ...deprecatedChannels
+      .filter((channel) => channels[channel] !== undefined)
+      .map((channel) => ({ schema: 'olm.channel', name: channel })),
+    ...deprecated
+      .filter((version) => versionsOf(ofPackage).includes(version))
+      .map((version) => ({ schema: 'olm.bundle', name: named(name, version) })),
+  ];
+}
+
 function bundleOf(name: string, ofPackage: Package, version: string): object {
-  const required = ofPackage.requires[version];
+  const { requires, limits = {}, crds } = ofPackage;
+  const { [version]: required } = requires;
+  const { [version]: limit } = limits;
   const properties = [
     { type: 'olm.package', value: { packageName: name, version } },
     ...(required === undefined
       ? []
-      : [{ type: 'olm.package.required', value: { packageName: PROVIDER, versionRange: required } }]),
+      : [{ type: 'olm.package.required', value: { packageName: otherOf(name), versionRange: required } }]),
+    ...(limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]),
+    ...(crds ? objectsOf(named(name, version), { package: name, version, crd: crds[version] }) : []),
   ];
-  return bundle(name, version, { properties, image: imageOf(name, ofPackage, version) });
+  const image = imageOf(name, ofPackage, version);
+  return bundle(name, version, { name: named(name, version), properties, image });
 }
