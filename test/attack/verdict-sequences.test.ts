@@ -269,11 +269,10 @@ class Sequence {
       case 'same head':
         return about(this.#open(pull.head, who, which % 2 === 0 ? 'dev' : 'main'));
       case 'push': {
-        const before = pull.head;
+        const left = pull.head;
         pull.head = head;
-        // Whoever else has the head that it leaves is told, as the event names it.
-        const left = open.some((one) => one.head === before);
-        return left ? { kind: 'selected', selection: { kind: 'all' } } : about(pull);
+        // Forgejo names it in the event of the branch alone.
+        return { kind: 'selected', selection: { kind: 'pull', number: pull.number, left } };
       }
       case 'approve':
       case 'request changes': {

@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { folder, writeBelow } from '../fakes/folder.ts';
 import {
   ADDED,
@@ -82,7 +83,14 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
     await bob.ask('POST', `${at}/hooks`, {
       type: 'gitea',
       config: { url: `${receiver.url}/webhook`, content_type: 'json', secret: SECRET },
-      events: ['push', 'pull_request', 'pull_request_sync', 'pull_request_review'],
+      events: [
+        'push',
+        'pull_request',
+        'pull_request_sync',
+        'pull_request_label',
+        'pull_request_review',
+        'status',
+      ],
       active: true,
     });
     const required = { enable_status_check: true, status_check_contexts: ['portolan'] };
@@ -92,14 +100,16 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
       ...required,
     });
 
-    const said = (commit: string, context = 'portolan', not = '') =>
+    /** The newest status of a name, once it is as expected. */
+    const said = (commit: string, expected: RegExp, context = 'portolan') =>
       eventually(async () => {
         const all: { context: string; status: string; description: string }[] = await bob.ask(
           'GET',
           `${at}/commits/${commit}/statuses`,
         );
         const last = all.filter((one) => one.context === context).at(0);
-        return last && last.status !== not ? `${last.status}: ${last.description}` : undefined;
+        const text = `${last?.status}: ${last?.description}`;
+        return expected.test(text) ? text : undefined;
       });
 
     // mallory opens a pull request from a fork. Its channel has two heads.
@@ -110,7 +120,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
       ...{ title: 'etcd 1.2.0', head: 'mallory:etcd-1.2.0', base: 'main' },
     });
     const pull = `${at}/pulls/${number}`;
-    expect(await said(broken)).toMatch(/^failure: 1 error.*channel\/head/);
+    await said(broken, /^failure: 1 error.*channel\/head/);
     const [review] = await eventually(async () => {
       const all = await bob.ask('GET', `${pull}/reviews`);
       return all.length > 0 ? all : undefined;
@@ -121,7 +131,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
 
     // The next commit repairs it. An owner must approve, and Gitea refuses the merge until then.
     const head = fork.push('etcd-1.2.0', { [CATALOG]: ADDED });
-    expect(await said(head)).toMatch(/^pending: needs .*bob/);
+    await said(head, /^pending: needs .*bob/);
     const comment = await eventually(async () => {
       const all: { body: string }[] = await bob.ask('GET', `${at}/issues/${number}/comments`);
       return all.find(({ body }) => body.includes('⏳'))?.body;
@@ -133,12 +143,32 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
 
     // bob approves.
     await bob.ask('POST', `${pull}/reviews`, { event: 'APPROVED', commit_id: head });
-    expect(await said(head, 'portolan', 'pending')).toMatch(/^success: allowed, and all checks passed/);
+    await said(head, /^success: allowed, and all checks passed/);
+
+    // A second pull request with the same head, to a branch whose policy blocks mallory: its worse result counts.
+    const { [POLICY_PATH]: policy = '' } = repositoryFiles(registry, `bob#${bob.id}`);
+    const blocked = policy.replace('owners: {', `owners: {blocked: ['mallory#${mallory.id}'], `);
+    clone(bob.git('bob/catalogs'), 'bob').push('release', { [POLICY_PATH]: blocked });
+    const { number: second } = await mallory.ask('POST', `${at}/pulls`, {
+      ...{ title: 'the same', head: 'mallory:etcd-1.2.0', base: 'release' },
+    });
+    await said(head, new RegExp(`^failure: #${second} to release \\(same commit: #${number} to main\\)`));
+    await expect(bob.ask('POST', `${pull}/merge`, merge)).rejects.toThrow(/^405/);
+    await bob.ask('PATCH', `${at}/pulls/${second}`, { state: 'closed' });
+    await said(head, /^success: allowed, and all checks passed/);
+
+    // Somebody with write permission sets it to failure: it is set again.
+    await bob.ask('POST', `${at}/statuses/${head}`, {
+      context: 'portolan',
+      state: 'failure',
+      description: 'no',
+    });
+    await said(head, /^success: allowed, and all checks passed/);
 
     // bob merges, since Portolan does not on this forge.
     await bob.ask('POST', `${pull}/merge`, merge);
     const { merge_commit_sha: merged } = await bob.ask('GET', pull);
-    expect(await said(merged, 'portolan/publish v4.20', 'pending')).toMatch(/^success: /);
+    await said(merged, /^success: /, 'portolan/publish v4.20');
     expect(await publishedDigest(registry)).toMatch(/^sha256:/);
   });
 });
