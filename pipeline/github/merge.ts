@@ -35,11 +35,15 @@ export async function mergeChecked(
     return queue ? await enqueue(github, repository, request) : await mergeNow(github, repository, request);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    if (error.code === 'conflict')
-      return { kind: statusOf(error) === 409 ? 'moved' : 'refused', why: error.message };
+    if (error.code === 'conflict') return { kind: hasMoved(error) ? 'moved' : 'refused', why: error.message };
     if (error.code === 'usage' || error.code === 'denied') return { kind: 'refused', why: error.message };
     throw error;
   }
+}
+
+/** Whether it may be merged once it was checked again: the head is another one, or the base branch has moved meanwhile. */
+function hasMoved(error: PipelineError): boolean {
+  return statusOf(error) === 409 || error.message.includes('Base branch was modified');
 }
 
 /** The status that GitHub answered with; undefined where an error is not of an answer. */

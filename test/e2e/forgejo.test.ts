@@ -54,7 +54,7 @@ function clone(url: string, who: string) {
 
 describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
   test('a pull request is opened, checked, approved, merged and published', {
-    timeout: 180_000,
+    timeout: 400_000,
   }, async () => {
     const server = await postgres();
     const forge = await gitea(server);
@@ -101,16 +101,19 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
     });
 
     /** The newest status of a name, once it is as expected. */
-    const said = (commit: string, expected: RegExp, context = 'portolan') =>
-      eventually(async () => {
+    const said = (commit: string, expected: RegExp, context = 'portolan') => {
+      const seen = new Set<string>();
+      return eventually(async () => {
         const all: { context: string; status: string; description: string }[] = await bob.ask(
           'GET',
           `${at}/commits/${commit}/statuses`,
         );
         const last = all.filter((one) => one.context === context).at(0);
         const text = `${last?.status}: ${last?.description}`;
+        seen.add(text);
         return expected.test(text) ? text : undefined;
-      });
+      }).catch(() => expect([...seen], 'what was said').toContainEqual(expect.stringMatching(expected)));
+    };
 
     // mallory opens a pull request from a fork. Its channel has two heads.
     await mallory.ask('POST', `${at}/forks`, {});
