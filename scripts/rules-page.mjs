@@ -111,7 +111,9 @@ const MILDER = {
       'if the value is a number, or the range offers the bundle to versions that clusters cannot reach with it',
   },
   'package-manifest/default-missing': { warning: 'if there is only one channel' },
-  'operator/kubernetes-version': { warning: 'if this is only so for versions later than OpenShift 4.17' },
+  'operator/kubernetes-version': {
+    warning: 'if this is only so for versions later than OpenShift 4.17, and for lists of versions',
+  },
   'operator/name': { warning: 'if the operator has other bundles' },
   'operator/update-graph': { warning: 'if it is missing' },
   'store/required-field': { warning: 'for annotations and keywords' },

@@ -428,7 +428,9 @@ async function selectFiles(place: Ground, listed: ListedCatalog): Promise<Member
   ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
     const read = await Promise.all(own[when].map((file) => reader.read(file)));
     // What cannot be read may be theirs.
-    const holds = read.map(({ blobs, findings }) => findings.length > 0 || isOne(packagesOf(blobs)));
+    const holds = read.map(
+      ({ blobs, findings }) => findings.length > 0 || hasNameless(blobs) || isOne(packagesOf(blobs)),
+    );
     const elsewhere = far[when].filter((file) => isOne(context.outline(file)?.packages ?? NOBODY));
     return {
       own: [...own[when].filter((_, i) => holds[i]), ...elsewhere],
@@ -458,6 +460,16 @@ async function selectFiles(place: Ground, listed: ListedCatalog): Promise<Member
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
+
+/** Whether blobs that must name a package name none: nobody else will look at them. */
+function hasNameless({ packages, channels, bundles, deprecations }: Blobs): boolean {
+  const names = [...packages.map(({ name }) => name), ...channels.map((blob) => blob.package)];
+  return [
+    ...names,
+    ...bundles.map((blob) => blob.package),
+    ...deprecations.map((blob) => blob.package),
+  ].includes('');
+}
 
 /** What a next catalog has of the packages: all its files are read only where some lie elsewhere than here. */
 async function followingCatalog(

@@ -227,6 +227,12 @@ export function checkedPackages({ catalog, packages }: World): readonly Package[
   return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
 }
 
+/** The bundles of these packages, and those that name no package. */
+export function checkedBundles({ catalog, packages }: World): readonly Bundle[] {
+  const isChecked = (name: string): boolean => name === '' || (packages?.has(name) ?? true);
+  return catalog.blobs.bundles.filter((bundle) => isChecked(bundle.package));
+}
+
 /** A change of a catalog. */
 export interface Change {
   readonly before: World;

@@ -1,7 +1,7 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { formatMinor } from '../../fbc/openshift.ts';
 import { readsCsvMetadata } from '../../fbc/platform.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { checkedBundles } from '../../olm/foresight/world.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -14,16 +14,14 @@ export const rule: Rule = {
     const { platform } = world;
     if (!platform) return;
     const needed = readsCsvMetadata(platform) ? 'olm.csv.metadata' : 'olm.bundle.object';
-    for (const { name, bundles } of checkedPackages(world)) {
-      for (const bundle of bundles.values()) {
-        if (has(bundle, needed)) continue;
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has no ${needed}, which catalogs for ${formatMinor(platform)} need`;
-        const flag = readsCsvMetadata(platform)
-          ? '--migrate-level=bundle-object-to-csv-metadata'
-          : '--migrate-level=none';
-        const hint = `render it with portolan opm render ${flag}, or with opm`;
-        report(message, locate(bundle, 'properties'), { package: name, hint });
-      }
+    for (const bundle of checkedBundles(world)) {
+      if (has(bundle, needed)) continue;
+      const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} has no ${needed}, which catalogs for ${formatMinor(platform)} need`;
+      const flag = readsCsvMetadata(platform)
+        ? '--migrate-level=bundle-object-to-csv-metadata'
+        : '--migrate-level=none';
+      const hint = `render it with portolan opm render ${flag}, or with opm`;
+      report(message, locate(bundle, 'properties'), { package: bundle.package, hint });
     }
   },
 };

@@ -1,5 +1,5 @@
 import { locate } from '../../fbc/model.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { checkedBundles } from '../../olm/foresight/world.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -9,17 +9,15 @@ export const rule: Rule = {
   summary: 'The images of bundles are from the registries that the gate of a preset allows',
   opm: ['Invalid bundle image(s) found in C: I. Only these registries are allowed for bundle images: R.'],
   foresee(world, report) {
-    for (const { name, bundles } of checkedPackages(world)) {
-      for (const bundle of bundles.values()) {
-        const { image } = bundle;
-        const refusing = world.bundleRegistries.find(
-          (allowed) => !allowed.some((prefix) => image.startsWith(prefix)),
-        );
-        if (image === '' || !refusing) continue;
-        const message = `the image ${quoted(image)} of bundle ${quoted(bundle.name)} is not from an allowed registry`;
-        const hint = `use an image from ${refusing.join(' or ')}`;
-        report(message, locate(bundle, 'image'), { package: name, hint });
-      }
+    for (const bundle of checkedBundles(world)) {
+      const { image } = bundle;
+      const refusing = world.bundleRegistries.find(
+        (allowed) => !allowed.some((prefix) => image.startsWith(prefix)),
+      );
+      if (image === '' || !refusing) continue;
+      const message = `the image ${quoted(image)} of bundle ${quoted(bundle.name)} is not from an allowed registry`;
+      const hint = `use an image from ${refusing.join(' or ')}`;
+      report(message, locate(bundle, 'image'), { package: bundle.package, hint });
     }
   },
 };

@@ -1,5 +1,5 @@
 import { locate } from '../../fbc/model.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { checkedBundles } from '../../olm/foresight/world.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -8,13 +8,11 @@ export const rule: Rule = {
   isOptional: true,
   summary: 'Every bundle names its image by a digest of SHA-256',
   foresee(world, report) {
-    for (const { name, bundles } of checkedPackages(world)) {
-      for (const bundle of bundles.values()) {
-        if (bundle.image === '' || DIGEST.test(bundle.image)) continue;
-        const message = `the image ${quoted(bundle.image)} of bundle ${quoted(bundle.name)} has no digest`;
-        const hint = 'find the digest of a tag with portolan resolve';
-        report(message, locate(bundle, 'image'), { package: name, hint });
-      }
+    for (const bundle of checkedBundles(world)) {
+      if (bundle.image === '' || DIGEST.test(bundle.image)) continue;
+      const message = `the image ${quoted(bundle.image)} of bundle ${quoted(bundle.name)} has no digest`;
+      const hint = 'find the digest of a tag with portolan resolve';
+      report(message, locate(bundle, 'image'), { package: bundle.package, hint });
     }
   },
 };

@@ -73,7 +73,8 @@ function replacesGraph(inside: readonly OperatorBundle[]): Followers {
 /** The bundles that a ClusterServiceVersion replaces or skips. */
 export function replacedNames({ csv }: OperatorBundle): string[] {
   const spec = member(csv, 'spec');
-  return [...texts(spec, 'skips'), text(spec, 'replaces')].filter((name) => name !== '');
+  const replaces = spec['replaces'];
+  return [...texts(spec, 'skips'), ...(typeof replaces === 'string' ? [replaces] : [])];
 }
 
 export function skipRangeOf({ csv }: OperatorBundle): string {

@@ -59,6 +59,13 @@ function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report:
     say(message, place, `${OPENSHIFT_VERSIONS}: v4.12-v4.16`);
     return;
   }
+  if (isOldList(String(range)))
+    say(
+      `has the list ${JSON.stringify(range)} in ${OPENSHIFT_VERSIONS}: lists are only for 4.5 and 4.6`,
+      place,
+      `${OPENSHIFT_VERSIONS}: v4.12-v4.16`,
+      'warning',
+    );
   const older = platforms.filter((platform) => !hasKubernetes(platform, minimum));
   if (older.length === 0) return;
   const message = `is for OpenShift ${older.map(formatMinor).join(', ')}, which has an older Kubernetes than minKubeVersion ${written}`;
@@ -102,6 +109,12 @@ function platformsIn(selector: string): Minor[] | undefined {
   if (!only || !selector.startsWith('=')) return only && from(only);
   // Of a version that it does not know, it takes the last one before.
   return [compareMinors(only, LAST_KNOWN) > 0 ? LAST_KNOWN : only];
+}
+
+/** Whether a range is a list of other versions than the only ones that lists were for. */
+function isOldList(range: string): boolean {
+  const listed = range.split(',').map((one) => one.trim().replace(/^v/, ''));
+  return !range.includes('-') && listed.length > 1 && [...new Set(listed)].sort().join() !== '4.5,4.6';
 }
 
 function hasKubernetes(platform: Minor, { major, minor, patch }: Release): boolean {

@@ -1,5 +1,11 @@
-import { type OperatorBundle, type OperatorFolder, packageOf } from '../../bundle/operator-folder.ts';
+import {
+  type OperatorBundle,
+  type OperatorFile,
+  type OperatorFolder,
+  packageOf,
+} from '../../bundle/operator-folder.ts';
 import type { Location, Severity } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -51,7 +57,8 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
   }
   const others = operator.bundles.filter((other) => other !== bundle);
   const mild = others.length > 0 ? 'warning' : 'error';
-  reportOthers(name, others.map(packageOf), 'the package in annotations.yaml', (message, severity, hint) =>
+  const named = others.filter(({ annotationsFile }) => !isUnreadable(annotationsFile));
+  reportOthers(name, named.map(packageOf), 'the package in annotations.yaml', (message, severity, hint) =>
     say(message, place, severity, hint),
   );
   const csvName = bundle.name.operator;
@@ -68,6 +75,11 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
     const message = `the package is ${quoted(name)}, but its folder is ${quoted(operator.name)}`;
     say(message, place, mild, `${KEY}: ${operator.name}`);
   }
+}
+
+/** Whether a file is there, and is no mapping: the tools then leave the bundle out. */
+function isUnreadable(file: OperatorFile | undefined): boolean {
+  return file !== undefined && file.value !== null && !isObject(file.value);
 }
 
 /** What other bundles of the operator are named. */

@@ -24,7 +24,11 @@ export const COMMUNITY: Preset = {
       validators: 'suite=operatorframework',
     },
     { check: 'check_required_fields', source: BUNDLE, rules: { 'store/required-field': 'error' } },
-    { check: 'check_dangling_bundles', source: BUNDLE, rules: { 'operator/dangling': 'error' } },
+    {
+      check: 'check_dangling_bundles',
+      source: BUNDLE,
+      rules: { 'operator/dangling': 'error', 'operator/edge': 'error' },
+    },
     {
       check: 'check_api_version_constraints',
       source: BUNDLE,
@@ -34,7 +38,11 @@ export const COMMUNITY: Preset = {
     { check: 'check_using_fbc', source: BUNDLE, rules: { 'operator/without-catalogs': 'warning' } },
     { check: 'check_operator_name_unique', source: OPERATOR, rules: { 'operator/other-name': 'error' } },
     { check: 'check_ci_upgrade_graph', source: OPERATOR, rules: { 'operator/update-graph': 'error' } },
-    { check: 'check_upgrade_graph_loop', source: OPERATOR, rules: { 'operator/loop': 'error' } },
+    {
+      check: 'check_upgrade_graph_loop',
+      source: OPERATOR,
+      rules: { 'operator/loop': 'error', 'operator/edge': 'error' },
+    },
     ...ELSEWHERE,
   ],
 };

@@ -43,6 +43,16 @@ function inEach(names: readonly string[], content: string): Files {
 
 const NAMES = ['v4.16', 'v4.17', 'v4.18'];
 
+test('blobs that name no package are checked with the package whose folder they are in', async () => {
+  const path = 'catalogs/v4.18/etcd/catalog.yaml';
+  const image = `quay.io/org/etcd@sha256:${'1'.repeat(64)}`;
+  const nameless = `---\nschema: olm.bundle\nname: etcd.v1.0.0\nimage: ${image}\nproperties: [${JSON.stringify(PROPERTIES[0])}]\n`;
+  expect(await found('bundle/package', { other: '' }, { [path]: nameless })).toMatchObject([
+    { severity: 'error', location: { file: path } },
+  ]);
+  expect(await found('bundle/package', { other: '' }, { [path]: etcd() })).toEqual([]);
+});
+
 test('catalogs that change alike are checked each for its own platform', async () => {
   const limited = etcd({ property: { type: 'olm.maxOpenShiftVersion', value: '4.17' } });
   const findings = await found('graph/max-openshift-version', inEach(NAMES, etcd()), inEach(NAMES, limited));
