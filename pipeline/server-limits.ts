@@ -1,4 +1,5 @@
 /** Limits of the servers that strangers can reach: how many connections one address may hold. */
+import type { RequestListener } from 'node:http';
 import { isIPv6, type Server, type Socket } from 'node:net';
 
 export interface ConnectionLimits {
@@ -37,6 +38,32 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
       if (own.size === 0 && open.get(address) === own) open.delete(address);
     });
   });
+}
+
+/** Requests of one connection that wait for an answer at most. */
+const MOST_WAITING = 100;
+
+/**
+ * Answers the requests of a connection one after the other: who sends many, and reads no answer, costs no more than one. A
+ * connection with too many of them ends.
+ */
+export function oneAtATime(listener: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, (() => void)[]>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = waiting.get(socket) ?? [];
+    waiting.set(socket, line);
+    const start = (): void => {
+      response.once('close', () => {
+        line.shift();
+        line[0]?.();
+      });
+      listener(request, response);
+    };
+    line.push(start);
+    if (line.length === 1) start();
+    else if (line.length > MOST_WAITING) socket.destroy();
+  };
 }
 
 function oldestOf(sockets: Iterable<Socket>): Socket | undefined {

@@ -4,7 +4,7 @@ import { PipelineError } from '../error.ts';
 import { concernedHeads } from '../forge/dependents.ts';
 import { isForeign } from '../forge/foreign-status.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
-import { mayAsk } from '../github/command-budget.ts';
+import { mayAsk, mayCheck } from '../github/command-budget.ts';
 import { gitHubForge } from '../github/forge.ts';
 import { readPullRequest } from '../github/pull-request.ts';
 import { parsedJson } from '../json.ts';
@@ -35,10 +35,11 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     }
     case 'recheck': {
       const { number } = event;
-      if (!(await mayAsk(forge, number, now)))
-        return { heads: [], why: `pull request ${number} was asked about too often in the last hour` };
+      const often = { heads: [], why: `pull request ${number} was asked about too often in the last hour` };
+      if (!(await mayAsk(forge, number, now))) return often;
       const { open, head, base } = await readPullRequest(forge.github, forge.repository, number);
       if (!open) return { heads: [], why: `pull request ${number} is closed` };
+      if (!(await mayCheck(forge, head.commit, now))) return often;
       const own = { commit: head.commit, pulls: [number], branches: [base.branch] };
       return meant(await gatedHeads(ports, [own]));
     }

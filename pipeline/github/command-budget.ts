@@ -1,21 +1,22 @@
 /** How often people may ask about a pull request: each command costs requests of an account that all of them share. */
 import type { RepositoryName } from '../forge/forge.ts';
+import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { answer, type GitHub } from './client.ts';
 
 /** Commands in an hour on one pull request. */
 const MOST = 6;
+/** Checks of a head in an hour, whatever asks for them, beyond which a command starts no more. */
+const MOST_CHECKS = 20;
 const HOUR = 60 * 60 * 1000;
 
 /** Commands in comments, as the gate reads them. */
 const COMMAND = /^\/(?:recheck|who|explain)\b/;
 
+type Asking = { readonly github: GitHub; readonly repository: RepositoryName };
+
 /** Whether a command on a pull request is within the budget of its last hour; it is among those that are counted. */
-export async function mayAsk(
-  { github, repository }: { readonly github: GitHub; readonly repository: RepositoryName },
-  number: number,
-  now: Date,
-): Promise<boolean> {
-  const since = new Date(now.getTime() - HOUR).toISOString().replace(/\.\d+Z$/, 'Z');
+export async function mayAsk({ github, repository }: Asking, number: number, now: Date): Promise<boolean> {
+  const since = hourBefore(now);
   const asked = { ...repository, issue_number: number, since, per_page: 100 };
   const comments = await answer(github.rest.issues.listComments(asked));
   // Comments that were only edited in the last hour are listed, too.
@@ -23,4 +24,23 @@ export async function mayAsk(
     ({ body = '', created_at: created }) => COMMAND.test(body) && Date.parse(created) >= Date.parse(since),
   );
   return recent.length <= MOST;
+}
+
+/**
+ * Whether a head was checked so seldom in the last hour that a command may start another check. Comments can be deleted or
+ * edited once they have started one; statuses stay.
+ */
+export async function mayCheck({ github, repository }: Asking, head: string, now: Date): Promise<boolean> {
+  const asked = { ...repository, ref: head, per_page: 100 };
+  const statuses = await answer(github.rest.repos.listCommitStatusesForRef(asked));
+  const since = Date.parse(hourBefore(now));
+  const begun = statuses.filter(
+    ({ context, state, created_at: created }) =>
+      context === STATUS_CONTEXT && state === 'pending' && Date.parse(created) >= since,
+  );
+  return begun.length < MOST_CHECKS;
+}
+
+function hourBefore(now: Date): string {
+  return new Date(now.getTime() - HOUR).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -289,4 +289,20 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: '/^$|(?:^|',
     test: 'test/attack/gate.test.ts',
   },
+  {
+    attack: 58,
+    without: 'counting the checks that commands have started',
+    file: 'pipeline/github/command-budget.ts',
+    text: 'return begun.length < MOST_CHECKS;',
+    instead: 'return begun.length >= 0;',
+    test: 'test/pipeline/github/command-budget.test.ts',
+  },
+  {
+    attack: 52,
+    without: 'answering the requests of a connection one after the other',
+    file: 'pipeline/server-limits.ts',
+    text: 'if (line.length === 1) start();',
+    instead: 'if (line.length > 0) start();',
+    test: LIMITS_TEST,
+  },
 ];

@@ -1,8 +1,14 @@
 /** Limits of connections, for each address and in all. */
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { type ConnectionLimits, limitConnections, networkOf } from '../../pipeline/server-limits.ts';
+import {
+  type ConnectionLimits,
+  limitConnections,
+  networkOf,
+  oneAtATime,
+} from '../../pipeline/server-limits.ts';
 
 /** A server that says hello, with a function that connects to it from an address. */
 async function serverWith(limits: ConnectionLimits): Promise<(from: string) => Promise<Socket>> {
@@ -41,6 +47,49 @@ test('attack 51: beyond the limit of all, the oldest connection of the address w
   expect((await open(STRANGER)).destroyed).toBe(false);
   await expect.poll(() => oldest?.destroyed).toBe(true);
   expect([...held, other].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+});
+
+/** Sends requests at once over one connection to a server that answers with so many bytes. */
+async function pipelined(count: number, bytes: number): Promise<{ socket: Socket; started: () => number }> {
+  let started = 0;
+  const server = createHttpServer(
+    oneAtATime((request, response) => {
+      started++;
+      response.end(`${request.url} ${'x'.repeat(bytes)}`);
+    }),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  socket.write(Array.from({ length: count }, (_, i) => `GET /q${i} HTTP/1.1\r\nhost: x\r\n\r\n`).join(''));
+  await expect.poll(() => started).toBeGreaterThan(0);
+  return { socket, started: () => started };
+}
+
+test('attack 52: who sends many requests and reads nothing gets the answer to one', async () => {
+  const { started } = await pipelined(50, 32 * 1024 * 1024);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(started()).toBe(1);
+});
+
+test('attack 52: who reads gets the answer to each, in their order', async () => {
+  const { socket } = await pipelined(50, 10);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.resume();
+  const expected = Array.from({ length: 50 }, (_, i) => `/q${i} `);
+  await expect.poll(() => text.match(/\/q\d+ /g)).toEqual(expected);
+});
+
+test('attack 52: a connection on which far too many requests wait is ended', async () => {
+  const { socket } = await pipelined(500, 32 * 1024 * 1024);
+  socket.resume();
+  await expect.poll(() => socket.destroyed).toBe(true);
 });
 
 test.each([

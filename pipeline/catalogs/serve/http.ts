@@ -18,7 +18,7 @@ import type { Blob } from '../../../catalog/fbc/model.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
 import { byteRange } from '../../byte-range.ts';
 import { PipelineError } from '../../error.ts';
-import { limitConnections } from '../../server-limits.ts';
+import { limitConnections, oneAtATime } from '../../server-limits.ts';
 import type { Listening } from './listening.ts';
 
 /** A catalog as it is served. */
@@ -43,10 +43,11 @@ export async function serveHttp(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   // Node looks for requests that take too long every 30 s when it is not told.
-  const server = createServer({ connectionsCheckingInterval: 1000 }, (request, response) => {
+  const listener = oneAtATime((request, response) => {
     // A reader that goes away in the middle is none of our defects.
     answer(catalog, request, response).catch(() => response.destroy());
   });
+  const server = createServer({ connectionsCheckingInterval: 1000 }, listener);
   server.headersTimeout = 10_000;
   server.requestTimeout = 25_000;
   // A reader who takes nothing for so long is gone.

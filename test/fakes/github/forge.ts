@@ -268,7 +268,12 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     },
     'POST /repos/{owner}/{repo}/statuses/{sha}': ({ path, body }) => {
       const id = forge.statuses.length + 1;
-      forge.statuses.push({ sha: path['sha'], ...body, creator: account(forge.writer) });
+      forge.statuses.push({
+        sha: path['sha'],
+        ...body,
+        creator: account(forge.writer),
+        created_at: new Date().toISOString(),
+      });
       return { status: 201, data: { id, state: body.state, context: body.context } };
     },
     'GET /repos/{owner}/{repo}/commits/{ref}/statuses': (asked) =>

@@ -14,7 +14,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { PipelineError } from '../../../error.ts';
-import { limitConnections } from '../../../server-limits.ts';
+import { limitConnections, oneAtATime } from '../../../server-limits.ts';
 import { openLayout } from '../layout/layout.ts';
 import { type AccessOptions, type Action, createGate } from './access.ts';
 import { createMembers } from './members.ts';
@@ -99,9 +99,10 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     takesSparse: options.takesSparse === true,
     largestManifest: LARGEST_MANIFEST,
   };
-  const server = newServer(options, (request, response) => {
+  const listener = oneAtATime((request, response) => {
     void serve(registry, options, { request, response });
   });
+  const server = newServer(options, listener);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   const name = options.host ?? '127.0.0.1';

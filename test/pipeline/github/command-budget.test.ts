@@ -1,0 +1,28 @@
+/** How often commands may start checks, also where their comments are gone. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { mayCheck } from '../../../pipeline/github/command-budget.ts';
+import { unpaced } from '../../fakes/github/client.ts';
+import { type Hub, openHub } from '../../fakes/hub.ts';
+
+let hub: Hub;
+beforeEach(async () => {
+  hub = await openHub();
+});
+afterEach(() => hub.close());
+
+const NOW = new Date('2026-01-01T12:00:00Z');
+const HEAD = 'a'.repeat(40);
+
+test.each([
+  ['19 checks within the hour', 19, {}, true],
+  ['20 checks within the hour', 20, {}, false],
+  ['20 checks before', 20, { created_at: '2026-01-01T10:59:59Z' }, true],
+  ['20 statuses of somebody else', 20, { context: 'ci' }, true],
+  ['20 results', 20, { state: 'success' }, true],
+  ['20 checks of another head', 20, { sha: 'b'.repeat(40) }, true],
+])('58: a command after %s, of which no comment is left: %s', async (_, count, more, may) => {
+  const begun = { sha: HEAD, context: 'portolan', state: 'pending', created_at: '2026-01-01T11:30:00Z' };
+  for (let i = 0; i < count; i++) hub.forge.statuses.push({ ...begun, ...more });
+  const forge = { github: unpaced(hub.forge), repository: { owner: 'example', repo: 'catalogs' } };
+  expect(await mayCheck(forge, HEAD, NOW)).toBe(may);
+});
