@@ -9,7 +9,7 @@ export const rule: Rule = {
   severity: 'error',
   isOptional: true,
   summary:
-    "Every bundle has the metadata that its catalog's platform reads: olm.bundle.object before 4.17, olm.csv.metadata since",
+    "Reports a bundle without the metadata that its catalog's platform reads: olm.bundle.object before 4.17, olm.csv.metadata since",
   foresee(world, report) {
     const { platform } = world;
     if (!platform) return;

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'bundle/registry',
   severity: 'error',
   isOptional: true,
-  summary: 'The images of bundles are from the registries that the gate of a preset allows',
+  summary: 'Reports the image of a bundle that is not from a registry that the gate of a preset allows',
   opm: ['Invalid bundle image(s) found in C: I. Only these registries are allowed for bundle images: R.'],
   foresee(world, report) {
     for (const bundle of checkedBundles(world)) {

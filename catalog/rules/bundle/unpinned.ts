@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'bundle/unpinned',
   severity: 'error',
   isOptional: true,
-  summary: 'Every bundle names its image by a digest of SHA-256',
+  summary: 'Reports the image of a bundle without a digest of SHA-256',
   foresee(world, report) {
     for (const bundle of checkedBundles(world)) {
       if (bundle.image === '' || DIGEST.test(bundle.image)) continue;

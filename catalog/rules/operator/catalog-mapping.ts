@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/catalog-mapping',
   severity: 'error',
   isOptional: true,
-  summary: 'Each catalog is mapped to one template in ci.yaml',
+  summary: 'Reports a catalog that ci.yaml maps to two templates',
   opm: ["Operator's 'ci.yaml' contains multiple templates 'T' for the same catalog 'C'."],
   operator(operator, report) {
     const templates = new Map<string, string>();

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/categories',
   severity: 'error',
   isOptional: true,
-  summary: 'A ClusterServiceVersion names its categories',
+  summary: 'Reports a ClusterServiceVersion without categories',
   opm: [
     "Key not found - 'metadata.annotations.categories'",
     "An empty value found - 'metadata.annotations.categories'",

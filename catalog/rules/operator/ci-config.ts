@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/ci-config',
   severity: 'error',
   isOptional: true,
-  summary: 'The values of ci.yaml are those that operator-pipelines accepts',
+  summary: 'Reports what operator-pipelines does not accept in ci.yaml',
   opm: ["Operator's 'ci.yaml' contains invalid data which does not comply with the schema: E"],
   operator({ name, config }, report) {
     if (config) reportSettings(config, CI_CONFIG, report, name);

@@ -6,7 +6,8 @@ export const rule: Rule = {
   id: 'operator/dangling',
   severity: 'error',
   isOptional: true,
-  summary: 'Every bundle of a channel is its head, or is replaced or skipped by another bundle of it',
+  summary:
+    'Reports a bundle that is not the head of its channel, and that no other bundle of it replaces or skips',
   opm: ['Channel C has dangling bundles: {B}'],
   operator(operator, report) {
     if (usesCatalogs(operator) || graphMode(operator) === undefined) return;

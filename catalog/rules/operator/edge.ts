@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'operator/edge',
   severity: 'error',
   isOptional: true,
-  summary: 'The names in replaces and skips have a version',
+  summary: 'Reports a name without a version in replaces or skips',
   opm: ["B has invalid 'replaces' field: 'N'"],
   operator(operator, report) {
     if (usesCatalogs(operator) || graphMode(operator) !== 'replaces') return;

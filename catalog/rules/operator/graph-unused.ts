@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/graph-unused',
   severity: 'error',
   isOptional: true,
-  summary: 'An operator with file-based catalogs of its own has no updateGraph in ci.yaml',
+  summary: 'Reports an updateGraph in ci.yaml of an operator that has file-based catalogs of its own',
   opm: ['FBC is enabled, updateGraph cannot be defined.'],
   operator({ name, config }, report) {
     const mode = settingOf(config, 'updateGraph');

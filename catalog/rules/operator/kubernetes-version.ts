@@ -11,7 +11,8 @@ export const rule: Rule = {
   id: 'operator/kubernetes-version',
   severity: 'error',
   isOptional: true,
-  summary: 'Every version of OpenShift that a bundle is for has its minimum version of Kubernetes',
+  summary:
+    'Reports a bundle for a version of OpenShift that has an older Kubernetes than the bundle requires',
   opm: [
     'OCP version(s) V conflict with minKubeVersion=K',
     'minKubeVersion is set to K but com.redhat.openshift.versions is not set',

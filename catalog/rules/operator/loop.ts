@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'operator/loop',
   severity: 'error',
   isOptional: true,
-  summary: 'The bundles of a channel do not replace each other in a circle',
+  summary: 'Reports bundles of a channel that replace each other in a circle',
   opm: ['Upgrade graph loop detected: B -> C'],
   operator(operator, report) {
     if (usesCatalogs(operator) || graphMode(operator) === undefined) return;

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'operator/marketplace',
   severity: 'error',
   isOptional: true,
-  summary: 'Operators of the marketplace link their pages for pricing and support',
+  summary: 'Reports an operator of the marketplace without the links to its pages for pricing and support',
   opm: ["CSV marketplace.openshift.io/remote-workflow annotation is set to 'U'. Expected value is V."],
   operator({ name, organization, changed }, report) {
     if (organization !== 'redhat-marketplace') return;

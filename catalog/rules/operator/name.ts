@@ -12,7 +12,7 @@ export const rule: Rule = {
   id: 'operator/name',
   severity: 'error',
   isOptional: true,
-  summary: 'The annotations, the ClusterServiceVersion and the folder of a bundle name the same operator',
+  summary: 'Reports a bundle whose annotations, ClusterServiceVersion and folder name different operators',
   opm: [
     'Bundle does not define the operator name in annotations.yaml',
     'Operator name from annotations.yaml (N) does not match the name defined in the CSV (M)',

@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/other-name',
   severity: 'error',
   isOptional: true,
-  summary: 'The ClusterServiceVersions of all bundles of an operator are named after the same operator',
+  summary: 'Reports an operator whose ClusterServiceVersions are named after different operators',
   opm: ['Bundles use multiple operator names: {N, M}'],
   operator(operator, report) {
     if (usesCatalogs(operator)) return;

@@ -7,7 +7,8 @@ export const rule: Rule = {
   id: 'operator/pruned-graph',
   severity: 'warning',
   isOptional: true,
-  summary: 'A bundle with olm.skipRange also replaces a bundle, unless it is the only one of its channel',
+  summary:
+    'Reports a bundle with olm.skipRange that replaces no bundle, unless it is the only one of its channel',
   opm: ['olm.skipRange annotation is set but replaces field is not set in the CSV.'],
   operator(operator, report) {
     if (usesCatalogs(operator)) return;

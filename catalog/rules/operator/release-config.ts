@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/release-config',
   severity: 'error',
   isOptional: true,
-  summary: 'The keys and values of release-config.yaml are those that operator-pipelines accepts',
+  summary: 'Reports what operator-pipelines does not accept in release-config.yaml',
   opm: ["Bundle's 'release-config.yaml' contains invalid data which does not comply with the schema: E"],
   operator({ name, changed }, report) {
     // An empty file counts as none.

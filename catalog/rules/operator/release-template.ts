@@ -7,7 +7,8 @@ export const rule: Rule = {
   id: 'operator/release-template',
   severity: 'error',
   isOptional: true,
-  summary: 'A release-config.yaml names templates of ci.yaml, and channels that their type allows',
+  summary:
+    'Reports a template in release-config.yaml that ci.yaml does not name, and channels that its type does not allow',
   opm: [
     "Bundle's 'release-config.yaml' is used but FBC is not enabled for the operator.",
     "Bundle's 'release-config.yaml' contains a catalog template 'T' that is not defined in the ci.yaml file under 'catalog_mapping'.",

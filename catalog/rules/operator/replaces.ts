@@ -10,7 +10,8 @@ export const rule: Rule = {
   id: 'operator/replaces',
   severity: 'error',
   isOptional: true,
-  summary: 'A bundle replaces a bundle of the same folder that is for the same versions of OpenShift',
+  summary:
+    'Reports a bundle that replaces a bundle which is not there, or which is for fewer versions of OpenShift',
   opm: [
     'B attempts to replace itself.',
     "B attempts to replace version 'V' which does not exist in the submitted PR branch.",

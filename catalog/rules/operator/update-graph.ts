@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/update-graph',
   severity: 'error',
   isOptional: true,
-  summary: 'The updateGraph in ci.yaml is replaces-mode or semver-mode',
+  summary: 'Reports an updateGraph in ci.yaml that is neither replaces-mode nor semver-mode',
   opm: [
     "The 'updateGraph' option in ci.yaml must be one of ['replaces-mode', 'semver-mode']",
     "The 'updateGraph' option is missing in ci.yaml.",

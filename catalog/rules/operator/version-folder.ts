@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/version-folder',
   severity: 'error',
   isOptional: true,
-  summary: "A bundle's folder is named after the version of its ClusterServiceVersion",
+  summary: 'Reports a bundle whose folder is not named after the version of its ClusterServiceVersion',
   opm: [
     "Bundle directory name 'O/V' does not match the expected operator CSV version 'W'",
     'CSV file for O/V not found',

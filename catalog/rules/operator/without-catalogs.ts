@@ -5,7 +5,7 @@ export const rule: Rule = {
   id: 'operator/without-catalogs',
   severity: 'warning',
   isOptional: true,
-  summary: 'An operator has file-based catalogs of its own, which operator-pipelines recommends',
+  summary: 'Reports an operator without file-based catalogs of its own, which operator-pipelines recommends',
   opm: ['This operator does not use FBC.'],
   operator(operator, report) {
     if (usesCatalogs(operator) || operator.changed.length === 0) return;

@@ -7,7 +7,7 @@ export const rule: Rule = {
   severity: 'error',
   isOptional: true,
   summary:
-    'A ClusterServiceVersion has every feature annotation that the release policy requires, as true or false',
+    'Reports a feature annotation that the release policy requires and that is missing, or not true or false',
   opm: ['The annotation "A" is either missing or has an unexpected value'],
   inspect: ofCsv((csv, report) => {
     for (const name of REQUIRED_FEATURES) {

@@ -6,7 +6,8 @@ export const rule: Rule = {
   id: 'release/image-registry',
   severity: 'error',
   isOptional: true,
-  summary: 'The images that a ClusterServiceVersion names are from registries that the release policy allows',
+  summary:
+    'Reports an image in a ClusterServiceVersion that is not from a registry that the release policy allows',
   opm: ['The "I" CSV image reference is not from an allowed registry.'],
   inspect: ofCsv((csv, report) => {
     const seen = new Set<string>();

@@ -4,7 +4,7 @@ export const rule: Rule = {
   id: 'release/kind',
   severity: 'error',
   isOptional: true,
-  summary: 'The manifests of a bundle have kinds that the release policy of Conforma allows',
+  summary: 'Reports a manifest of a kind that the release policy of Conforma does not allow',
   opm: ['The "K" manifest kind is not in the list of OLM allowed resource kinds.'],
   inspect({ allObjects }, report) {
     for (const { kind, name, document } of allObjects) {

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'release/network-policy-rights',
   severity: 'error',
   isOptional: true,
-  summary: 'An operator may create, change and delete NetworkPolicies for its operands',
+  summary: 'Reports an operator that may not create, change and delete NetworkPolicies for its operands',
   opm: ['Operator "N" version "V" is missing required NetworkPolicy RBAC'],
   inspect: ofCsv((csv, report) => {
     const rules = ['clusterPermissions', 'permissions'].flatMap((kind) =>

@@ -6,7 +6,7 @@ export const rule: Rule = {
   id: 'release/subscriptions',
   severity: 'error',
   isOptional: true,
-  summary: 'A ClusterServiceVersion lists the subscriptions that it is valid with, as JSON',
+  summary: 'Reports a ClusterServiceVersion without a JSON list of the subscriptions that it is valid with',
   opm: ['Value of operators.openshift.io/valid-subscription annotation is missing'],
   inspect: ofCsv((csv, report) => {
     const value = csv.annotations[KEY];

@@ -7,7 +7,7 @@ export const rule: Rule = {
   id: 'release/version',
   severity: 'error',
   isOptional: true,
-  summary: 'The version of a ClusterServiceVersion is a semantic version',
+  summary: 'Reports a ClusterServiceVersion whose version is not a semantic version',
   opm: ['The ClusterServiceVersion spec.version, "V", is not a valid semver'],
   inspect: ofCsv((csv, report) => {
     const version = member(csv.object.value, 'spec')['version'];
