@@ -50,6 +50,7 @@ const MILDER = {
     warning: 'if the bundle does not declare that it runs on Kubernetes 1.25, and for permissions',
   },
   'api/removed-1-26': { warning: 'if the bundle does not declare that it runs on Kubernetes 1.26' },
+  'bundle/csv-name': { warning: 'for a copy in the catalog, if the bundle has an image' },
   'crd/owned-group': { warning: 'in checks of pull requests: opm renders such a bundle' },
   'crd/field-case': { warning: 'if opm does not need the field' },
   'csv/field-case': { warning: 'if OLM does not require the field' },
@@ -60,7 +61,8 @@ const MILDER = {
     info: 'for images of containers and annotations, which opm or no cluster needs listed',
   },
   'graph/bundle-mutated': {
-    warning: 'if only properties change that clusters read from the catalog',
+    warning:
+      'if only properties change that clusters read from the catalog, or between product lines, whose catalogs already have other bundles under one name',
     info: 'if the bundle was never published',
   },
   'graph/channel-removed': { info: 'if the channel was never published' },

@@ -39,8 +39,12 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
   const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));
   const lineOf = linesOf(before, bundle.package);
+  // What is rebuilt until it is released is in one catalog what it is in the others.
+  const isRebuilt =
+    before.rebuildsHeads &&
+    others.some((one) => one.last === undefined && imageChange(one.image, bundle.image) === 'same');
   return (
-    compared(own, imageChange)[0] ??
+    (isRebuilt ? undefined : compared(own, imageChange)[0]) ??
     found.find(({ publication }) => !lineOf(publication.catalog)) ??
     found.map((one) => ({ ...one, isOfOtherLine: true as const }))[0]
   );

@@ -206,9 +206,13 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
         bundles.map(({ version, ...rest }) => ({ ...rest, version: tryParseVersion(version) })),
       ] as const,
   );
-  return {
+  const own = {
     name: written.name ?? 'catalog',
     catalog: await catalogIn(join(folder, file), text),
+    published: new Map(published),
+  };
+  return {
+    ...own,
     ...(written.olm ? { olm: written.olm } : {}),
     ...(written.asOf ? { asOf: written.asOf } : {}),
     ...(platform ? { platform } : {}),
@@ -218,10 +222,9 @@ async function optionsIn(folder: string, file: string, text: string): Promise<Wo
     ...(predecessor
       ? { predecessor: { name: predecessor.name, catalog: await catalogIn(join(folder, predecessor.file)) } }
       : {}),
-    ...(elsewhere.length > 0 ? { publications: publicationsIn(elsewhere) } : {}),
+    ...(elsewhere.length > 0 ? { publications: publicationsIn([own, ...elsewhere]) } : {}),
     ...(written.rebuildsHeads ? { rebuildsHeads: true } : {}),
     ...(written.bundleRegistries ? { bundleRegistries: written.bundleRegistries } : {}),
-    published: new Map(published),
     ...(written.publishedIsAll ? { publishedIsAll: true } : {}),
   };
 }

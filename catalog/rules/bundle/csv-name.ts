@@ -1,4 +1,5 @@
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
+import { manifestsOfBundle } from '../../olm/foresight/manifests.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -23,10 +24,23 @@ function checkName(world: World, { bundles }: Package, bundle: Bundle, report: R
   const name = world.manifests(bundle).csv?.name ?? '';
   // A directory that is found by its version may be that of another bundle of the same version.
   if (name === '' || name === bundle.name || bundles.has(name)) return;
-  const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} has a ClusterServiceVersion with another name, ${quoted(name)}: under OLM v0 the subscription waits for ${quoted(bundle.name)}, which the InstallPlan never creates`;
-  report(message, locate(bundle, 'name'), {
-    package: bundle.package,
-    subject: bundle.name,
-    hint: `name the ClusterServiceVersion ${quoted(bundle.name)}, or the bundle and its entries ${quoted(name)}`,
-  });
+  const subject = { package: bundle.package, subject: bundle.name };
+  const what = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)}`;
+  const harm = `under OLM v0 the subscription waits for ${quoted(bundle.name)}, which the InstallPlan never creates`;
+  // OLM v0 installs what is in the image, if there is one; the catalog holds a copy, which may be that of an older bundle.
+  if (bundle.image !== '' && manifestsOfBundle(bundle).csv?.name === name)
+    report(
+      `${what} holds a copy of another ClusterServiceVersion, ${quoted(name)}: if its image has it too, ${harm}`,
+      locate(bundle, 'name'),
+      { ...subject, severity: 'warning', hint: `opm render ${bundle.image}` },
+    );
+  else
+    report(
+      `${what} has a ClusterServiceVersion with another name, ${quoted(name)}: ${harm}`,
+      locate(bundle, 'name'),
+      {
+        ...subject,
+        hint: `name the ClusterServiceVersion ${quoted(bundle.name)}, or the bundle and its entries ${quoted(name)}`,
+      },
+    );
 }

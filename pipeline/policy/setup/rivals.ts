@@ -16,6 +16,8 @@ interface Rivals {
 interface Place {
   /** The folder of a catalog, or its only file. */
   readonly root: string;
+  /** The place of its pattern among all. */
+  readonly pattern: number;
   readonly files: readonly CatalogFacts[];
   readonly packages: ReadonlySet<string>;
 }
@@ -29,7 +31,7 @@ export function rivalsAmong(
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
   const questions: string[] = places.flatMap((place) => partsInImages(place, build));
-  const unused = new Map<Place, string>();
+  const unused = besides(places, (place) => standing(place, roots, build));
   for (const [one, other] of pairsOf(places)) {
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
@@ -50,6 +52,27 @@ export function rivalsAmong(
   };
 }
 
+/**
+ * Catalogs of a pattern and a top folder that no build file names, where catalogs of another pattern and another top
+ * folder are shipped with the same packages: sources or copies of those, whatever their platforms.
+ */
+function besides(places: readonly Place[], standingOf: (place: Place) => Standing): Map<Place, string> {
+  const shipped = places.filter((place) => standingOf(place) === 'shipped');
+  const unused = new Map<Place, string>();
+  for (const place of places) {
+    if (shipped.some((one) => topOf(one) === topOf(place) || one.pattern === place.pattern)) continue;
+    if (standingOf(place) !== 'unknown') continue;
+    const [name] = place.packages;
+    const other = shipped.find(({ packages }) => name !== undefined && packages.has(name));
+    if (other) unused.set(place, other.root);
+  }
+  return unused;
+}
+
+function topOf({ root }: Place): string {
+  return root.split('/')[0] ?? '';
+}
+
 function questionOf(
   one: Place,
   other: Place,
@@ -66,17 +89,20 @@ function questionOf(
 
 /** Where each catalog is. */
 function placesOf(patterns: readonly WrittenPattern[], catalogs: readonly CatalogFacts[]): Place[] {
-  const namers = patterns.map((pattern) => ({
+  const namers = patterns.map((pattern, index) => ({
+    index,
     nameOf: catalogNamer([pattern]),
     depth: depthOf(typeof pattern === 'string' ? pattern : pattern.path),
   }));
+  const namerOf = (path: string) => namers.find(({ nameOf }) => nameOf(path) !== undefined);
   const rootOf = (path: string): string | undefined => {
-    const found = namers.find(({ nameOf }) => nameOf(path) !== undefined);
+    const found = namerOf(path);
     return found && path.split('/').slice(0, found.depth).join('/');
   };
   const own = catalogs.filter(({ path }) => rootOf(path) !== undefined);
   return [...groupedBy(own, ({ path }) => rootOf(path) ?? '')].map(([root, files]) => ({
     root,
+    pattern: namerOf(files[0]?.path ?? '')?.index ?? -1,
     files,
     packages: new Set(files.flatMap(({ defines }) => defines)),
   }));

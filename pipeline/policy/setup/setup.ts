@@ -4,21 +4,21 @@ import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { type ListedFile, listFiles } from '../../git/tree.ts';
-import { amount, shortList } from '../../text.ts';
 import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
-import type { WrittenPattern } from '../policy-file.ts';
 import type { PresetName } from '../presets/preset.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
-import { type CatalogFile, likelyOf } from './catalog-files.ts';
+import { likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
-import { findLayout, type ProvenLayout, readEvidence } from './find-layout.ts';
+import { findLayout, readEvidence } from './find-layout.ts';
 import type { LeftOut } from './fragments.ts';
 import { gatesOf } from './gates.ts';
 import type { FoundLayout } from './layout.ts';
+import { notHere, unclearLayout, undecidedLayout } from './layout-errors.ts';
 import type { Link } from './links.ts';
 import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
+import { filesOfPeople, missingOf, neededReviewers, packagePlaces, reviewersPaths } from './people-files.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
 import { WORKFLOWS } from './workflows.ts';
@@ -193,9 +193,6 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   };
 }
 
-/** Files that name people, or where they are looked up. */
-const PEOPLE = /^config\.yaml$|(?:^|\/)(?:ci\.yaml|OWNERS|OWNERS_ALIASES|CODEOWNERS)$/;
-
 /** @throws PipelineError `not-found` with what brings the files of one commit alone */
 async function filesOf(objects: ObjectReader, tree: string): Promise<readonly ListedFile[]> {
   try {
@@ -208,134 +205,6 @@ async function filesOf(objects: ObjectReader, tree: string): Promise<readonly Li
   }
 }
 
-/** Files of people in the folders above paths. */
-function filesOfPeople(files: readonly ListedFile[], below: readonly string[]): ListedFile[] {
-  const folders = new Set(['', '.github/', 'docs/']);
-  for (const path of below)
-    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
-      folders.add(path.slice(0, at + 1));
-  return files.filter(
-    ({ path }) => PEOPLE.test(path) && folders.has(path.slice(0, path.lastIndexOf('/') + 1)),
-  );
-}
-
-async function missingOf(objects: ObjectReader, files: readonly ListedFile[]): Promise<string[]> {
-  const infos = await Promise.all(files.map(({ id }) => objects.info(id)));
-  return files.flatMap(({ path }, i) => (infos[i] ? [] : [path]));
-}
-
-/** Most contradictions that an error names. */
-const MOST_REASONS = 3;
-
-/** No layout fits: nothing is written, and people say where catalogs are. */
-function unclearLayout({ contradictions, defects, looked }: ProvenLayout): PipelineError {
-  const reasons = contradictions.slice(0, MOST_REASONS).join('; ');
-  const more =
-    contradictions.length > MOST_REASONS ? `; and ${contradictions.length - MOST_REASONS} more` : '';
-  const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
-  const folders = [...new Set(looked.catalogs.map(({ path }) => path.replace(/\/?[^/]*$/, '') || '.'))];
-  const hint = `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`;
-  const details = policyLines(["'FOLDER/{catalog}/{package}/**'"]);
-  return new PipelineError('not-found', `${first}no layout fits all catalog files: ${reasons}${more}`, {
-    hint,
-    details,
-  });
-}
-
-/** Several catalogs are possible, and only people know which are published. */
-function undecidedLayout({ questions, defects, found, looked }: ProvenLayout): PipelineError {
-  const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
-  const more = questions.length > 1 ? `; and ${questions.length - 1} more such questions` : '';
-  const nameOf = catalogNamer(found.patterns);
-  const files = looked.catalogs.filter(({ path }) => nameOf(path) !== undefined);
-  const shown = files.slice(0, MOST_FOLDERS).map(({ path, defines }) => `  ${path}: ${defines.join(', ')}`);
-  const hint = `write ${POLICY_PATH} with the patterns of the catalogs that you publish, and run setup again; catalog files were found in:`;
-  const details = [
-    ...shown,
-    ...(files.length > shown.length ? [`  and ${files.length - shown.length} more`] : []),
-    `lines of ${POLICY_PATH}, if all of them are published:`,
-    ...policyLines(found.patterns.map(patternText)),
-  ];
-  return new PipelineError('not-found', `${first}the layout is not clear: ${questions[0]}${more}`, {
-    hint,
-    details,
-  });
-}
-
-function policyLines(patterns: readonly string[]): string[] {
-  return ['apiVersion: portolan/v1alpha1', 'kind: Portolan', `layout: {catalog: [${patterns.join(', ')}]}`];
-}
-
-function patternText(one: WrittenPattern): string {
-  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-  return typeof one === 'string'
-    ? quoted(one)
-    : `{path: ${quoted(one.path)}${one.name === undefined ? '' : `, name: ${quoted(one.name)}`}}`;
-}
-
-function notHere(paths: readonly string[]): PipelineError {
-  const message = `${amount(paths.length, 'file')} that may be catalogs are not in this clone, such as ${paths[0]}`;
-  return new PipelineError('not-found', message, { hint: bringing(paths) });
-}
-
-/** Most folders that one command names. */
-const MOST_FOLDERS = 8;
-
-/** The command that brings files into a partial clone, and little else: the top folders of catalogs, and files of owners. */
-export function bringing(paths: readonly string[]): string {
-  const patterns = new Set(
-    paths.map((path) =>
-      PEOPLE.test(path) ? (path.split('/').at(-1) ?? path) : path.replace(/^([^/]+)\/.*/, '$1/'),
-    ),
-  );
-  const all = [...patterns].slice(0, MOST_FOLDERS).map((one) => (PEOPLE.test(one) ? one : `/${one}`));
-  return `git sparse-checkout set --no-cone ${['/.github/', ...all].map(shellWord).join(' ')} && git checkout HEAD`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
 
 const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: new Map(), unowned: [] };
-
-/** Most places of `ci.yaml` files that are tried. */
-const MOST_PLACES = 8;
-
-/** Paths of `ci.yaml` files with `{package}` in folders that are called after packages; the default one is not among them. */
-function reviewersPaths(paths: readonly string[], packages: ReadonlySet<string>): string[] {
-  const found = new Set<string>();
-  for (const path of paths) {
-    const [, before = '', name = ''] = /^(.*\/)?([^/]+)\/ci\.yaml$/.exec(path) ?? [];
-    if (packages.has(name) && before !== 'operators/') found.add(`${before}{package}/ci.yaml`);
-  }
-  // Of catalogs named after versions, the newest has every package that is still maintained.
-  return [...found].slice(-MOST_PLACES).reverse();
-}
-
-/** Those paths that name owners of packages of which no path before it does. */
-async function neededReviewers(
-  paths: readonly string[],
-  ownedUnder: (some: readonly string[]) => Promise<number>,
-): Promise<string[]> {
-  const needed: string[] = [];
-  let owned = paths.length === 0 ? 0 : await ownedUnder([]);
-  for (const path of paths) {
-    const more = await ownedUnder([...needed, path]);
-    if (more > owned) needed.push(path);
-    owned = Math.max(owned, more);
-  }
-  return needed;
-}
-
-/** A path of each package: in a catalog, or its folder among the operators. */
-function packagePlaces(catalogs: readonly CatalogFile[], paths: readonly string[]): Map<string, string> {
-  const places = new Map<string, string>();
-  for (const path of paths) {
-    const [, name] = /^operators\/([^/]+)\/./.exec(path) ?? [];
-    if (name !== undefined) places.set(name, path);
-  }
-  for (const { path, packages } of catalogs) for (const name of packages) places.set(name, path);
-  return places;
-}

@@ -47,6 +47,27 @@ describe('two folders with the same package', () => {
     expect(found.catalogs).toEqual(['current', 'next']);
   });
 
+  test('are one catalog where one is a source of another platform, which no build file names', async () => {
+    const files = {
+      'catalog/v4.19/etcd/catalog.yaml': etcd,
+      'catalog/v4.19/Dockerfile': 'FROM opm\nADD etcd /configs/etcd\n',
+      'catalog/v4.20/etcd/catalog.yaml': newer,
+      'sources/catalog-v4.19.yaml': etcd,
+      'sources/catalog-v4.21.yaml': newer,
+    };
+    const { found, questions, leftOut } = await layoutAt(files);
+    expect(questions).toEqual([]);
+    expect(found.catalogs).toEqual(['v4.19', 'v4.20']);
+    expect(leftOut.map(({ path }) => path)).toEqual([
+      'sources/catalog-v4.19.yaml',
+      'sources/catalog-v4.21.yaml',
+    ]);
+    const named = { ...files, Makefile: 'check:\n\topm validate sources/catalog-v4.21.yaml\n' };
+    expect((await layoutAt(named)).leftOut.map(({ path }) => path)).not.toContain(
+      'sources/catalog-v4.21.yaml',
+    );
+  });
+
   test('are one catalog where what a build file names is in one of them, and the other lies above it', async () => {
     const { found, questions, leftOut } = await layoutAt({
       'catalog/generated/alpha.yaml': etcd,
