@@ -11,7 +11,7 @@ import { planFiles } from '../catalog/mirror/files.ts';
 import { catalogImages } from '../catalog/mirror/images.ts';
 import { InvalidOption } from '../catalog/mirror/invalid-option.ts';
 import { planMirror } from '../catalog/mirror/plan.ts';
-import { mirrorReport, planFindings, readinessLines } from '../catalog/mirror/report.ts';
+import { lacksNothing, mirrorReport, planFindings, readinessLines } from '../catalog/mirror/report.ts';
 import { diffOf } from '../catalog/olm/diff.ts';
 import { changeOf, type WorldOptions } from '../catalog/olm/foresight/world.ts';
 import { type GraphDocument, graphDocument } from '../catalog/olm/graph/graph-document.ts';
@@ -109,7 +109,7 @@ async function mirrorOf(source: CatalogSource, { image, mirrorTo }: Question): P
     const wrong = planFindings(plan).map(({ message }) => message);
     return {
       lines: [...readinessLines(report.ready), ...wrong],
-      ready: report.ready.ready === report.ready.bundles,
+      ready: lacksNothing(report.ready),
       files: Object.fromEntries(planFiles({ plan, documents, report, options: {} })),
     };
   } catch (error) {

@@ -23,7 +23,7 @@ export interface BundleImages {
    * only deployments and their `RELATED_IMAGE_…` variables name, as far as the catalog holds the manifests.
    */
   readonly references: readonly string[];
-  /** Whether the catalog holds the deployments: `olm.csv.metadata` leaves them out, and with them what variables name. */
+  /** Whether the deployments are known: `olm.csv.metadata` leaves them out, and with them what variables name. */
   readonly hasDeployments: boolean;
   /** Where the bundle begins. */
   readonly location: Location;
@@ -52,19 +52,28 @@ const ANY_BLOB = struct('declcfgMeta', {
 /** Fields with images, ignoring case: most blobs other than bundles have none. */
 const NAMES_IMAGES = /^(?:image|relatedImages)$/iu;
 
+/** Finds the images that the deployments of a bundle run or name; undefined where nobody knows its deployments. */
+export type DeployedImages = (bundle: Bundle) => readonly string[] | undefined;
+
 /**
  * Reads the references of a catalog. Nothing else of it is kept in memory, and what is
  * wrong inside of properties is not looked for.
+ *
+ * @param deployed asked for bundles whose deployments the catalog does not hold
  */
-export async function catalogImages(source: CatalogSource): Promise<CatalogImages> {
-  const images = await collectImages(withoutProperties(source));
+export async function catalogImages(
+  source: CatalogSource,
+  deployed?: DeployedImages,
+): Promise<CatalogImages> {
+  // Bundles are looked up by the versions in their properties.
+  const images = await collectImages(deployed ? source : withoutProperties(source), deployed);
   // Whatever is amiss is said of the whole text, in its own places.
   const isSound = images.findings.length + images.doubtful.size + images.empty.length === 0;
-  return isSound ? images : collectImages(source);
+  return isSound || deployed ? images : collectImages(source);
 }
 
-async function collectImages(source: CatalogSource): Promise<CatalogImages> {
-  const collector = new Collector();
+async function collectImages(source: CatalogSource, deployed?: DeployedImages): Promise<CatalogImages> {
+  const collector = new Collector(deployed);
   const findings = await visitBlobs(source, {
     bundle: (bundle) => collector.addBundle(bundle),
     other: (blob) => collector.addOther(blob),
@@ -72,9 +81,13 @@ async function collectImages(source: CatalogSource): Promise<CatalogImages> {
   return { ...collector.images(), findings };
 }
 
-/** The references of blobs that are loaded already. */
-export function imagesOf(blobs: Blobs): CatalogImages {
-  const collector = new Collector();
+/**
+ * The references of blobs that are loaded already.
+ *
+ * @param deployed asked for bundles whose deployments the catalog does not hold
+ */
+export function imagesOf(blobs: Blobs, deployed?: DeployedImages): CatalogImages {
+  const collector = new Collector(deployed);
   for (const bundle of blobs.bundles) collector.addBundle(bundle);
   for (const blob of [...blobs.packages, ...blobs.channels, ...blobs.deprecations, ...blobs.others]) {
     collector.addOther(blob);
@@ -99,6 +112,11 @@ class Collector {
   readonly #doubtful = new Map<string, Location>();
   readonly #empty: Location[] = [];
   readonly #texts = new Map<string, string>();
+  readonly #deployed: DeployedImages;
+
+  constructor(deployed: DeployedImages = () => undefined) {
+    this.#deployed = deployed;
+  }
 
   images(): Omit<CatalogImages, 'findings'> {
     return {
@@ -118,7 +136,7 @@ class Collector {
       else this.#empty.push(bundle.document.locate(['relatedImages', i]));
     }
     // What the installed operator runs is pulled, whether relatedImages lists it or not.
-    const running = runningImages(bundle);
+    const running = runningImages(bundle) ?? this.#deployed(bundle);
     for (const image of running ?? []) references.add(this.#reference(image, bundle, ['relatedImages']));
     this.#bundles.push({
       package: this.#own(bundle.package),

@@ -57,10 +57,12 @@ export interface BundleReadiness {
   readonly location: Location;
 }
 
-interface PackageReadiness {
+export interface PackageReadiness {
   readonly package: string;
   readonly bundles: number;
   readonly ready: number;
+  /** Bundles of which nothing is known to be missing, but whose deployments are unknown. */
+  readonly unchecked: number;
 }
 
 export interface Readiness {
@@ -69,6 +71,8 @@ export interface Readiness {
   readonly packages: readonly PackageReadiness[];
   /** How many bundles a disconnected node can pull in full. */
   readonly ready: number;
+  /** Bundles of which nothing is known to be missing, but whose deployments are unknown: nobody can say that they run. */
+  readonly unchecked: number;
   /** Distinct references, and how many of them a node can pull. */
   readonly references: number;
   readonly pullable: number;
@@ -101,29 +105,29 @@ export function readiness(
       location,
     }),
   );
-  const isReady = (bundle: BundleReadiness): boolean => bundle.missing.length === 0;
+  const { ready, unchecked } = countsOf(result);
   return {
     bundles: result,
-    packages: packagesOf(result, isReady),
-    ready: result.filter(isReady).length,
+    packages: packagesOf(result),
+    ready,
+    unchecked,
     references: seen.size,
     pullable: [...seen.values()].filter((one) => one === undefined).length,
   };
 }
 
-function packagesOf(
-  bundles: readonly BundleReadiness[],
-  isReady: (bundle: BundleReadiness) => boolean,
-): PackageReadiness[] {
-  const packages = new Map<string, { bundles: number; ready: number }>();
-  for (const bundle of bundles) {
-    const counts = packages.get(bundle.package) ?? { bundles: 0, ready: 0 };
-    counts.bundles++;
-    if (isReady(bundle)) counts.ready++;
-    packages.set(bundle.package, counts);
-  }
+/** Counts bundles of which nothing is missing. */
+function countsOf(bundles: readonly BundleReadiness[]): Pick<Readiness, 'ready' | 'unchecked'> {
+  const complete = bundles.filter(({ missing }) => missing.length === 0);
+  const ready = complete.filter(({ hasDeployments }) => hasDeployments).length;
+  return { ready, unchecked: complete.length - ready };
+}
+
+function packagesOf(bundles: readonly BundleReadiness[]): PackageReadiness[] {
+  const packages = new Map<string, BundleReadiness[]>();
+  for (const bundle of bundles) append(packages, bundle.package, bundle);
   return [...packages]
-    .map(([name, counts]) => ({ package: name, ...counts }))
+    .map(([name, own]) => ({ package: name, bundles: own.length, ...countsOf(own) }))
     .sort((a, b) => compareText(a.package, b.package));
 }
 

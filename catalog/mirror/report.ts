@@ -23,6 +23,7 @@ import {
   type MirrorContents,
   type MissingReason,
   type MissingReference,
+  type PackageReadiness,
   placedContents,
   type Readiness,
   readiness,
@@ -72,13 +73,11 @@ interface ReportedUnplaced {
 interface ReadinessReport {
   readonly bundles: number;
   readonly ready: number;
+  /** Bundles of which nothing is known to be missing, but whose deployments are unknown. */
+  readonly unchecked: number;
   readonly references: number;
   readonly pullable: number;
-  readonly packages: readonly {
-    readonly package: string;
-    readonly bundles: number;
-    readonly ready: number;
-  }[];
+  readonly packages: readonly PackageReadiness[];
   /** Sorted by reference. */
   readonly missing: readonly ReportedMissing[];
 }
@@ -216,6 +215,7 @@ export function readinessReport({ bundles, ...counts }: Readiness): ReadinessRep
   return {
     bundles: bundles.length,
     ready: counts.ready,
+    unchecked: counts.unchecked,
     references: counts.references,
     pullable: counts.pullable,
     packages: counts.packages,
@@ -228,9 +228,11 @@ const NAMED = 20;
 
 /** `Ready for disconnected clusters: 801 of 803 bundles`, and lines below it for what is missing, by reference. */
 export function readinessLines(report: ReadinessReport, most: number = NAMED): string[] {
-  const { ready, bundles, missing } = report;
+  const { ready, unchecked, bundles, missing } = report;
+  const unknown =
+    unchecked > 0 ? `; ${unchecked} not checked: the catalog does not contain their deployments` : '';
   const lines = [
-    `Ready for disconnected clusters: ${ready} of ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}`,
+    `Ready for disconnected clusters: ${ready} of ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${unknown}`,
   ];
   for (const { reference, why, bundles: needing } of missing.slice(0, most)) {
     const [first, ...others] = needing;
@@ -252,10 +254,15 @@ export function installableLines({ ready, charts, releases }: Installable): stri
   return ready.bundles === 0 && others.length > 0 ? others : [...readinessLines(ready), ...others];
 }
 
-/** Whether disconnected clusters can install everything. */
+/** Whether nothing is known to be missing of what disconnected clusters may install. */
 export function isInstallable({ ready, charts, releases }: Installable): boolean {
   const isWhole = (groups: GroupReadiness | undefined): boolean => groups?.ready === groups?.total;
-  return ready.ready === ready.bundles && isWhole(charts) && isWhole(releases);
+  return lacksNothing(ready) && isWhole(charts) && isWhole(releases);
+}
+
+/** Whether nothing is known to be missing of the bundles. */
+export function lacksNothing({ ready, unchecked, bundles }: ReadinessReport): boolean {
+  return ready + unchecked === bundles;
 }
 
 /** What is wrong with a plan, for those who show findings. */

@@ -12,7 +12,6 @@ import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { changesBetween, classifyPull, type ForeseenPull, foreseeMerge, type Revisions } from './changes.ts';
-import { disconnectedOf } from './disconnected.ts';
 import { type CheckedPull, findDefects, loadCatalogs } from './findings.ts';
 import { type Outcome, reportOf, type Start } from './outcome.ts';
 import { checkPeople, type Known, knownOf } from './people.ts';
@@ -96,7 +95,7 @@ function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision
     unchecked,
     templatesAlone,
     context,
-    disconnected: disconnectedOf(pull.touched),
+    disconnected: pull.disconnected,
     fleet: pull.fleet.report,
     released: pull.release.released,
     author: pull.request.people?.author.login,

@@ -2,30 +2,38 @@
 import { imagesOf } from '../../catalog/mirror/images.ts';
 import type { BundleReadiness, Readiness } from '../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../catalog/mirror/report.ts';
-import type { CatalogState, TouchedCatalog } from './catalogs.ts';
+import type { ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { CatalogState, Sided, TouchedCatalog } from './catalogs.ts';
 import type { DisconnectedReport } from './report.ts';
 
 /** Bundles that are named at most. */
 const MOST = 20;
 
-/** The touched packages of each catalog, as a mirror of ours would have them. */
-export function disconnectedOf(touched: readonly TouchedCatalog[]): DisconnectedReport[] {
+const UNKNOWN: Sided<ManifestsOf> = { before: () => undefined, after: () => undefined };
+
+/**
+ * The touched packages of each catalog, as a mirror of ours would have them.
+ *
+ * @param manifests what is known of the bundles whose deployments the catalogs do not hold
+ */
+export function disconnectedOf(
+  touched: readonly TouchedCatalog[],
+  manifests: Sided<ManifestsOf> = UNKNOWN,
+): DisconnectedReport[] {
   return touched.flatMap(({ names, before, after }) => {
     if (!after) return [];
-    const now = readinessOf(after);
+    const now = readinessOf(after, manifests.after);
     const lacking = new Set(
-      (before ? readinessOf(before) : undefined)?.bundles.filter(isLacking).map(nameOf),
+      (before ? readinessOf(before, manifests.before) : undefined)?.bundles.filter(isLacking).map(nameOf),
     );
     const worse = now.bundles.filter((bundle) => isLacking(bundle) && !lacking.has(nameOf(bundle)));
-    const complete = now.bundles.filter((bundle) => !isLacking(bundle));
-    // Images that only deployments name are unknown then: such a bundle may be ready, and nobody can say so.
-    const unchecked = complete.filter(({ hasDeployments }) => !hasDeployments).length;
     return [
       {
         catalogs: names,
         bundles: now.bundles.length,
-        ready: complete.filter(({ hasDeployments }) => hasDeployments).length,
-        ...(unchecked > 0 ? { unchecked } : {}),
+        ready: now.ready,
+        // Images that only deployments name are unknown: such a bundle may be ready, and nobody can say so.
+        ...(now.unchecked > 0 ? { unchecked: now.unchecked } : {}),
         worse: worse.slice(0, MOST).map((bundle) => ({
           bundle: nameOf(bundle),
           missing: bundle.missing.map(({ reference, why }) => `${reference}: ${why}`),
@@ -35,8 +43,8 @@ export function disconnectedOf(touched: readonly TouchedCatalog[]): Disconnected
   });
 }
 
-function readinessOf({ blobs }: CatalogState): Readiness {
-  return planReadiness(imagesOf(blobs));
+function readinessOf({ blobs }: CatalogState, manifests: ManifestsOf): Readiness {
+  return planReadiness(imagesOf(blobs, (bundle) => manifests(bundle)?.csv?.images));
 }
 
 function isLacking({ missing }: BundleReadiness): boolean {

@@ -2,7 +2,7 @@
 
 import type { Bundle } from '../../catalog/fbc/model.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
-import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
+import type { ManifestsOf, Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { fileReader } from '../change/content.ts';
@@ -12,11 +12,12 @@ import { shortList } from '../text.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { checkBundles } from './bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
-import { NO_OTHERS, touchedCatalogs } from './catalogs.ts';
+import { NO_OTHERS, type Sided, touchedCatalogs } from './catalogs.ts';
 import type { ForeseenPull, LoadedPull } from './changes.ts';
 import { readCompanions } from './companions.ts';
 import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
 import { danglingBundles } from './dangling.ts';
+import { disconnectedOf } from './disconnected.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
@@ -26,7 +27,7 @@ import { checkPolicyAfter } from './policy-after.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
-import type { CheckReport } from './report.ts';
+import type { CheckReport, DisconnectedReport } from './report.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
@@ -41,6 +42,7 @@ export interface CheckedPull extends LoadedPull {
   /** Templates that are changed where no catalog is. */
   readonly templatesAlone: readonly string[];
   readonly fleet: FleetResult;
+  readonly disconnected: readonly DisconnectedReport[];
 }
 
 /** Reads the catalogs before and after the change, unless it is beyond the limits. */
@@ -119,6 +121,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       ...names.unchecked,
       ...(why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }]),
     ],
+    disconnected: disconnectedOf(touched, ofCatalogs.manifests),
     fleet: { ...(numbers ? { report: numbers.report } : {}), ...(why === undefined ? {} : { why }) },
     templatesAlone: isWhole ? await templatesAlone(objects, change, policy) : [],
     context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete },
@@ -164,6 +167,8 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
 
 interface CatalogResults extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
   readonly results: readonly CatalogResult[];
+  /** What is known of bundles whose manifests the catalogs do not hold. */
+  readonly manifests?: Sided<ManifestsOf>;
 }
 
 /** Checks the touched catalogs, and those beside them, with all that is known of the repository. */
@@ -176,7 +181,9 @@ async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promis
     ...touched.map((catalog) => checkCatalog(catalog, world, { keepsChanges })),
     ...others.neighbors.map((catalog) => checkNeighbors(catalog, world)),
   ]);
-  return { results, unchecked, incomplete };
+  const { lookups } = world;
+  const manifests = lookups && { before: lookups.before.manifests, after: lookups.after.manifests };
+  return { results, unchecked, incomplete, ...(manifests ? { manifests } : {}) };
 }
 
 interface ReadWorld extends Pick<ContextReport, 'unchecked' | 'incomplete'> {

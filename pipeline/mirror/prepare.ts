@@ -15,7 +15,12 @@ import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import type { ImageGroup } from '../../catalog/mirror/image-group.ts';
 import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
 import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
-import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
+import {
+  type CatalogImages,
+  catalogImages,
+  type DeployedImages,
+  imagesOf,
+} from '../../catalog/mirror/images.ts';
 import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
 import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-request.ts';
@@ -33,6 +38,8 @@ interface MirroredCatalog extends Omit<CatalogRequest, 'images' | 'selected'> {
   readonly source: CatalogSource;
   /** Which packages of it; empty: all. */
   readonly choices?: readonly Choice[] | undefined;
+  /** Finds the images of deployments that the catalog does not hold. */
+  readonly deployed?: DeployedImages | undefined;
 }
 
 export interface MirrorRequest extends Omit<PlanRequest, 'catalogs'> {
@@ -69,6 +76,8 @@ export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutco
 
 /** A catalog of an ImageSetConfiguration, opened. */
 interface SelectedCatalog {
+  /** Finds the images of deployments that the catalog does not hold. */
+  readonly deployed?: DeployedImages | undefined;
   readonly source: CatalogSource;
   readonly digest: string | undefined;
   /** Where the image of the selection was put. */
@@ -124,7 +133,7 @@ async function readSelection(
   const wrong = [...findings, ...filtered.findings, ...absent(selection, blobs)];
   const isMade = !takesAll(selection) && wrong.every(({ severity }) => severity !== 'error');
   return {
-    images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }),
+    images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }, opened.deployed),
     findings: isMade ? [...wrong, ...unserved(selection, filtered.blobs)] : wrong,
     kept: [],
     selection: takesAll(selection) ? undefined : filtered.blobs,
@@ -197,16 +206,16 @@ interface ReadCatalog {
   readonly selection: Blobs | undefined;
 }
 
-async function readCatalog({ source, choices = [] }: MirroredCatalog): Promise<ReadCatalog> {
+async function readCatalog({ source, choices = [], deployed }: MirroredCatalog): Promise<ReadCatalog> {
   if (choices.length === 0) {
-    const images = await catalogImages(source);
+    const images = await catalogImages(source, deployed);
     return { images, findings: images.findings, kept: [], selection: undefined };
   }
   const { blobs, findings } = await load(source);
   const catalog = catalogOf(blobs);
   const chosen = selectPackages(catalog, choices, needsWith(await celFor([{ catalog }])));
   return {
-    images: imagesOf(chosen.blobs),
+    images: imagesOf(chosen.blobs, deployed),
     findings: [...findings, ...chosen.findings],
     kept: chosen.kept,
     selection: chosen.blobs,
@@ -214,7 +223,7 @@ async function readCatalog({ source, choices = [] }: MirroredCatalog): Promise<R
 }
 
 function requestOf(
-  { source: _source, choices: _choices, ...catalog }: MirroredCatalog,
+  { source: _source, choices: _choices, deployed: _deployed, ...catalog }: MirroredCatalog,
   read: ReadCatalog | undefined,
 ): CatalogRequest {
   if (!read) throw new TypeError('internal error: a catalog is not loaded');

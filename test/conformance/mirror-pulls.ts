@@ -69,10 +69,11 @@ function compareCounts(
   );
   const counts: Readonly<Record<string, number>> = {
     bundles: bundles.length,
-    bundles_fully_pullable: ready.ready,
+    bundles_fully_pullable: ready.ready + ready.unchecked,
     packages: ready.packages.length,
-    packages_all_bundles_pullable: ready.packages.filter((one) => one.ready === one.bundles).length,
-    packages_no_bundle_pullable: ready.packages.filter((one) => one.ready === 0).length,
+    packages_all_bundles_pullable: ready.packages.filter((one) => one.ready + one.unchecked === one.bundles)
+      .length,
+    packages_no_bundle_pullable: ready.packages.filter((one) => one.ready + one.unchecked === 0).length,
     refs: references.references,
     pullable: references.pullable,
   };

@@ -26,7 +26,7 @@ test.each(hostile)('a value begins no line and is no command: %j', (value) => {
   expect(text.split('\n')).toHaveLength(3);
   expect(text).not.toMatch(COMMAND);
   const missing = [{ reference: value, reason: 'absent' as never, why: value, bundles: [value] }];
-  const report = { bundles: 1, ready: 0, references: 1, pullable: 0, packages: [], missing };
+  const report = { bundles: 1, ready: 0, unchecked: 0, references: 1, pullable: 0, packages: [], missing };
   expect(linesText(readinessLines(report)).split('\n')).toHaveLength(3);
 });
 

@@ -42,7 +42,9 @@ describe('a catalog', () => {
 
   test('its mirror has the documents of portolan mirror plan', async () => {
     const { mirror } = await asked(example('after'));
-    expect(mirror?.lines).toEqual(['Ready for disconnected clusters: 2 of 2 bundles']);
+    expect(mirror?.lines).toEqual([
+      'Ready for disconnected clusters: 0 of 2 bundles; 2 not checked: the catalog does not contain their deployments',
+    ]);
     expect(mirror?.files['mapping.txt']).toContain('=mirror.example.com/olm/');
     expect(Object.keys(mirror?.files ?? {})).toEqual(
       expect.arrayContaining(['catalogSource.yaml', 'clusterCatalog.yaml', 'imageTagMirrorSet.yaml']),

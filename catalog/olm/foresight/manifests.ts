@@ -7,6 +7,7 @@ import { ownText } from '../../fbc/document.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { decodeBase64 } from '../../go/base64.ts';
 import { isObject } from '../../go/shape.ts';
+import { usedImages } from '../../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,6 +40,8 @@ export interface CsvFacts {
   readonly requiredCrds: readonly string[];
   /** Names of its webhooks that convert; undefined where they are not told. */
   readonly conversionWebhooks: readonly string[] | undefined;
+  /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not told. */
+  readonly images: readonly string[] | undefined;
   /** What it may do; undefined where that is not told. */
   readonly permissions: readonly Permission[] | undefined;
 }
@@ -102,7 +105,7 @@ export function manifestPart(value: unknown): ManifestPart {
   const api = { apiVersion: text(value['apiVersion']), kind, name: text(fields(value['metadata'])['name']) };
   return {
     api,
-    csv: kind === 'ClusterServiceVersion' ? csvFacts(api.name, fields(value['spec'])) : undefined,
+    csv: kind === 'ClusterServiceVersion' ? csvFacts(api.name, value) : undefined,
   };
 }
 
@@ -149,7 +152,8 @@ function jsonIn(data: string): unknown {
   }
 }
 
-function csvFacts(name: string, spec: Fields): CsvFacts {
+function csvFacts(name: string, csv: Fields): CsvFacts {
+  const spec = fields(csv['spec']);
   const strategy = fields(fields(spec['install'])['spec']);
   return {
     name,
@@ -160,6 +164,7 @@ function csvFacts(name: string, spec: Fields): CsvFacts {
     conversionWebhooks: list(spec['webhookdefinitions'])
       .filter((webhook) => webhook['type'] === 'ConversionWebhook')
       .map((webhook) => text(webhook['generateName'])),
+    images: [...new Set(usedImages(csv).map(({ image }) => image))],
     permissions: [
       ...permissionsIn(strategy['clusterPermissions'], true),
       ...permissionsIn(strategy['permissions'], false),
@@ -175,6 +180,7 @@ function metadataFacts(metadata: Fields): CsvFacts {
     ownedCrds: namesIn(metadata['crdDescriptions'], 'owned'),
     requiredCrds: namesIn(metadata['crdDescriptions'], 'required'),
     conversionWebhooks: undefined,
+    images: undefined,
     permissions: undefined,
   };
 }

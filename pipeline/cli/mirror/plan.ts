@@ -24,6 +24,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
@@ -73,6 +74,7 @@ export const command: Command = {
       description: 'build the index image of the selection, and push it here for the copy',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    ...BUNDLES_OPTION,
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
@@ -126,6 +128,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({
         source,
+        deployed: deployedImages(invocation, terminal),
         digest: image?.digest,
         serverless: image?.hasServer === false,
       })),
@@ -261,6 +264,7 @@ function requestOf(invocation: Invocation, { opened, reference, terminal }: Plan
         serverless: image?.hasServer === false,
         name: text('name'),
         choices: list('only').map(parseChoice),
+        deployed: deployedImages(invocation, terminal),
         platforms: platformsOption(list('image-platform')),
       },
     ],

@@ -34,6 +34,7 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
+import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
 import {
   arrivals,
   SIGNING_OPTIONS,
@@ -83,6 +84,7 @@ export const command: Command = {
     ...PACE_OPTIONS,
     'no-signatures': { description: 'do not copy signatures and other referrers' },
     format: { value: 'text|json', description: 'output format (default: text)' },
+    ...BUNDLES_OPTION,
     ...REGISTRY_OPTIONS,
   },
   details: [
@@ -153,6 +155,7 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
       imageSet,
       catalogs: catalogs.map(({ source, image }) => ({
         source,
+        deployed: deployedImages(invocation, terminal),
         digest: image?.digest,
         serverless: image?.hasServer === false,
       })),
@@ -169,11 +172,11 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
       const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
-      const { source, digest, serverless } = request.catalogs[i] ?? {};
-      if (!source) continue;
+      const catalog = request.catalogs[i];
+      if (!catalog) continue;
+      const { serverless, ...rest } = catalog;
       built.push({
-        source,
-        digest,
+        ...rest,
         ...(blobs ? await buildSelection(blobs, place, { invocation, terminal }) : { serverless }),
       });
     }

@@ -5,7 +5,7 @@ import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.t
 import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
-import { readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
+import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -20,6 +20,7 @@ import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
 import {
   CHECKING_OPTIONS,
   type CheckedState,
@@ -51,6 +52,7 @@ export const command: Command = {
     },
     sources: { description: 'with --online: also check that each image exists at its source' },
     ...CHECKING_OPTIONS,
+    ...BUNDLES_OPTION,
     all: { description: 'list every missing reference, not only the first ones' },
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
@@ -63,7 +65,9 @@ export const command: Command = {
     const { operands, text, flag } = invocation;
     if (flag('sources') && !flag('online')) throw usageError(command, '--sources needs --online');
     const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
-    const images = await catalogImages(opened.source).finally(opened.close);
+    const images = await catalogImages(opened.source, deployedImages(invocation, terminal)).finally(
+      opened.close,
+    );
     const given = readGiven(invocation, terminal);
     const findings = [...images.findings, ...given.findings].sort(compareFindings);
     for (const finding of findings) terminal.err(findingText(finding));
@@ -85,7 +89,7 @@ export const command: Command = {
     const isFresh = fresh.every((one) => one.findings.length === 0);
     const failed =
       !isFresh || findings.some(({ severity }) => severity === 'error') || online?.every(isThere) === false;
-    return failed || report.ready < report.bundles ? 1 : 0;
+    return failed || !lacksNothing(report) ? 1 : 0;
   },
 };
 

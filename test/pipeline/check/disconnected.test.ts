@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
+import { type CsvFacts, type Manifests, manifestPart } from '../../../catalog/olm/foresight/manifests.ts';
 import type { TouchedCatalog } from '../../../pipeline/check/catalogs.ts';
 import { disconnectedOf } from '../../../pipeline/check/disconnected.ts';
 import { disconnectedLines } from '../../../pipeline/report/text-report.ts';
@@ -52,4 +53,17 @@ test('a bundle whose deployments nobody knows is not checked, and never ready', 
 test('a catalog that is new, and one that is gone', async () => {
   expect(disconnectedOf(touched(undefined, await state(good)))[0]?.worse).toEqual([]);
   expect(disconnectedOf(touched(await state(good), undefined))).toEqual([]);
+});
+
+test('deployments that are known from elsewhere count: what they name must be pulled, too', async () => {
+  const after = await stateWith(METADATA, good);
+  const knows = (images: readonly string[]) => {
+    const csv = { ...manifestPart({ kind: 'ClusterServiceVersion' }).csv, images } as CsvFacts;
+    const side = (): Manifests => ({ csv, objects: [] });
+    return { before: side, after: side };
+  };
+  const [ready] = disconnectedOf(touched(undefined, after), knows([good]));
+  expect(ready).toMatchObject({ bundles: 1, ready: 1 });
+  const [lacking] = disconnectedOf(touched(undefined, after), knows([bad]));
+  expect(lacking).toMatchObject({ ready: 0, worse: [{ bundle: 'foo/foo.v0' }] });
 });

@@ -83,7 +83,7 @@ test('a selection: its index image is built and copied, everything is there, and
   expect(ran).toMatchObject({ exit: 0 });
   expect(ran.out).toContain('5 images: 5 copied, 0 already existed, 0 failed\n');
   expect(ran.out).toContain('5 of 5 images are complete in the mirror\n');
-  expect(ran.out).toContain('Ready for disconnected clusters: 2 of 2 bundles\n');
+  expect(ran.out).toContain('Ready for disconnected clusters: 0 of 2 bundles; 2 not checked: ');
   expect(ran.out).toContain('to configure the clusters: oc apply -k mirror\n');
   const image = /image: (\S+)/.exec(file('catalogSource.yaml'))?.[1] ?? '';
   expect(image).toContain(`${mirror.host}/m/`);
@@ -93,7 +93,7 @@ test('a selection: its index image is built and copied, everything is there, and
   expect(JSON.parse(again.out)).toMatchObject({
     copy: { copied: 0, unchanged: 5, bytes: 0 },
     verified: { images: 5, missing: [] },
-    ready: { ready: 2, bundles: 2 },
+    ready: { ready: 0, unchecked: 2, bundles: 2 },
     documents: 'mirror',
     pruned: { superseded: [] },
   });
@@ -229,7 +229,7 @@ test('an image that is nowhere: its bundle is not ready, the others are, and not
   expect(ran.exit).toBe(1);
   expect(ran.err).toContain('/org/b@');
   expect(ran.out).toContain('4 of 5 images are complete in the mirror');
-  expect(ran.out).toContain('Ready for disconnected clusters: 1 of 2 bundles');
+  expect(ran.out).toContain('Ready for disconnected clusters: 0 of 2 bundles; 1 not checked: ');
   expect(ran.out).not.toContain('deleted from the mirror');
   expect(file('catalogSource.yaml')).toContain('kind: CatalogSource');
 });
@@ -245,7 +245,9 @@ test('without its index image nothing of a catalog is ready', async () => {
     documents: {},
   });
   const all = new Set(outcome.report.images.map(({ destination }) => destination));
-  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({ ready: { ready: 1, missing: [] } });
+  expect(reachedReadiness(outcome, undefined, all)).toMatchObject({
+    ready: { ready: 0, unchecked: 1, missing: [] },
+  });
   const index = outcome.report.catalogs[0]?.destination ?? '';
   expect(all.delete(index)).toBe(true);
   expect(reachedReadiness(outcome, undefined, all).ready).toMatchObject({

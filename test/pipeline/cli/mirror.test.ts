@@ -77,6 +77,47 @@ test.each(['3.11', '5', 'latest'])('%s is not a version of OpenShift', async (pl
   expect(ran.err).toContain(`--platform is "${platform}", expected a version, for example 4.16 or 5.0`);
 });
 
+test('images that only deployments name are read from bundle directories, and missed in the mirror', async () => {
+  const { run, directory, index } = await scene();
+  const csv = (image: string): string =>
+    JSON.stringify({
+      kind: 'ClusterServiceVersion',
+      metadata: { name: 'foo.v1.0.0' },
+      spec: {
+        install: {
+          spec: {
+            deployments: [
+              {
+                name: 'foo',
+                spec: {
+                  template: {
+                    spec: { containers: [{ name: 'foo', env: [{ name: 'RELATED_IMAGE_X', value: image }] }] },
+                  },
+                },
+              },
+            ],
+          },
+        },
+      },
+    });
+  const bundles = join(directory, 'bundles/foo/1.0.0/manifests');
+  mkdirSync(bundles, { recursive: true });
+  const plan = (...more: string[]) =>
+    run('plan', 'catalog', '--as', index, '--to', 'mirror.example.com/m', ...more);
+  const verify = () => run('verify', 'catalog', '--documents', 'mirror', '--bundles', 'bundles');
+  const operand = `quay.io/org/operand@sha256:${'5'.repeat(64)}`;
+  writeFileSync(join(bundles, 'foo.clusterserviceversion.json'), csv(operand));
+  await plan();
+  expect(await verify()).toMatchObject({ exit: 1, out: expect.stringContaining(`  ${operand}: `) });
+  // A plan that knows of it brings it; without such an image nothing more is needed.
+  const whole = { exit: 0, out: 'Ready for disconnected clusters: 1 of 1 bundle\n' };
+  expect(await plan('--bundles', 'bundles')).toMatchObject(whole);
+  expect(await verify()).toMatchObject(whole);
+  writeFileSync(join(bundles, 'foo.clusterserviceversion.json'), csv(''));
+  await plan();
+  expect(await verify()).toMatchObject(whole);
+});
+
 test('plan, copy, verify: what the nodes ask for is there, and what is not is named', async () => {
   const { source, mirror, client, hosts, index, run, directory } = await scene();
   expect(await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`)).toMatchObject({ exit: 0 });
@@ -90,7 +131,7 @@ test('plan, copy, verify: what the nodes ask for is there, and what is not is na
   expect(copied.out).toContain('3 images: 3 copied, 0 already existed, 0 failed');
   expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
     exit: 0,
-    out: 'Ready for disconnected clusters: 1 of 1 bundle\n',
+    out: 'Ready for disconnected clusters: 0 of 1 bundle; 1 not checked: the catalog does not contain their deployments\n',
   });
   const asked = source.seen.length;
   expect(await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts)).toMatchObject({
