@@ -18,6 +18,7 @@ import type { Policy } from '../policy/policy.ts';
 import { ContextReader, joinedCatalog, type KeptOutlines, markerOf, packagesOf } from './context.ts';
 import { type CatalogOrder, orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
+import { type RenamedCatalog, renamedCatalogs, underNewNames } from './renamed-catalogs.ts';
 
 /** One state of the touched packages of a catalog. */
 export interface CatalogState {
@@ -70,6 +71,8 @@ export interface TouchedCatalogs {
   readonly readOthers: () => Promise<OtherCatalogs>;
   /** What was read to know the packages that are not touched. */
   readonly context: ContextReader;
+  /** Catalogs whose folders are renamed: they are known by their new names, on both sides. */
+  readonly renamed: readonly RenamedCatalog[];
 }
 
 /** The touched packages in the catalogs that a pull request does not touch. */
@@ -107,10 +110,13 @@ export async function touchedCatalogs(
 ): Promise<TouchedCatalogs> {
   const { objects, policy, trees } = scene;
   const context = new ContextReader(objects, reader, { limits: policy.limits, kept });
-  const packages = packagesByCatalog(scene);
-  if (packages.size === 0) return { touched: [], readOthers: () => Promise.resolve(NO_OTHERS), context };
-  const base = await catalogUnits(objects, trees.base, policy.layout);
+  const old = await catalogUnits(objects, trees.base, policy.layout);
   const merged = named(await catalogUnits(objects, trees.merged, policy.layout));
+  const renamed = renamedCatalogs(old, merged);
+  const packages = packagesByCatalog(scene, renamed);
+  if (packages.size === 0)
+    return { touched: [], readOthers: () => Promise.resolve(NO_OTHERS), context, renamed };
+  const base = underNewNames(old, renamed);
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
   const before = filesOf(objects, { tree: trees.base, units: base });
   const after = filesOf(objects, { tree: trees.merged, units: merged });
@@ -135,7 +141,7 @@ export async function touchedCatalogs(
   );
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const wide = { ...place, order, folders, names: [...names].sort(order.compare) };
-  return { touched, readOthers: () => readOthers(wide, packages, touched), context };
+  return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
 }
 
 /** Catalogs with a name that is none are an error of their own: nothing is looked up by it. */
@@ -337,9 +343,14 @@ export function catalogIn(state: CatalogState): Catalog {
 }
 
 /** Names of the packages that change, by catalog. */
-function packagesByCatalog({ change }: CheckScene): Map<string, Set<string>> {
+function packagesByCatalog(
+  { change }: CheckScene,
+  renamed: readonly RenamedCatalog[],
+): Map<string, Set<string>> {
   const touched = new Map<string, Set<string>>();
-  const add = (catalog: string, name: string): void => {
+  const names = new Map(renamed.map(({ from, to }) => [from, to]));
+  const add = (written: string, name: string): void => {
+    const catalog = names.get(written) ?? written;
     touched.set(catalog, (touched.get(catalog) ?? new Set()).add(name));
   };
   for (const { name, catalogs } of change.packages.values())

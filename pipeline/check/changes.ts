@@ -9,6 +9,7 @@ import type { CheckScene, OtherCatalogs, TouchedCatalog } from './catalogs.ts';
 import type { ContextReport } from './context.ts';
 import type { BothChanges } from './people.ts';
 import { type Foreseen, foreseeRelease } from './release.ts';
+import type { RenamedCatalog } from './renamed-catalogs.ts';
 import type { CheckRequest } from './request.ts';
 import { type Confirmed, tagDigests } from './tag-digests.ts';
 
@@ -49,6 +50,8 @@ export interface LoadedPull extends ForeseenPull {
   readonly touched: readonly TouchedCatalog[];
   /** The touched packages in all other catalogs. */
   readonly others: OtherCatalogs;
+  /** Catalogs whose folders are renamed: they are known by their new names, on both sides. */
+  readonly renamed: readonly RenamedCatalog[];
   /** What was read of the packages that are not touched. */
   readonly context: ContextReport;
 }

@@ -27,6 +27,7 @@ import { checkPolicyAfter } from './policy-after.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
+import { renamedFindings } from './renamed-catalogs.ts';
 import type { CheckReport, DisconnectedReport } from './report.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
@@ -48,11 +49,13 @@ export interface CheckedPull extends LoadedPull {
 /** Reads the catalogs before and after the change, unless it is beyond the limits. */
 export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
   const { after, policy } = pull;
-  if (!after.change.isRead) return { ...pull, touched: [], others: NO_OTHERS, context: NO_CONTEXT };
+  if (!after.change.isRead)
+    return { ...pull, touched: [], others: NO_OTHERS, renamed: [], context: NO_CONTEXT };
   const reader = fileReader(after.objects, policy.limits, pull.files);
-  const { touched, readOthers, context } = await touchedCatalogs(after, reader, pull.request.kept?.outlines);
+  const { outlines } = pull.request.kept ?? {};
+  const { touched, readOthers, context, renamed } = await touchedCatalogs(after, reader, outlines);
   const others = await readOthers();
-  return { ...pull, touched, others, context: contextReport(context, policy) };
+  return { ...pull, touched, others, renamed, context: contextReport(context, policy) };
 }
 
 /** Runs every check of content. Requests to different hosts run at the same time. */
@@ -106,7 +109,7 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
     ...ofPolicy,
     ...ofExtras.results,
     ...(await findUnlistedCatalogs(objects, change, policy)),
-    { findings: ofRelease, known: [], diffs: [] },
+    { findings: [...ofRelease, ...renamedFindings(pull.renamed, policy)], known: [], diffs: [] },
   ];
   return {
     ...pull,

@@ -245,6 +245,69 @@ describe('a catalog whose folder is renamed to the next version', () => {
   });
 });
 
+describe('a catalog whose folder is renamed or moved, for the same version', () => {
+  const POLICY = `apiVersion: portolan/v1alpha1
+kind: Portolan
+layout: {catalog: ['catalogs/{catalog}/{package}/**', 'fbc/{catalog}/{package}/**']}
+`;
+  const at = (path: string, versions: readonly string[] | undefined): Files => ({
+    [`${path}/etcd/catalog.yaml`]: versions ? operator('etcd', versions) : null,
+  });
+  const [OLD, MORE] = [
+    ['1.0.0', '1.1.0'],
+    ['1.0.0', '1.1.0', '1.2.0'],
+  ];
+  const three = ['4.18', '4.19', '4.20'];
+  const base = Object.assign(
+    { '.github/portolan.yaml': POLICY },
+    ...three.map((one) => at(`catalogs/v${one}`, OLD)),
+  );
+  const moved = (...versions: readonly (readonly string[])[]): Files =>
+    Object.assign(
+      {},
+      ...three.map((one, i) => ({
+        ...at(`catalogs/v${one}`, undefined),
+        ...at(`fbc/${one}`, versions[i] ?? versions[0]),
+      })),
+    );
+  const errors = async (rule: string, head: Files): Promise<Found[]> =>
+    (await found(rule, base, head)).filter(({ severity }) => severity === 'error');
+
+  test('is one warning for each, under the name of its own version', async () => {
+    const findings = await found('graph/package-removed', base, moved(OLD));
+    expect(findings).toMatchObject(
+      three.map((one) => ({
+        severity: 'warning',
+        message: `catalog "v${one}" is renamed to "${one}": clusters that use "v${one}" get no more updates`,
+        location: { file: `catalogs/v${one}` },
+      })),
+    );
+    expect(await found('graph/package-removed', base, moved(MORE))).toHaveLength(3);
+  });
+
+  test('strands those whom it would strand in its place', async () => {
+    const [stable] = await errors('graph/head-regression', moved(OLD, ['1.0.0'], OLD));
+    expect(stable).toMatchObject({ catalogs: ['4.19'], location: { file: 'fbc/4.19/etcd/catalog.yaml' } });
+    const gone = { ...moved(OLD), ...at('fbc/4.20', undefined) };
+    expect(await errors('graph/package-removed', gone)).toMatchObject([{ catalogs: ['v4.20'] }]);
+    expect(await errors('graph/head-regression', moved(MORE))).toEqual([]);
+  });
+
+  test('to a name without a version, only where nothing else changes', async () => {
+    const head = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', OLD) };
+    expect(await found('graph/package-removed', base, head)).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('"v4.20" is renamed to "product"') },
+    ]);
+    const other = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', MORE) };
+    expect(await errors('graph/package-removed', other)).toMatchObject([{ catalogs: ['v4.20'] }]);
+  });
+
+  test('to another version takes the catalog from clusters, even if it is the same', async () => {
+    const head = { ...at('catalogs/v4.18', undefined), ...at('catalogs/v4.22', OLD) };
+    expect(await errors('graph/package-removed', head)).toMatchObject([{ catalogs: ['v4.18'] }]);
+  });
+});
+
 test('a package is looked for in the next catalogs whatever its folder is called there', async () => {
   const next = 'catalogs/v4.21/konflux-ci/catalog.yaml';
   const base = {
