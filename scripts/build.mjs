@@ -239,7 +239,7 @@ function land(files) {
     writeFileSync(next, contents);
     renameSync(next, path);
   }
-  for (const folder of ['commands', 'parts', 'functions']) {
+  for (const folder of ['commands', 'parts', 'functions'].filter((name) => existsSync(join('dist', name)))) {
     for (const name of readdirSync(join('dist', folder), { recursive: true })) {
       const path = resolve('dist', folder, name);
       if (!wanted.has(path) && statSync(path).isFile()) rmSync(path);

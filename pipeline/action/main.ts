@@ -101,6 +101,8 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
   const reports = await checkHeads(inputs, forge, heads.heads);
   await setReports(reports, inputs);
   if (reports.length === 0) setOutput('result', packedResults({ attempt: inputs.attempt, reports }));
+  setOutput('checked', String(reports.length > 0));
+  // The former name: workflows may use it.
   setOutput('judged', String(reports.length > 0));
 }
 

@@ -49,6 +49,8 @@ export interface Answer {
   readonly installed?: { readonly name: string; readonly version?: string };
   /** Whether no catalog has the bundle any more. */
   readonly assumed: boolean;
+  readonly paths: readonly AnsweredPath[];
+  /** The former name of `paths`: programs may read it. */
   readonly roads: readonly AnsweredPath[];
   /** What becomes of the clusters of a fleet that have the package, where that was asked. */
   readonly fleet?: FleetReport;
@@ -113,6 +115,7 @@ export async function answerQuestion(catalogs: readonly ReadCatalog[], question:
     package: question.package,
     ...(bundle ? { installed: named(bundle) } : {}),
     assumed,
+    paths,
     roads: paths,
   };
 }

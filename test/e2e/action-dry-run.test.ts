@@ -72,7 +72,12 @@ test('of a pull request', async () => {
   );
   const pull = hub.open({ 'catalogs/v4.20/etcd/catalog.yaml': added });
   const { summary, outputs } = await dryRun('pull_request_target', pullPayload(hub.forge, pull));
-  expect(outputs, summary).toMatchObject({ verdict: 'pass', authority: 'allow', judged: 'true' });
+  expect(outputs, summary).toMatchObject({
+    verdict: 'pass',
+    authority: 'allow',
+    checked: 'true',
+    judged: 'true',
+  });
   expect(summary).toContain('etcd');
 });
 

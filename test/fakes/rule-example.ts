@@ -35,6 +35,7 @@ export async function exampleOf(folder: string, id: string): Promise<RuleExample
   const all = (await examplesOf(folder, id)).sort(
     (a, b) =>
       compareSeverity(a.finding, b.finding) ||
+      Number(isUnusual(a)) - Number(isUnusual(b)) ||
       Number(onlyRemoves(a)) - Number(onlyRemoves(b)) ||
       length(a) - length(b),
   );
@@ -44,6 +45,11 @@ export async function exampleOf(folder: string, id: string): Promise<RuleExample
 function compareSeverity(a: Finding, b: Finding): number {
   if (a.severity === b.severity) return 0;
   return milder(a.severity, b.severity) === a.severity ? 1 : -1;
+}
+
+/** Letters beyond ASCII test readers of files: people would not write them. */
+function isUnusual({ change, fix }: RuleExample): boolean {
+  return [...change, ...fix].some((line) => /[^ -~]/.test(line));
 }
 
 /** A fix that only removes lines says least. */

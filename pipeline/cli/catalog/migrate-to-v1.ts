@@ -97,7 +97,7 @@ function handoverLines(operators: readonly MigratedOperator[]): string[] {
 }
 
 /** The upgrades that follow, and where they end. */
-function nextText({ roads: [path] }: Answer): string {
+function nextText({ paths: [path] }: Answer): string {
   if (!path) return 'no upgrade';
   const [first, ...more] = path.steps;
   const upgrades = [...(first ? [first] : []), ...more].filter(({ edge }) => edge !== 'none');

@@ -67,7 +67,7 @@ export const command: Command = {
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
     warnOfErrors(catalogs, terminal);
-    const isFine = answer.roads.every((path) => path.arrives || isPinned(path, question));
+    const isFine = answer.paths.every((path) => path.arrives || isPinned(path, question));
     if (!isFine || (answer.fleet && isFleetStuck(answer.fleet))) return 1;
     return answer.fleet && answer.fleet.unread > 0 ? 2 : 0;
   },
@@ -137,7 +137,7 @@ function answerText(answer: Answer, question: Question): string {
       ? `${answer.package} ${installed.version ?? installed.name} (${installed.name})`
       : `${answer.package}, new installation`,
     ...(assumed ? ['  not in these catalogs: Portolan knows only its name and version'] : []),
-    ...answer.roads.flatMap((path) => pathLines(path, question)),
+    ...answer.paths.flatMap((path) => pathLines(path, question)),
     ...(answer.fleet ? fleetLines(answer.fleet).map((line) => `  ${line}`) : []),
   ];
   return linesText(lines);

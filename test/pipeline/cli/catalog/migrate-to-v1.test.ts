@@ -123,7 +123,7 @@ test('the equivalent ClusterExtension, and what OLM v1 then does from the same v
       },
     },
   });
-  expect(operator.next.roads[0].steps.map(({ version }: { version: string }) => version)).toEqual(['1.1.0']);
+  expect(operator.next.paths[0].steps.map(({ version }: { version: string }) => version)).toEqual(['1.1.0']);
 });
 
 test('a version that waits for approval is pinned; settings and watched namespaces move along', async () => {
@@ -143,7 +143,7 @@ test('a version that waits for approval is pinned; settings and watched namespac
     inline: { watchNamespace: 'apps', deploymentConfig: config },
   });
   expect(gates.join()).toMatch(/^SingleOwnNamespaceInstallSupport .*,DeploymentConfig$/);
-  expect(next.roads[0].end).toBe('stays');
+  expect(next.paths[0].end).toBe('stays');
 });
 
 test.each([

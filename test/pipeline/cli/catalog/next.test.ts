@@ -74,21 +74,24 @@ describe('portolan next', () => {
       ['next', '--package', 'p', '--version', '0.2.0', '--olm', 'v0', '--json', 'v4.20'],
       { directory },
     );
+    const paths = [
+      {
+        olm: 'v0',
+        where: 'channel fast of v4.20',
+        channels: ['fast'],
+        steps: [],
+        arrives: false,
+        end: 'stays',
+        last: 'p.v0.3.0 both replaces and skips the next bundle, p.v0.2.3, so OLM v0 never offers it',
+      },
+    ];
     expect(JSON.parse(ran.out)).toEqual({
       package: 'p',
       installed: { name: 'p.v0.2.0', version: '0.2.0' },
       assumed: false,
-      roads: [
-        {
-          olm: 'v0',
-          where: 'channel fast of v4.20',
-          channels: ['fast'],
-          steps: [],
-          arrives: false,
-          end: 'stays',
-          last: 'p.v0.3.0 both replaces and skips the next bundle, p.v0.2.3, so OLM v0 never offers it',
-        },
-      ],
+      paths,
+      // Their former name.
+      roads: paths,
     });
     expect(ran.exit).toBe(1);
   });
@@ -166,7 +169,7 @@ describe('portolan next', () => {
       expect(out).toContain('STUCK');
       expect(exit).toBe(1);
       const { out: json } = await runCommand([...asked, '--json', 'v4.20'], { directory });
-      expect(JSON.parse(json).roads[0].missing).toEqual([
+      expect(JSON.parse(json).paths[0].missing).toEqual([
         { bundle: 'p.v1.1.0', requires: 'with package: q and with version in range: >=1.0.0' },
       ]);
     });
@@ -208,7 +211,7 @@ describe('portolan next', () => {
     expect((await runCommand(asked, { directory })).exit).toBe(1);
     const { exit, out } = await runCommand([...asked, '--json', '--priority', 'internal=1'], { directory });
     expect(exit).toBe(0);
-    expect(JSON.parse(out).roads[0].steps).toMatchObject([{ name: 'p.v1.2.0', catalog: 'internal' }]);
+    expect(JSON.parse(out).paths[0].steps).toMatchObject([{ name: 'p.v1.2.0', catalog: 'internal' }]);
     expect((await runCommand([...asked, '--priority', 'other=1'], { directory })).err).toContain(
       'unknown catalog "other"',
     );
@@ -289,7 +292,7 @@ describe('portolan next', () => {
         '    UNLESS pa 1.0.0 (channel a) is installed in the same namespace: pa requires an operator with package: pb and with version in range: <2.0.0, so it stays at 1.0.0\n',
       );
       const { out: json } = await runCommand([...asked, '--json'], { directory });
-      expect(JSON.parse(json).roads[0].unless).toEqual([
+      expect(JSON.parse(json).paths[0].unless).toEqual([
         {
           package: 'pa',
           channel: 'a',
