@@ -3,18 +3,18 @@ import { setTimeout } from 'node:timers/promises';
 import { PipelineError } from '../error.ts';
 
 const TRIES = 3;
-/** Before GitHub is asked whether it created something, in ms, for each try. */
-const PAUSE = 500;
 
 /**
  * Creates something. A request that fails may have taken effect: before it is sent again, the thing is looked for.
  *
  * @param create sends the request, and does not send it again by itself
  * @param find what an earlier try has created
+ * @param pause before it is looked for, in ms, for each try
  */
 export async function createOnce<T>(
   create: () => Promise<T>,
   find: () => Promise<T | undefined>,
+  pause = 500,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -22,7 +22,7 @@ export async function createOnce<T>(
     } catch (error) {
       if (!isUncertain(error) || tries === TRIES) throw error;
     }
-    await setTimeout(PAUSE * tries);
+    await setTimeout(pause * tries);
     const found = await find();
     if (found !== undefined) return found;
   }

@@ -6,6 +6,7 @@ import { folder } from '../../fakes/folder.ts';
 import { operator } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';
 import { labelledImage } from '../../fakes/labelled-image.ts';
+import { withoutWaiting } from '../../fakes/no-waiting.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -132,6 +133,7 @@ describe('a companion in a registry', () => {
   });
 
   test('that does not respond leaves the check undecided', async () => {
+    withoutWaiting();
     const report = await checked(`'${SILENT}/org/index:v4.20'`, BASE, ['--insecure', SILENT]);
     expect(report).toMatchObject({
       verdict: 'inconclusive',

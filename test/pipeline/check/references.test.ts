@@ -7,6 +7,7 @@ import { openRepository } from '../../../pipeline/git/repository.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
+import { withoutWaiting } from '../../fakes/no-waiting.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';
 import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
 import { freePort } from '../../fakes/tools.ts';
@@ -101,6 +102,7 @@ test('a host that the policy does not allow is not asked, and is a finding', asy
 });
 
 test('a registry that does not respond: nobody can tell', async () => {
+  withoutWaiting();
   const host = `127.0.0.1:${await freePort()}`;
   const report = await reportOf(`'${host}'`, [host], ['example.com/old:v1', `${host}/org/app:v1`]);
   expect(report.verdict).toBe('inconclusive');

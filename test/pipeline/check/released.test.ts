@@ -5,6 +5,7 @@ import { folder } from '../../fakes/folder.ts';
 import { bundle, documents } from '../../fakes/gate.ts';
 import { testClient } from '../../fakes/host.ts';
 import { labelledImage } from '../../fakes/labelled-image.ts';
+import { withoutWaiting } from '../../fakes/no-waiting.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';
 import { makeRepository, type TestRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -245,6 +246,7 @@ describe('with a released index image', () => {
   ])(
     'one that %s: everything on the branch counts, and the report says so',
     async (_, released, why, file = FILE) => {
+      withoutWaiting();
       const { repository, base, check } = await setting(released);
       const before = repository.commit({ [file]: catalog(BRANCH) }, { parents: [base] });
       const head = repository.commit(

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../fakes/folder.ts';
 import { operator } from '../../fakes/gate.ts';
+import { withoutWaiting } from '../../fakes/no-waiting.ts';
 import { bundleFiles } from '../../fakes/operators.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -88,6 +89,7 @@ test.each<[string, Files]>([
 });
 
 test('what cannot be read leaves the check of a new package inconclusive', async () => {
+  withoutWaiting();
   const empty = cloneWith({ 'README.md': 'x' });
   for (const name of [empty, join(folder(), 'nothing')]) {
     const { verdict, unchecked } = await checked({}, '--other-catalogs', name);

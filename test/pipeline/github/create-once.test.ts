@@ -11,7 +11,7 @@ test('what took effect is found, and not created again', async () => {
     made.push(made.length + 1);
     throw lost;
   };
-  expect(await createOnce(create, async () => made[0])).toBe(1);
+  expect(await createOnce(create, async () => made[0], 1)).toBe(1);
   expect(made).toEqual([1]);
 });
 
@@ -22,7 +22,7 @@ test('what took no effect is sent again', async () => {
     if (tries === 1) throw lost;
     return 7;
   };
-  expect([await createOnce(create, async () => undefined), tries]).toEqual([7, 2]);
+  expect([await createOnce(create, async () => undefined, 1), tries]).toEqual([7, 2]);
 });
 
 test('a refusal is one', async () => {

@@ -7,6 +7,7 @@ import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { reply, startHost } from '../../../fakes/host.ts';
 import { sampleImage } from '../../../fakes/image.ts';
+import { withoutWaiting } from '../../../fakes/no-waiting.ts';
 import { registry, type TestRegistry } from '../../../fakes/registry.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -109,6 +110,7 @@ test('a tag that does not exist is a finding on its line, and nothing is written
 });
 
 test('a registry that does not respond is said once, with exit code 2', async () => {
+  withoutWaiting();
   const root = catalog(bundle('127.0.0.1:1/org/etcd:v1', '127.0.0.1:1/org/etcd:v2'));
   const ran = await portolan(root, 'resolve', '.', '--insecure', '127.0.0.1:1');
   expect(ran.exit).toBe(2);
