@@ -15,6 +15,7 @@ import type { Edit, Mutation } from './mutation.ts';
 import { OUTPUT_MUTATIONS } from './outputs.ts';
 import { PEOPLE_MUTATIONS } from './people.ts';
 import { TREE_MUTATIONS } from './trees.ts';
+import { VIEW_MUTATIONS } from './views.ts';
 
 const MUTATIONS: readonly Mutation[] = [
   ...PEOPLE_MUTATIONS,
@@ -22,10 +23,11 @@ const MUTATIONS: readonly Mutation[] = [
   ...OUTPUT_MUTATIONS,
   ...INPUT_MUTATIONS,
   ...MIRROR_MUTATIONS,
+  ...VIEW_MUTATIONS,
 ];
 
 /** Attacks of the design's list, and behind them those that were found since. */
-const ATTACKS = Array.from({ length: 56 }, (_, i) => i + 1);
+const ATTACKS = Array.from({ length: 59 }, (_, i) => i + 1);
 
 const SOURCES = [
   '.github',

@@ -19,7 +19,7 @@ async function rulesOf(...states: readonly State[]): Promise<string[]> {
 const of = (...versions: readonly string[]): Package => packageOf({ stable: chain(...versions) });
 const STRANDS = 'error graph/strands-on-platform-upgrade';
 
-test('57: the catalog of the next platform version, which a merge does not touch', async () => {
+test('59: the catalog of the next platform version, which a merge does not touch', async () => {
   const next = (pa: Package): State => ({ 'v4.20': { pa } });
   const merge = (pa: Package): Promise<string[]> =>
     rulesOf(
@@ -30,7 +30,7 @@ test('57: the catalog of the next platform version, which a merge does not touch
   expect(await merge(of('1.0.0', '1.1.0'))).not.toContain(STRANDS);
 });
 
-test('57: clusters of an untouched catalog, whose upgrade path leads through a touched one', async () => {
+test('59: clusters of an untouched catalog, whose upgrade path leads through a touched one', async () => {
   const newest: Entry = { version: '1.2.0', replaces: '1.0.0' };
   const withPath: Entry = { ...newest, skipRange: '>=1.0.0 <1.2.0' };
   const state = (head: Entry, ...untouched: readonly string[]): State => ({
@@ -43,7 +43,7 @@ test('57: clusters of an untouched catalog, whose upgrade path leads through a t
   expect(await merge('1.0.0')).not.toContain(STRANDS);
 });
 
-test('57: what clusters bring from the catalog of the previous platform version', async () => {
+test('59: what clusters bring from the catalog of the previous platform version', async () => {
   const required: Crd = { ...FIRST_CRD, required: ['size'] };
   const head: Entry = { version: '1.2.0', replaces: '1.0.0', skipRange: '>=1.0.0 <1.2.0' };
   const own = (stable: readonly Entry[]): Package =>
@@ -62,7 +62,7 @@ test('57: what clusters bring from the catalog of the previous platform version'
   expect(await merge(required)).not.toContain('error graph/crd-unsafe-edge');
 });
 
-test('57: the even platform version after the next one', async () => {
+test('59: the even platform version after the next one', async () => {
   const state = (own: readonly string[], last: readonly string[]): State => ({
     'v4.18': { pa: of(...own) },
     'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0') },
@@ -74,7 +74,7 @@ test('57: the even platform version after the next one', async () => {
   expect(await merge('1.0.0', '1.1.0', '1.2.0')).not.toContain(STRANDS);
 });
 
-test('57: versions that the branch once had', async () => {
+test('59: versions that the branch once had', async () => {
   const stranded = 'error graph/strands-installed-v0';
   const pruned: Entry = { version: '1.1.0', replaces: '1.0.0' };
   const { replaces: _, ...bare } = pruned;
@@ -86,7 +86,7 @@ test('57: versions that the branch once had', async () => {
   expect(await rulesOf(state(pruned), state(bare))).not.toContain(stranded);
 });
 
-test('57: CRDs of versions that the branch once had', async () => {
+test('59: CRDs of versions that the branch once had', async () => {
   const both: Crd = { ...FIRST_CRD, versions: ['v1alpha1', 'v1'], stored: 'v1' };
   const last: Crd = { ...both, versions: ['v1'] };
   const crds = { '1.1.0': both, '1.2.0': last };
@@ -105,7 +105,7 @@ test('57: CRDs of versions that the branch once had', async () => {
   expect(await merge(both)).not.toContain('error graph/crd-unsafe-edge');
 });
 
-test('57: an untouched package that requires another', async () => {
+test('59: an untouched package that requires another', async () => {
   const requiring = (range: string): Package =>
     packageOf({ stable: chain('1.0.0', '1.1.0') }, { requires: { '1.1.0': range } });
   const merge = (range: string): Promise<string[]> =>
@@ -122,7 +122,7 @@ test('57: an untouched package that requires another', async () => {
   expect(await merge('>=1.1.0')).not.toContain('error graph/strands-dependents');
 });
 
-test('57: neighbors in a namespace that an untouched package requires', async () => {
+test('59: neighbors in a namespace that an untouched package requires', async () => {
   const limiting = (range: string): Package =>
     packageOf({ stable: chain('1.0.0') }, { requires: { '1.0.0': range } });
   const merge = (range: string): Promise<string[]> =>
@@ -134,7 +134,7 @@ test('57: neighbors in a namespace that an untouched package requires', async ()
   expect(await merge('<1.2.0')).not.toContain('warning graph/blocked-by-neighbor');
 });
 
-test('57: what an untouched catalog has under the name of a bundle', async () => {
+test('59: what an untouched catalog has under the name of a bundle', async () => {
   const two = of('1.0.0', '1.1.0');
   const state = (pa: Package): State => ({ 'v4.18': { pa: two }, 'v4.20': { pa } });
   const merge = (rebuilt: readonly string[]): Promise<string[]> =>
@@ -143,7 +143,7 @@ test('57: what an untouched catalog has under the name of a bundle', async () =>
   expect(await merge([])).not.toContain('error graph/bundle-mutated');
 });
 
-test('57: the packages of the catalog before a new one', async () => {
+test('59: the packages of the catalog before a new one', async () => {
   const lacks = 'warning graph/new-catalog-lacks-packages';
   const [pa, pb] = [of('1.0.0'), of('1.0.0')];
   const old: State = { 'v4.19': { pa, pb } };
@@ -151,10 +151,25 @@ test('57: the packages of the catalog before a new one', async () => {
   expect(await rulesOf(old, { ...old, 'v4.20': { pa, pb } })).not.toContain(lacks);
 });
 
-test('57: what was wrong in the catalog before a new one', async () => {
+test('59: what was wrong in the catalog before a new one', async () => {
   const stuck = packageOf({ stable: chain('1.0.0', '1.1.0', '1.2.0') }, { deprecated: ['1.1.0'] });
   const old: State = { 'v4.19': { pa: stuck } };
   expect(await rulesOf(old, { ...old, 'v4.20': { pa: stuck } })).not.toContain('error graph/stuck-v1');
   const sound: State = { 'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0') } };
   expect(await rulesOf(sound, { ...sound, 'v4.20': { pa: stuck } })).toContain('error graph/stuck-v1');
+});
+
+test('59: versions without an upgrade path in the catalog before a new one', async () => {
+  // 1.1.0 leads to 1.2.0 alone, which OLM v0 leaves out.
+  const stuck = packageOf({
+    stable: [
+      ...chain('1.0.0', '1.1.0'),
+      { version: '1.2.0', replaces: '1.0.0', skips: ['1.1.0'] },
+      { version: '1.3.0', replaces: '1.0.0', skips: ['1.2.0'] },
+    ],
+  });
+  const old: State = { 'v4.19': { pa: stuck } };
+  expect(await rulesOf(old, { ...old, 'v4.20': { pa: stuck } })).not.toContain('error graph/stranded-v0');
+  const sound: State = { 'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0', '1.3.0') } };
+  expect(await rulesOf(sound, { ...sound, 'v4.20': { pa: stuck } })).toContain('error graph/stranded-v0');
 });

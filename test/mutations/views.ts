@@ -1,0 +1,86 @@
+/** Parts of what rules look at beyond the files that a merge touches. */
+import type { Mutation } from './mutation.ts';
+
+const WORLD = 'pipeline/check/world.ts';
+
+/** Each with what remains without it. */
+const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
+  {
+    without: 'the catalogs of the next platform versions',
+    file: WORLD,
+    text: 'following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),',
+    instead: 'following: [],',
+  },
+  {
+    without: 'the catalogs of the previous platform versions',
+    file: WORLD,
+    text: 'preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),',
+    instead: 'preceding: [],',
+  },
+  {
+    without: 'comparing untouched catalogs',
+    file: 'pipeline/check/findings.ts',
+    text: '...others.neighbors.map((catalog) => checkNeighbors(catalog, world)),',
+    instead: '',
+  },
+  {
+    without: 'the even platform version after the next one',
+    file: 'catalog/rules/platform-upgrade.ts',
+    text: 'isEven(platform) &&',
+    instead: 'isEven(undefined) &&',
+  },
+  {
+    without: 'what the branch once had',
+    file: WORLD,
+    text: 'releasedIn(name, shared) : { published }),\n  };',
+    instead: 'releasedIn(name, shared) : {}),\n  };',
+  },
+  {
+    without: 'the manifests of what the branch once had',
+    file: 'pipeline/check/gone-bundles.ts',
+    text: 'return bundle ? { ...one, bundle } : one;',
+    instead: 'return one;',
+  },
+  {
+    without: 'packages that the merge does not touch',
+    file: WORLD,
+    text: 'joinedCatalog([states[when], context[when]])',
+    instead: 'joinedCatalog([states[when]])',
+  },
+  {
+    without: 'neighbors in a namespace',
+    file: 'catalog/olm/foresight/neighbors.ts',
+    text: 'if (neighbors.length === 0) return [];',
+    instead: 'if (neighbors.length >= 0) return [];',
+  },
+  {
+    without: 'what other catalogs have under a name',
+    file: WORLD,
+    text: '{ publications: publications[when] }',
+    instead: '{}',
+  },
+  {
+    without: 'the packages of the catalog before a new one',
+    file: WORLD,
+    text: '...(predecessor ? { predecessor } : {}),',
+    instead: '',
+  },
+  {
+    without: 'where clusters had a package that is new in a catalog',
+    file: 'catalog/olm/foresight/world.ts',
+    text: 'before.preceding.find(hasIt) ?? before',
+    instead: 'before',
+  },
+  {
+    without: 'findings of the catalog before a new one',
+    file: 'pipeline/check/catalog-rules.ts',
+    text: '    ...copiedFrom(change, severityOf),\n',
+    instead: '',
+  },
+];
+
+export const VIEW_MUTATIONS: readonly Mutation[] = PARTS.map((part) => ({
+  ...part,
+  attack: 59,
+  test: 'test/oracle/views.test.ts',
+}));
