@@ -3,6 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/bundle.go
  */
+import type { Path } from '../go/path.ts';
 import { isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
@@ -38,12 +39,21 @@ function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'
   if (found === undefined || found === null) return [];
   const list = fitObject(csv, API_SECTIONS, found)[which];
   if (!Array.isArray(list)) return [];
-  return list.map((item: Fields | null) => ({
-    group: textOf(item?.['group']),
-    version: textOf(item?.['version']),
-    kind: textOf(item?.['kind']),
-    name: textOf(item?.['name']),
-  }));
+  return list.map((item: Fields | null, i) => {
+    // opm reads pointers here, and ends where one is missing.
+    if (item === null) throw nullRefusal(csv, ['spec', section, which, i]);
+    return {
+      group: textOf(item['group']),
+      version: textOf(item['version']),
+      kind: textOf(item['kind']),
+      name: textOf(item['name']),
+    };
+  });
+}
+
+function nullRefusal({ document }: BundleObject, path: Path): BundleRefusal {
+  const message = `${path.join('.')}: found null, expected a mapping: opm ends with a panic`;
+  return new BundleRefusal('csv/null-api', message, document.locate(path));
 }
 
 function textOf(value: unknown): string {

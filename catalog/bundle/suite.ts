@@ -95,6 +95,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'csv/self-replacement',
       'csv/skip-range',
       'csv/min-kube-version-blank',
+      'csv/null-api',
       'annotations/labels',
       'crd/field-case',
       'csv/field-case',

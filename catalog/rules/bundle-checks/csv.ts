@@ -172,6 +172,19 @@ export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | nu
   return apis;
 }
 
+/** opm reads pointers there, and ends with a panic where one is missing. */
+export const checkNullApis: Check = ofCsv((csv, report) => {
+  for (const section of ['customresourcedefinitions', 'apiservicedefinitions'])
+    for (const which of ['owned', 'required']) {
+      const apis = member(csv.object.value, 'spec', section)[which];
+      for (const [i, api] of (Array.isArray(apis) ? apis : []).entries()) {
+        if (api !== null) continue;
+        const path = ['spec', section, which, i];
+        report(`${called(csv)}: ${path.join('.')} is null, for which opm ends with a panic`, csv.at(...path));
+      }
+    }
+});
+
 export const checkCrdNames: Check = ofCsv((csv, report) => {
   for (const which of ['owned', 'required']) {
     for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {

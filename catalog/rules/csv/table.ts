@@ -18,6 +18,7 @@ import {
   checkMinKubeVersionBlank,
   checkMinKubeVersionPresent,
   checkMiscasedType,
+  checkNullApis,
   checkPropertiesAnnotation,
   checkRelatedImages,
   checkReleaseName,
@@ -295,6 +296,14 @@ export const rules: readonly Rule[] = [
     fix: 'add the field',
     opm: ['required field missing'],
     inspect: checkRequiredFields,
+  },
+  {
+    id: 'csv/null-api',
+    severity: 'error',
+    summary: 'Reports null among the APIs that a ClusterServiceVersion owns or requires',
+    fix: 'remove the empty item',
+    opm: ['panic: runtime error: invalid memory address or nil pointer dereference'],
+    inspect: checkNullApis,
   },
   {
     id: 'csv/self-replacement',

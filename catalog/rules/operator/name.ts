@@ -77,7 +77,7 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
   }
 }
 
-/** Whether a file is there, and is no mapping: the tools then leave the bundle out. */
+/** Whether a file is there, and is not a mapping: the tools then leave the bundle out. */
 function isUnreadable(file: OperatorFile | undefined): boolean {
   return file !== undefined && file.value !== null && !isObject(file.value);
 }

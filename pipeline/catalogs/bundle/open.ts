@@ -23,6 +23,7 @@ export async function withBundle<T>(
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return use(openBundleDirectory(path));
   if (found) throw new PipelineError('usage', `${name} is a file: a bundle is a directory or an image`);
+  if (isPath(name)) throw new PipelineError('not-found', `the directory ${name} does not exist`);
   return withImage(name, access, async (image) => {
     if (image.labels.has(CONFIGS_LABEL)) {
       throw new PipelineError('usage', `${name} is an index image, not a bundle`, {
@@ -31,4 +32,11 @@ export async function withBundle<T>(
     }
     return unpackBundle(image, (source) => use({ source, labels: image.labels }));
   });
+}
+
+/** Whether a name can only be that of a directory: a repository begins with a host, or has two parts at most. */
+function isPath(name: string): boolean {
+  const parts = name.split('/').filter((part) => part !== '');
+  const hasHost = /[.:]|^localhost$/.test(parts[0] ?? '');
+  return /^[/.~]/.test(name) || (!/[:@]/.test(name) && !hasHost && parts.length > 2);
 }

@@ -26,6 +26,16 @@ describe('portolan bundle validate', () => {
     expect({ exit, err: err.split(';')[0] }).toEqual({ exit: 0, err: 'PASS: no findings' });
   });
 
+  test.each(['/no/such/bundle', './bundle', 'operators/etcd/0.9.9'])('%s does not exist', async (name) => {
+    const { exit, err } = await portolan(folder(), 'bundle', 'validate', name);
+    expect([exit, err]).toEqual([2, `portolan: the directory ${name} does not exist\n`]);
+  });
+
+  test('a name with a host is a reference', async () => {
+    const { err } = await portolan(folder(), 'bundle', 'validate', 'localhost:1/org/etcd/bundle');
+    expect(err).toContain('GET to localhost:1');
+  });
+
   test('a suite adds its rules, each finding at its line; validate judges the same', async () => {
     const directory = changed(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m, '');
     const { exit, out } = await portolan(directory, 'bundle', 'validate', '.', '--format', 'json');
