@@ -19,13 +19,58 @@ const FEW = 50;
 const STOPS = 2_000;
 const WRITTEN = 1_000;
 
+/** Most packages, each with so many details; most lines about what was not checked, and most waived findings. */
+const PACKAGES = 1_000;
+const DETAILS = 20;
+const UNCHECKED = 200;
+const WAIVED = 200;
+/** Most characters of a message, a hint or another line, and of names in lists. */
+const LINE = 2_000;
+
 /** A report in which no list is longer than people, forges and jobs can use. */
 export function withinSize(report: CheckReport): CheckReport {
   const omitted = new Set<string>();
-  const findings = cutInstalled(fewer(report.findings, 'findings', omitted), omitted);
-  const known = cutInstalled(fewer(report.known, 'known findings', omitted), omitted);
+  const findings = cutInstalled(fewer(report.findings, 'findings', omitted), omitted).map(shortFinding);
+  const known = cutInstalled(fewer(report.known, 'known findings', omitted), omitted).map(shortFinding);
   const diffs = smallerDiffs(report.diffs, omitted);
-  return { ...report, findings, known, diffs, ...(omitted.size > 0 ? { omitted: [...omitted].sort() } : {}) };
+  const first = <T>(list: readonly T[], most: number, what: string): readonly T[] => {
+    if (list.length > most) omitted.add(`all but the first ${most} of ${list.length} ${what}`);
+    return list.slice(0, most);
+  };
+  const packages = first(report.packages, PACKAGES, 'packages').map((one) => ({
+    ...one,
+    details: shortDetails(one.details, omitted),
+  }));
+  const unchecked = first(report.unchecked, UNCHECKED, 'notes on what was not checked').map(
+    ({ what, why }) => ({ what: shortLine(what), why: shortLine(why) }),
+  );
+  const waived = first(report.waived, WAIVED, 'waived findings').map((one) => ({
+    ...one,
+    finding: shortFinding(one.finding),
+  }));
+  const cut = { findings, known, diffs, packages, unchecked, waived };
+  return { ...report, ...cut, ...(omitted.size > 0 ? { omitted: [...omitted].sort() } : {}) };
+}
+
+function shortDetails(details: readonly string[], omitted: Set<string>): readonly string[] {
+  if (details.length > DETAILS) omitted.add(`details of packages beyond ${DETAILS} of each`);
+  return details.slice(0, DETAILS).map(shortLine);
+}
+
+/** A finding whose texts name what a file holds, however long that is. */
+function shortFinding(finding: Finding): Finding {
+  const { message, hint } = finding;
+  if (message.length <= LINE && (hint?.length ?? 0) <= LINE) return finding;
+  return {
+    ...finding,
+    message: shortLine(message),
+    ...(hint === undefined ? {} : { hint: shortLine(hint) }),
+  };
+}
+
+function shortLine(line: string): string {
+  const left = line.length - LINE;
+  return left <= 0 ? line : `${line.slice(0, LINE)} … (${left} more characters)`;
 }
 
 function fewer(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {

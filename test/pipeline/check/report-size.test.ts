@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Finding, Severity } from '../../../catalog/finding.ts';
 import { withinSize } from '../../../pipeline/check/report-size.ts';
+import { jsonReport } from '../../../pipeline/report/json.ts';
+import { markdownReport } from '../../../pipeline/report/markdown.ts';
+import { sarifReport } from '../../../pipeline/report/sarif.ts';
+import { textReport } from '../../../pipeline/report/text-report.ts';
 import { GREEN } from '../../fakes/report.ts';
 
 function findings(
@@ -92,4 +96,59 @@ test('the diagrams of a report show at most 2000 versions, and 1000 changed bund
     'changed entries, edges and bundles beyond 1000',
     'diagrams of channels beyond 2000 versions',
   ]);
+});
+
+test('packages, notes on what was not checked and waived findings are counted where they are too many', () => {
+  const many = <T>(count: number, of: (at: number) => T): T[] =>
+    Array.from({ length: count }, (_, at) => of(at));
+  const package_ = (details: number) => (at: number) => ({
+    name: `p${at}`,
+    catalogs: ['v4.20'],
+    classes: ['add-entry'],
+    details: many(details, (one) => `adds p.v${one}`),
+  });
+  const note = (at: number) => ({ what: `package ${at}`, why: 'it cannot be read' });
+  const [finding] = findings(1) as [Finding];
+  const waived = (count: number) => many(count, () => ({ finding, until: '2026-12-31', reason: 'known' }));
+  const usual = {
+    ...GREEN,
+    packages: many(1_000, package_(20)),
+    unchecked: many(200, note),
+    waived: waived(200),
+  };
+  expect(withinSize(usual)).toEqual(usual);
+  const large = withinSize({
+    ...GREEN,
+    packages: many(1_001, package_(21)),
+    unchecked: many(201, note),
+    waived: waived(201),
+  });
+  expect([large.packages.length, large.unchecked.length, large.waived.length]).toEqual([1_000, 200, 200]);
+  expect(large.packages[0]?.details).toHaveLength(20);
+  expect(large.omitted).toEqual([
+    'all but the first 1000 of 1001 packages',
+    'all but the first 200 of 201 notes on what was not checked',
+    'all but the first 200 of 201 waived findings',
+    'details of packages beyond 20 of each',
+  ]);
+});
+
+test('no text of a finding is longer than a line can be, whatever a file names', () => {
+  const long = 'x'.repeat(1_000_000);
+  const [kept] = withinSize({
+    ...GREEN,
+    findings: findings(1, () => ({ message: long, hint: long })),
+  }).findings;
+  const cut = `${'x'.repeat(2_000)} … (998000 more characters)`;
+  expect(kept).toMatchObject({ message: cut, hint: cut });
+  const short = findings(1, () => ({ message: 'x'.repeat(2_000), hint: 'y' }));
+  expect(withinSize({ ...GREEN, findings: short }).findings).toEqual(short);
+});
+
+test.each(
+  Object.entries({ text: textReport, json: jsonReport, markdown: markdownReport, sarif: sarifReport }),
+)('the largest report is below 8 MB as %s', (_, print) => {
+  const many = findings(1_200, (at) => ({ package: `p${at}`, message: 'x'.repeat(10_000) }));
+  const whole = withinSize({ ...GREEN, findings: many, known: many });
+  expect(print(whole).length).toBeLessThan(8_000_000);
 });
