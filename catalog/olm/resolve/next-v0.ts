@@ -60,7 +60,7 @@ function fails(code: ReasonCode, text: string, bundle?: string): Fails {
 const needy = new WeakMap<Lane, boolean>();
 
 /** Whether any bundle of a lane needs others. */
-function hasRequirements(lane: Lane): boolean {
+export function hasRequirements(lane: Lane): boolean {
   const known = needy.get(lane);
   if (known !== undefined) return known;
   const answer = lane.nodes.some(({ offer: { properties } }) =>
