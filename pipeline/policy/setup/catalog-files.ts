@@ -7,7 +7,7 @@ import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
 import { isTemplateText } from '../template-text.ts';
 import { type BuildFacts, readBuildFiles } from './build-files.ts';
-import { isUnshipped } from './unshipped.ts';
+import { isUnshipped, isUnshippedTemplate } from './unshipped.ts';
 
 /** A file with blobs of a catalog. */
 export interface CatalogFile {
@@ -89,7 +89,7 @@ export async function lookAt(
     build,
     catalogs: catalogs.filter(({ path }) => !isLeftOut(path)),
     unshipped: catalogs.map(({ path }) => path).filter(isLeftOut),
-    templates: templates.filter((path) => !isUnshipped(path)),
+    templates: templates.filter((path) => !isUnshippedTemplate(path)),
     missing: looked.missing.filter((path) => !isLeftOut(path)),
   };
 }

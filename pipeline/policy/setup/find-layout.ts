@@ -1,25 +1,16 @@
 /**
  * The layout of a commit: hypotheses, of which the first one that its files and its past do not contradict is taken.
  */
-import { PipelineError } from '../../error.ts';
-import { mergedCommits } from '../../git/merged-commits.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
-import { whyUnreadable } from '../../git/source.ts';
-import { diffTrees, type ListedFile, type TreeFile } from '../../git/tree.ts';
+import type { ListedFile } from '../../git/tree.ts';
 import type { WrittenPattern } from '../policy-file.ts';
-import {
-  type CatalogFacts,
-  type KnownFacts,
-  type LookedAt,
-  lookAt,
-  lookInto,
-  mayBeCatalog,
-} from './catalog-files.ts';
+import { type CatalogFacts, type KnownFacts, type LookedAt, lookAt, mayBeCatalog } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
+import { preferred } from './preferred.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong } from './rivals.ts';
 import { withImageNames } from './separate-images.ts';
@@ -211,60 +202,4 @@ function isWholeBelow(parts: readonly CatalogFacts[], folder: string): boolean {
 function distinct(layouts: readonly FoundLayout[]): FoundLayout[] {
   const texts = layouts.map(({ patterns }) => JSON.stringify(patterns));
   return layouts.filter((_, i) => texts.indexOf(texts[i] ?? '') === i);
-}
-
-/** Merges whose files are looked at, and files that are read. */
-const MOST_MERGES = 100;
-const MOST_READ = 60;
-const MOST_FILES = 500;
-
-/** The layout under which the files of the last merges are catalogs, and nothing else is; the first of equals. */
-async function preferred(
-  layouts: readonly [FoundLayout, ...FoundLayout[]],
-  { repository, commit }: { readonly repository: Repository; readonly commit: string },
-): Promise<FoundLayout> {
-  const namers = layouts.map(({ patterns }) => catalogNamer(patterns));
-  const seen = new Map<string, TreeFile>();
-  for (const { id, before } of (await mergedCommits(repository, commit, [])).slice(-MOST_MERGES)) {
-    for (const { path, file } of await changedFiles(repository, { before, after: id })) {
-      const names = new Set(namers.map((nameOf) => nameOf(path)));
-      if (names.size > 1 && seen.size < MOST_READ) seen.set(path, file);
-    }
-  }
-  const wrong = layouts.map(() => 0);
-  for (const [path, file] of seen) {
-    const isCatalog = await holdsBlobs(repository.objects, file);
-    if (isCatalog === undefined) continue;
-    for (const [i, nameOf] of namers.entries())
-      if ((nameOf(path) !== undefined) !== isCatalog) wrong[i] = (wrong[i] ?? 0) + 1;
-  }
-  const least = wrong.indexOf(Math.min(...wrong));
-  return layouts[least] ?? layouts[0];
-}
-
-async function changedFiles(
-  { objects }: Repository,
-  trees: { readonly before: string; readonly after: string },
-): Promise<{ readonly path: string; readonly file: TreeFile }[]> {
-  try {
-    const { changes } = await diffTrees(objects, trees, MOST_FILES);
-    return changes.flatMap(({ path, before, after }) => {
-      const file = after ?? before;
-      return file && FORMAT.test(path) && whyUnreadable(file.mode) === undefined ? [{ path, file }] : [];
-    });
-  } catch (error) {
-    if (error instanceof PipelineError) return [];
-    throw error;
-  }
-}
-
-/** Whether a file is of a catalog; undefined where a partial clone lacks it. */
-async function holdsBlobs(objects: ObjectReader, { id }: TreeFile): Promise<boolean | undefined> {
-  try {
-    const found = await lookInto(objects, id);
-    return found !== undefined && !('inputs' in found);
-  } catch (error) {
-    if (error instanceof PipelineError) return undefined;
-    throw error;
-  }
 }

@@ -21,3 +21,8 @@ export function unshippedReason(path: string): string | undefined {
 export function isUnshipped(path: string): boolean {
   return unshippedReason(path) !== undefined;
 }
+
+/** Whether a template is one of a test, an example or a copy: a folder for templates is where templates are. */
+export function isUnshippedTemplate(path: string): boolean {
+  return isUnshipped(path.replaceAll(/[^/]*(?:veneer|template)s?[^/]*\//gi, ''));
+}

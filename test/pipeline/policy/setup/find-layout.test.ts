@@ -23,6 +23,15 @@ describe('the layout of a commit', () => {
     expect(found.patterns).toEqual(['catalog/{catalog}/catalog.yaml', 'catalog/etcd/**']);
   });
 
+  test('names templates in a folder of that name, and none of tests', async () => {
+    const { found, looked } = await layoutAt({
+      'catalog/4.20/templates/base.in.yaml': bundleTemplate,
+      'test/templates/base.in.yaml': bundleTemplate,
+    });
+    expect(found.patterns).toEqual([]);
+    expect(looked.templates).toEqual(['catalog/4.20/templates/base.in.yaml']);
+  });
+
   test('leaves a channel without its package out, with the reason', async () => {
     const { found, leftOut } = await layoutAt({ 'channel-4.8.yaml': channel, 'README.md': 'x' });
     expect(found.patterns).toEqual([]);
