@@ -237,10 +237,19 @@ export function parseRange(text: string): VersionRange {
   return { text, alternatives };
 }
 
+const ranges = new Map<string, VersionRange>();
+
+/** Most ranges that are kept; a catalog has a few hundred, and rules ask for each of them again and again. */
+const MOST_RANGES = 5000;
+
 /** The range, or undefined when the text is none. */
 export function tryParseRange(text: string): VersionRange | undefined {
   try {
-    return parseRange(text);
+    const range = ranges.get(text) ?? parseRange(text);
+    if (ranges.size >= MOST_RANGES) ranges.clear();
+    // A slice of a file would keep the whole file in memory.
+    if (!ranges.has(text)) ranges.set(` ${text}`.slice(1), range);
+    return range;
   } catch (error) {
     if (error instanceof VersionError) return undefined;
     throw error;

@@ -31,7 +31,9 @@ export function rivalsAmong(
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
   const questions: string[] = places.flatMap((place) => partsInImages(place, build));
-  const unused = besides(places, (place) => standing(place, roots, build));
+  const unused = besides(places, (place) =>
+    isEmpty(place, build) ? 'unknown' : standing(place, roots, build),
+  );
   for (const [one, other] of pairsOf(places)) {
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
@@ -46,7 +48,9 @@ export function rivalsAmong(
     unused: [...unused].flatMap(([{ files }, root]) =>
       files.map(({ path }) => ({
         path,
-        reason: `no build file names it, and ${root}, which one does, has the same package`,
+        reason: files.some(({ bundles }) => bundles.length > 0)
+          ? `no build file names it, and ${root}, which one does, has the same package`
+          : `it has no bundle, and ${root}, which a build file names, has the same package`,
       })),
     ),
   };
@@ -67,6 +71,14 @@ function besides(places: readonly Place[], standingOf: (place: Place) => Standin
     if (other) unused.set(place, other.root);
   }
   return unused;
+}
+
+/** Whether a catalog has no bundle, and no Dockerfile copies it. */
+function isEmpty({ root, files }: Place, { mentions }: BuildFacts): boolean {
+  return (
+    files.every(({ bundles }) => bundles.length === 0) &&
+    !mentions.some(({ path, isCopied }) => isCopied && matchOf(path, root) !== undefined)
+  );
 }
 
 function topOf({ root }: Place): string {

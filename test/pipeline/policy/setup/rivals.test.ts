@@ -62,6 +62,11 @@ describe('two folders with the same package', () => {
       'sources/catalog-v4.19.yaml',
       'sources/catalog-v4.21.yaml',
     ]);
+    const empty =
+      'schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: etcd\nname: stable\nentries: []\n';
+    const filled = { 'sources/catalog-v4.19.yaml': empty, 'sources/catalog-v4.21.yaml': empty };
+    const patched = { ...files, ...filled, 'patch.sh': 'opm render x > sources/catalog-v4.21.yaml\n' };
+    expect((await layoutAt(patched)).found.catalogs).toEqual(['v4.19', 'v4.20']);
     const named = { ...files, Makefile: 'check:\n\topm validate sources/catalog-v4.21.yaml\n' };
     expect((await layoutAt(named)).leftOut.map(({ path }) => path)).not.toContain(
       'sources/catalog-v4.21.yaml',
