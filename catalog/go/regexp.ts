@@ -7,6 +7,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 
 export interface GoRegexp {
+  readonly source: string;
   /** Instructions of the compiled expression: the most steps that a match takes for each character. */
   readonly size: number;
   /** Whether any part of a text matches. */
@@ -23,7 +24,7 @@ export function compileGoRegexp(source: string): GoRegexp | undefined {
   try {
     const expression = RE2JS.compile(source);
     const size = expression.programSize();
-    return size > LARGEST ? undefined : { size, test: (text) => expression.matcher(text).find() };
+    return size > LARGEST ? undefined : { source, size, test: (text) => expression.matcher(text).find() };
   } catch (error) {
     if (error instanceof RE2JSException) return undefined;
     throw error;

@@ -8,6 +8,7 @@
 import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding } from '../finding.ts';
 import type { Path } from '../go/path.ts';
+import { compileGoRegexp, type GoRegexp } from '../go/regexp.ts';
 import {
   any,
   bool,
@@ -48,7 +49,7 @@ export interface ImageSet {
   /** GiB of each file of an archive. */
   readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
-  readonly blocked: readonly RegExp[];
+  readonly blocked: readonly GoRegexp[];
 }
 
 export interface CatalogSelection {
@@ -415,13 +416,14 @@ class Reader {
     };
   }
 
-  #blocked(image: Fields, path: Path): RegExp[] {
-    try {
-      return [new RegExp(string(image['name']))];
-    } catch {
-      this.report(`${JSON.stringify(image['name'])} is not a valid regular expression`, [...path, 'name']);
-      return [];
-    }
+  #blocked(image: Fields, path: Path): GoRegexp[] {
+    const pattern = compileGoRegexp(string(image['name']));
+    if (pattern) return [pattern];
+    this.report(`${JSON.stringify(image['name'])} is not a valid regular expression of Go`, [
+      ...path,
+      'name',
+    ]);
+    return [];
   }
 
   #checkRepository(value: unknown, path: Path): void {

@@ -1,5 +1,6 @@
 /** What is asked of a mirror plan. */
 import type { Location } from '../finding.ts';
+import type { GoRegexp } from '../go/regexp.ts';
 import type { CatalogImages } from './images.ts';
 import type { Target } from './oc-mirror.ts';
 import type { Destination } from './placement.ts';
@@ -21,7 +22,7 @@ export interface PlanRequest {
   /** Images that no catalog names. */
   readonly additional?: readonly AdditionalImage[] | undefined;
   /** Images that are left out: patterns for a reference or a destination. */
-  readonly blocked?: readonly RegExp[] | undefined;
+  readonly blocked?: readonly Pick<GoRegexp, 'source' | 'test'>[] | undefined;
   /** What tags mean at this moment, by reference as written: pins the copies. */
   readonly lock?: ReadonlyMap<string, string> | undefined;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { formatReference, parseReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { LARGEST_MANIFEST } from '../oci/registry/client.ts';
 import { algorithmOf, checked, corrupt, digestOf } from '../oci/registry/digest.ts';
 import { manifestType } from '../oci/registry/image.ts';
 import { allOf } from '../oci/registry/stream.ts';
@@ -146,7 +147,10 @@ async function readManifest(
   name: ArchivedName | undefined,
   bytesOf: Content['bytesOf'],
 ): Promise<Manifest> {
-  const bytes = await allOf(bytesOf(digest));
+  const bytes = await allOf(bytesOf(digest), {
+    most: LARGEST_MANIFEST,
+    what: `the manifest ${digest} in the archive`,
+  });
   const found = digestOf(bytes, algorithmOf(digest));
   if (found !== digest)
     throw corrupt(`the manifest of ${name?.name ?? digest} in the archive`, digest, found);

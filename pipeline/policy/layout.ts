@@ -69,6 +69,9 @@ const NAMES = ['catalog', 'package', 'version'];
 /** A name in braces, with the glob that its text must match. */
 const NAMED = /^(catalog|package|version)(?::([^:,]+))?$/;
 
+/** Most names and wildcards in a segment: each more multiplies the time that a long name takes. */
+const MOST_WILDCARDS = 3;
+
 /** Why a text is not a pattern, in words; undefined for a good one. */
 export function patternDefect(pattern: string): string | undefined {
   const segments = pattern.split('/');
@@ -87,6 +90,9 @@ export function patternDefect(pattern: string): string | undefined {
     segment.split(new RegExp(`\\{${name}[:}]`)).length - 1;
   if (segments.some((segment) => NAMES.some((name) => counted(segment, name) > 1))) {
     return 'a segment must not use a name twice';
+  }
+  if (segments.some((segment) => (segment.match(/\*+|\{[^{},]*\}/g) ?? []).length > MOST_WILDCARDS)) {
+    return `a segment has at most ${MOST_WILDCARDS} names and wildcards`;
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
   return /[{}]/.test(bare) ? 'a brace is not closed or not opened' : undefined;

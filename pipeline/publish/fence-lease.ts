@@ -56,10 +56,14 @@ export async function acquireLease({
   patience,
 }: Leasing): Promise<HeldLease> {
   const until = clock.now() + (patience ?? LEASE + LONGEST_PAUSE);
+  let seen = { turn: -1, since: 0 };
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     const standing = await fence.readLease(name);
     const began = clock.now();
-    if (!standing || standing.until <= began) {
+    if (standing && standing.turn !== seen.turn) seen = { turn: standing.turn, since: began };
+    // Whatever its clock said, nobody uses a lease for longer: a wrong clock must not block publishing for ever.
+    const isOver = standing !== undefined && (standing.until <= began || began - seen.since >= LEASE);
+    if (!standing || isOver) {
       const lease = await fence.replaceLease(name, began + LEASE, standing);
       if (lease) return heldLease({ fence, name, clock, lease, over: began + USE });
     }

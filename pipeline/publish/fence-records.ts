@@ -78,6 +78,9 @@ type Written = Claim & Pick<StandingClaim, 'sequence'>;
 
 const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Retirement[];
 
+/** Epochs there are: each is begun by hand after a rewritten history. A larger one was not written by Portolan. */
+export const MOST_EPOCHS = 1_000_000_000;
+
 /** A claim as it is kept. */
 export function claimText({ epoch, commit, digest, sequence, retired }: Written): string {
   return `${JSON.stringify({ epoch, sequence, commit, digest, retired })}\n`;
@@ -93,7 +96,8 @@ export function parseClaim(text: string, where: string): Written {
   const value = parsedJson(text);
   if (isObject(value)) {
     const { epoch, sequence, commit, digest, retired } = value;
-    const numbers = Number.isSafeInteger(epoch) && Number.isSafeInteger(sequence);
+    const numbers =
+      Number.isSafeInteger(epoch) && Number(epoch) < MOST_EPOCHS && Number.isSafeInteger(sequence);
     const isImage = typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest);
     if (numbers && isId(commit) && isImage && isRetirement(retired)) {
       const known = { epoch: Number(epoch), sequence: Number(sequence), commit, digest };

@@ -75,7 +75,7 @@ export interface RegistryClient extends Registry {
 }
 
 /** What registries must take at least: 4 MiB. */
-const LARGEST_MANIFEST = 4 * 1024 * 1024;
+export const LARGEST_MANIFEST: number = 4 * 1024 * 1024;
 const ANONYMOUS: CredentialSource = { credential: async () => undefined };
 
 /** @throws PipelineError `usage` for a proxy variable that cannot be used */

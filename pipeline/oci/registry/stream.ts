@@ -1,9 +1,24 @@
 /** Bytes that come in pieces. */
+import { PipelineError } from '../../error.ts';
 
-/** All of a stream that is known to be small. */
-export async function allOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+/**
+ * All of a stream that is small, or that has at most so many bytes.
+ *
+ * @throws PipelineError `too-large`
+ */
+export async function allOf(
+  stream: AsyncIterable<Uint8Array>,
+  limit: { readonly most: number; readonly what: string } = { most: Infinity, what: '' },
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > limit.most) {
+      throw new PipelineError('too-large', `${limit.what} has more than ${limit.most} bytes`);
+    }
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }
 

@@ -162,3 +162,21 @@ describe('helm', () => {
     expect(lines).toEqual([expect.stringContaining(line)]);
   });
 });
+
+describe('images that stay out', () => {
+  const blocked = (pattern: string) =>
+    read(`${HEAD}mirror:\n${OPERATORS}  blockedImages:\n  - name: '${pattern}'\n`);
+
+  test('are patterns of Go', () => {
+    const [pattern] = blocked('^quay.io/(?P<team>a|b)/').imageSet?.blocked ?? [];
+    expect(['quay.io/a/x', 'quay.io/c/x'].map((name) => pattern?.test(name))).toEqual([true, false]);
+    expect(blocked('(?<=a)b').lines).toEqual([
+      expect.stringContaining('is not a valid regular expression of Go'),
+    ]);
+  });
+
+  test('take time that is linear in the name', () => {
+    const [pattern] = blocked('^(a+)+$').imageSet?.blocked ?? [];
+    expect(pattern?.test(`${'a'.repeat(5000)}!`)).toBe(false);
+  });
+});

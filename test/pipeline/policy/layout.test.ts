@@ -91,6 +91,9 @@ describe('a layout', () => {
 test.each([
   ['a/{package}/**', undefined],
   ['{catalog:v*.*}/{package:my-*}/**', undefined],
+  ['a/*b*c*d/{package}', undefined],
+  ['a/*b*c*d*/{package}', 'at most 3 names and wildcards'],
+  ['{catalog:v*}-*-{version}-*/a', 'at most 3 names and wildcards'],
   ['{catalog:v*:x}/a', 'is not {catalog}'],
   ['{catalog:a}{catalog}/x', 'must not use a name twice'],
   ['**', 'must start with'],

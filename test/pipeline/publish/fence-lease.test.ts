@@ -23,6 +23,29 @@ test('who died holds nobody back for longer than a lease', async () => {
   expect(at.clock.now() - began).toBeLessThan(LEASE + 10_000);
 });
 
+test('a lease from a clock that runs ahead holds nobody back for longer than a lease', async () => {
+  const at = place();
+  const began = at.clock.now();
+  await at.fence.replaceLease(NAME, Number.MAX_SAFE_INTEGER, undefined);
+  await acquireLease(at);
+  expect(at.clock.now() - began).toBeGreaterThanOrEqual(LEASE);
+  expect(at.clock.now() - began).toBeLessThan(LEASE + 10_000);
+});
+
+test('a lease that others take in turn is waited for, however long it is watched', async () => {
+  const at = place();
+  const ahead = at.clock.now() + 10 * LEASE;
+  let standing = await at.fence.replaceLease(NAME, ahead, undefined);
+  const fence = {
+    ...at.fence,
+    readLease: async (name: string) => {
+      standing = await at.fence.replaceLease(name, ahead, standing);
+      return standing;
+    },
+  };
+  await expect(acquireLease({ ...at, fence })).rejects.toMatchObject({ code: 'conflict' });
+});
+
 test('who gives it back holds nobody back, and who has little patience comes again later', async () => {
   const at = place();
   const turn = await acquireLease(at);
