@@ -6,7 +6,7 @@ import { load } from '../catalog/fbc/load.ts';
 import { catalogOf } from '../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../catalog/fbc/openshift.ts';
 import { compareFindings, type Finding } from '../catalog/finding.ts';
-import { mirrorDocuments } from '../catalog/mirror/documents.ts';
+import { mirrorDocuments } from '../catalog/mirror/documents/documents.ts';
 import { planFiles } from '../catalog/mirror/files.ts';
 import { catalogImages } from '../catalog/mirror/images.ts';
 import { InvalidOption } from '../catalog/mirror/invalid-option.ts';

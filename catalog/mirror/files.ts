@@ -4,15 +4,15 @@
  */
 
 import type { Json } from '../yaml/scalar.ts';
-import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents.ts';
+import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents/documents.ts';
+import { registriesDirectoryText } from './documents/signing.ts';
+import { kustomizationText } from './documents/sources.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { type KubernetesObject, objectsText, objectText } from './kubernetes-object.ts';
 import { mappingText } from './mapping.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
 import { withPlatforms } from './platforms.ts';
 import type { MirrorReport } from './report.ts';
-import { registriesDirectoryText } from './signing.ts';
-import { kustomizationText } from './sources.ts';
 
 const NAMES: Readonly<Record<keyof MirrorDocuments, string>> = {
   contentSourcePolicies: 'imageContentSourcePolicy.yaml',

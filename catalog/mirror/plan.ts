@@ -1,7 +1,6 @@
 import { fnvHex } from './fnv.ts';
 import { groupImages, type ImageGroup } from './image-group.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
-import { takesAll } from './image-set-filter.ts';
 import type { Mapping } from './mapping.ts';
 import type { Target } from './oc-mirror.ts';
 import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
@@ -9,6 +8,7 @@ import { indexText, type MissingPlace, Placer } from './placer.ts';
 import type { CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
 import { withPlatforms } from './platforms.ts';
 import type { Scope } from './scope.ts';
+import { takesAll } from './select/image-set-filter.ts';
 import { checkScope, defaultScope, type MirrorHome, namingOf, parseHome, type Style } from './style.ts';
 
 export interface MirrorPlan {

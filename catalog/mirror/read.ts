@@ -11,7 +11,7 @@ import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
 import type { KubernetesObject } from './kubernetes-object.ts';
-import type { MirrorRule, MirrorRules } from './node.ts';
+import type { MirrorRule, MirrorRules } from './node/node.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

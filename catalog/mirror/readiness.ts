@@ -13,7 +13,7 @@ import {
 } from '../reference.ts';
 import type { CatalogImages } from './images.ts';
 import type { Mapping } from './mapping.ts';
-import { type NodeConfig, type Pull, pull } from './node.ts';
+import { type NodeConfig, type Pull, pull } from './node/node.ts';
 import { formatDestination, type Placement } from './placement.ts';
 
 /** What a mirror holds, or will hold. */

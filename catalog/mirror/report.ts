@@ -5,7 +5,12 @@
 import type { Finding, Location } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
-import { appliedTo, hasNoClusterCatalog, type MirrorDocuments, mirrorDocuments } from './documents.ts';
+import {
+  appliedTo,
+  hasNoClusterCatalog,
+  type MirrorDocuments,
+  mirrorDocuments,
+} from './documents/documents.ts';
 import {
   type GroupReadiness,
   groupLines,
@@ -14,7 +19,7 @@ import {
   type ImageGroup,
 } from './image-group.ts';
 import type { CatalogImages } from './images.ts';
-import { type NodeConfig, nodeConfig } from './node.ts';
+import { type NodeConfig, nodeConfig } from './node/node.ts';
 import { type Collision, formatDestination, type ImageRole } from './placement.ts';
 import { type MirrorPlan, planMirror } from './plan.ts';
 import { withPlatforms } from './platforms.ts';

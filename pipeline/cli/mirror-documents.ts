@@ -1,13 +1,13 @@
 /** Files that say where nodes look for images: the mirror documents of a cluster, and registries.conf. */
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type NodeConfig, nodeConfig } from '../../catalog/mirror/node.ts';
-import { mirrorKinds, mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
+import { type NodeConfig, nodeConfig } from '../../catalog/mirror/node/node.ts';
 import {
   InvalidRegistriesConf,
   type RegistriesConf,
   readRegistriesConf,
-} from '../../catalog/mirror/registries-conf.ts';
+} from '../../catalog/mirror/node/registries-conf.ts';
+import { mirrorKinds, mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Invocation } from './command.ts';

@@ -1,6 +1,6 @@
 /** How commands reach registries: the client that their options make. */
 import { resolve } from 'node:path';
-import { mirrorHosts, type NodeConfig } from '../../catalog/mirror/node.ts';
+import { mirrorHosts, type NodeConfig } from '../../catalog/mirror/node/node.ts';
 import { clientUnder, withMirrors } from '../catalogs/references/client.ts';
 import { readText } from '../directory.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../oci/registry/client.ts';

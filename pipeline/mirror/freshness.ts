@@ -13,7 +13,7 @@ import {
   readAccepted,
   readFreshness,
   type SignedStatement,
-} from '../../catalog/mirror/freshness.ts';
+} from '../../catalog/mirror/freshness/freshness.ts';
 import { formatReference, type Reference, type TagReference } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';

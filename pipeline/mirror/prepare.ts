@@ -5,16 +5,14 @@
 import { load } from '../../catalog/fbc/load.ts';
 import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { needsWith } from '../../catalog/mirror/bundle-requirements.ts';
 import {
   type DocumentOptions,
   type MirrorDocuments,
   mirrorDocuments,
-} from '../../catalog/mirror/documents.ts';
+} from '../../catalog/mirror/documents/documents.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import type { ImageGroup } from '../../catalog/mirror/image-group.ts';
 import type { CatalogSelection, ImageSet } from '../../catalog/mirror/image-set.ts';
-import { filterImageSet, takesAll } from '../../catalog/mirror/image-set-filter.ts';
 import {
   type CatalogImages,
   catalogImages,
@@ -25,7 +23,9 @@ import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
 import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
-import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select.ts';
+import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
+import { filterImageSet, takesAll } from '../../catalog/mirror/select/image-set-filter.ts';
+import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select/select.ts';
 import { celFor } from '../../catalog/olm/foresight/world.ts';
 import { InvalidReference } from '../../catalog/reference.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';

@@ -8,7 +8,7 @@ import {
   type SyncRecord,
   syncRecordText,
   unionOf,
-} from '../../catalog/mirror/sync-record.ts';
+} from '../../catalog/mirror/freshness/sync-record.ts';
 import { formatReference, repositoryName, type TagReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { eachOf } from '../parallel.ts';

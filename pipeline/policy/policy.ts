@@ -1,6 +1,6 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Location, Severity } from '../../catalog/finding.ts';
-import type { MirrorRule } from '../../catalog/mirror/node.ts';
+import type { MirrorRule } from '../../catalog/mirror/node/node.ts';
 import type { Trust } from '../oci/signatures/trust.ts';
 import type { Retirement } from '../ports.ts';
 import type { Identity } from './identity.ts';

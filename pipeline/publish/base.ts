@@ -1,6 +1,6 @@
 /** The base image of an index image, read from wherever it is. */
 
-import { nodeConfig } from '../../catalog/mirror/node.ts';
+import { nodeConfig } from '../../catalog/mirror/node/node.ts';
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../oci/image/base.ts';

@@ -1,5 +1,5 @@
 /** The mirror's documents for an index image that is being published. */
-import { type DocumentOptions, EXTRACTED } from '../../catalog/mirror/documents.ts';
+import { type DocumentOptions, EXTRACTED } from '../../catalog/mirror/documents/documents.ts';
 import type { PlanFilesRequest } from '../../catalog/mirror/files.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { prepareMirror } from '../mirror/prepare.ts';

@@ -2,7 +2,7 @@
 // input or in what was recorded. Each row has its explanation in docs/mirror-differences.md.
 
 import { isObject } from '../../catalog/go/shape.ts';
-import { nodeConfig, pull } from '../../catalog/mirror/node.ts';
+import { nodeConfig, pull } from '../../catalog/mirror/node/node.ts';
 import { wantedRepository } from '../../catalog/mirror/placement.ts';
 import { mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf } from '../../catalog/mirror/readiness.ts';

@@ -1,8 +1,9 @@
 // pulls.json: what a node with the recorded documents asks, and what it gets of the
 // recorded mapping.
+
 import type { CatalogImages } from '../../catalog/mirror/images.ts';
 import { readMapping } from '../../catalog/mirror/mapping.ts';
-import { type NodeConfig, nodeConfig, pull } from '../../catalog/mirror/node.ts';
+import { type NodeConfig, nodeConfig, pull } from '../../catalog/mirror/node/node.ts';
 import { mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf, type MirrorContents, readiness } from '../../catalog/mirror/readiness.ts';
 

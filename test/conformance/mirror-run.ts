@@ -9,9 +9,8 @@ import {
   type DocumentOptions,
   type MirrorDocuments,
   mirrorDocuments,
-} from '../../catalog/mirror/documents.ts';
+} from '../../catalog/mirror/documents/documents.ts';
 import { type CatalogSelection, type ImageSet, readImageSet } from '../../catalog/mirror/image-set.ts';
-import { filterImageSet } from '../../catalog/mirror/image-set-filter.ts';
 import { type CatalogImages, catalogImages, imagesOf } from '../../catalog/mirror/images.ts';
 import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { type Mapping, mappingText } from '../../catalog/mirror/mapping.ts';
@@ -19,6 +18,7 @@ import { imageSetRequest, type MirrorPlan, mappingsOf, planMirror } from '../../
 import type { PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { readObjects } from '../../catalog/mirror/read.ts';
 import type { Scope } from '../../catalog/mirror/scope.ts';
+import { filterImageSet } from '../../catalog/mirror/select/image-set-filter.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { CONFIGS_LABEL, chooseImage, configsDirectory } from './index-image.ts';
 

@@ -1,6 +1,6 @@
 /** A client for the references that a pull request brings. */
 
-import { nodeConfig } from '../../../catalog/mirror/node.ts';
+import { nodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../../oci/registry/client.ts';
 import { credentialsOnlyFor } from '../../oci/registry/credentials.ts';
 import { type MirroredOptions, readThroughMirrors } from '../../oci/registry/mirrored.ts';

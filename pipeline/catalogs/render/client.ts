@@ -1,6 +1,6 @@
 /** The way to registries for commands that read images. */
 
-import { mirrorHosts, type NodeConfig } from '../../../catalog/mirror/node.ts';
+import { mirrorHosts, type NodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { createRegistryClient } from '../../oci/registry/client.ts';
 import { authfileCredentials } from '../../oci/registry/credentials.ts';
 import { readThroughMirrors } from '../../oci/registry/mirrored.ts';

@@ -1,7 +1,11 @@
 /** The freshness statement in an archive that `mirror copy --from-archive` loads. */
 import { join, resolve } from 'node:path';
 import type { Finding } from '../../../catalog/finding.ts';
-import { type FreshnessStatement, InvalidFreshness, textOf } from '../../../catalog/mirror/freshness.ts';
+import {
+  type FreshnessStatement,
+  InvalidFreshness,
+  textOf,
+} from '../../../catalog/mirror/freshness/freshness.ts';
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import type { CopyJob } from '../../mirror/copy-jobs.ts';
 import {

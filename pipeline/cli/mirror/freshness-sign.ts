@@ -6,7 +6,7 @@ import {
   InvalidFreshness,
   type SignedStatement,
   textOf,
-} from '../../../catalog/mirror/freshness.ts';
+} from '../../../catalog/mirror/freshness/freshness.ts';
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';

@@ -10,7 +10,7 @@ import {
   isAcceptable,
   type SignedStatement,
   textOf,
-} from '../../../catalog/mirror/freshness.ts';
+} from '../../../catalog/mirror/freshness/freshness.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
 import { formatReference, parseReference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';

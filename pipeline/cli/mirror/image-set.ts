@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents.ts';
+import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents/documents.ts';
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
+import { migratePolicies } from '../../../catalog/mirror/documents/migrate.ts';
 import { objectsText } from '../../../catalog/mirror/kubernetes-object.ts';
-import { migratePolicies } from '../../../catalog/mirror/migrate.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import { readText } from '../../directory.ts';
 import { findingText } from '../../text.ts';

@@ -1,7 +1,7 @@
 /** The options of `mirror plan` that are about documents. */
 import { resolve } from 'node:path';
-import { type DocumentOptions, EXTRACTED } from '../../../catalog/mirror/documents.ts';
-import type { Signer } from '../../../catalog/mirror/signing.ts';
+import { type DocumentOptions, EXTRACTED } from '../../../catalog/mirror/documents/documents.ts';
+import type { Signer } from '../../../catalog/mirror/documents/signing.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, type Option, usageError } from '../command.ts';

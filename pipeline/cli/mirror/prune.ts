@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readDeleteList } from '../../../catalog/mirror/delete-list.ts';
+import { readDeleteList } from '../../../catalog/mirror/documents/delete-list.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { pruneImages } from '../../mirror/prune.ts';

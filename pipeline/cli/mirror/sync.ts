@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../../catalog/mirror/files.ts';
 import type { GroupReadiness } from '../../../catalog/mirror/image-group.ts';
-import { takesAll } from '../../../catalog/mirror/image-set-filter.ts';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { mappingsOf } from '../../../catalog/mirror/plan.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type MirrorReport,
   reachedReadiness,
 } from '../../../catalog/mirror/report.ts';
+import { takesAll } from '../../../catalog/mirror/select/image-set-filter.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
 import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.ts';
-import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node.ts';
+import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
 import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
 import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';

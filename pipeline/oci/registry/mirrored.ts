@@ -4,7 +4,7 @@
  *
  * @see https://github.com/containers/image/blob/main/docs/containers-registries.conf.5.md
  */
-import { type NodeConfig, pull } from '../../../catalog/mirror/node.ts';
+import { type NodeConfig, pull } from '../../../catalog/mirror/node/node.ts';
 import {
   formatReference,
   parseReference,

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { appliedTo, mirrorDocuments } from '../../../catalog/mirror/documents.ts';
+import { appliedTo, mirrorDocuments } from '../../../catalog/mirror/documents/documents.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
 import { type KubernetesObject, objectsText } from '../../../catalog/mirror/kubernetes-object.ts';
 import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';

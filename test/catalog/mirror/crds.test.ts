@@ -6,7 +6,7 @@ import {
   type DocumentOptions,
   type MirrorDocuments,
   mirrorDocuments,
-} from '../../../catalog/mirror/documents.ts';
+} from '../../../catalog/mirror/documents/documents.ts';
 import { catalogImages } from '../../../catalog/mirror/images.ts';
 import type { KubernetesObject } from '../../../catalog/mirror/kubernetes-object.ts';
 import { planMirror } from '../../../catalog/mirror/plan.ts';

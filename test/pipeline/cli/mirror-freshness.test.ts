@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FRESHNESS_PREDICATE, freshnessText } from '../../../catalog/mirror/freshness.ts';
+import { FRESHNESS_PREDICATE, freshnessText } from '../../../catalog/mirror/freshness/freshness.ts';
 import { formatReference, parseReference, type Reference } from '../../../catalog/reference.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import {

@@ -1,6 +1,6 @@
 /** The records of the configurations that share a path of a registry. */
 import { expect, test } from 'vitest';
-import { needsOf, type SyncRecord, whoNeeds } from '../../../catalog/mirror/sync-record.ts';
+import { needsOf, type SyncRecord, whoNeeds } from '../../../catalog/mirror/freshness/sync-record.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { beginSync, recordsAt } from '../../../pipeline/mirror/sync-records.ts';
 import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';

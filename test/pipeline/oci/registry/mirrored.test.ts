@@ -1,6 +1,6 @@
 /** Reading through mirrors: in order, then the source; what did not answer is no "not found". */
 import { expect, test, vi } from 'vitest';
-import { nodeConfig } from '../../../../catalog/mirror/node.ts';
+import { nodeConfig } from '../../../../catalog/mirror/node/node.ts';
 import { parseReference, type Reference } from '../../../../catalog/reference.ts';
 import { readThroughMirrors } from '../../../../pipeline/oci/registry/mirrored.ts';
 import { pushImage, readImage } from '../../../../pipeline/oci/registry/push.ts';

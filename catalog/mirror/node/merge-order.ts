@@ -3,7 +3,7 @@
  *
  * @see https://github.com/openshift/runtime-utils/blob/master/pkg/registries/topo.go
  */
-import { compareText } from '../go/text.ts';
+import { compareText } from '../../go/text.ts';
 
 interface Node {
   readonly name: string;

@@ -5,12 +5,12 @@
  *
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/migrate/icsp/icsp.go
  */
-import type { Finding } from '../finding.ts';
-import { isObject } from '../go/shape.ts';
-import { repositoryName, tryParseReference } from '../reference.ts';
-import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
-import type { MirrorRule } from './node.ts';
-import { mirrorRules, type ReadObject } from './read.ts';
+import type { Finding } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
+import { repositoryName, tryParseReference } from '../../reference.ts';
+import type { KubernetesObject, Metadata } from '../kubernetes-object.ts';
+import type { MirrorRule } from '../node/node.ts';
+import { mirrorRules, type ReadObject } from '../read.ts';
 
 interface Migrated {
   readonly objects: readonly KubernetesObject[];

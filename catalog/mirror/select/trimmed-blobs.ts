@@ -1,7 +1,7 @@
 /**
  * Removes parts of blobs, and of their written objects.
  */
-import type { Channel, Deprecations } from '../fbc/model.ts';
+import type { Channel, Deprecations } from '../../fbc/model.ts';
 
 /** The channel with those of its entries alone. */
 export function withEntries(channel: Channel, names: ReadonlySet<string>): Channel {

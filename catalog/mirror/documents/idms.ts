@@ -5,8 +5,8 @@
  * @see https://github.com/openshift/api/blob/master/config/v1/types_image_digest_mirror_set.go
  * @see https://github.com/openshift/api/blob/master/config/v1/types_image_tag_mirror_set.go
  */
-import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
-import type { MirrorEntry } from './scope.ts';
+import type { KubernetesObject, Metadata } from '../kubernetes-object.ts';
+import type { MirrorEntry } from '../scope.ts';
 import { type ObjectOf, splitBySize } from './split.ts';
 
 /** Whether a node may still ask the source when no mirror has an image. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { load } from '../../../catalog/fbc/load.ts';
-import type { PackageSelection } from '../../../catalog/mirror/image-set.ts';
-import { filterImageSet } from '../../../catalog/mirror/image-set-filter.ts';
-import { opmFindings } from '../../../catalog/rules/opm.ts';
-import { sourceOf } from '../../../catalog/source.ts';
+import { load } from '../../../../catalog/fbc/load.ts';
+import type { PackageSelection } from '../../../../catalog/mirror/image-set.ts';
+import { filterImageSet } from '../../../../catalog/mirror/select/image-set-filter.ts';
+import { opmFindings } from '../../../../catalog/rules/opm.ts';
+import { sourceOf } from '../../../../catalog/source.ts';
 
 const bundle = (version: string): string =>
   `---\nschema: olm.bundle\npackage: p\nname: p.v${version}\nimage: quay.io/p/bundle:v${version}\n` +

@@ -4,11 +4,18 @@
  * bundles it requires.
  */
 
-import { headOf } from '../fbc/channel.ts';
-import { type Blobs, type Bundle, type Catalog, type Channel, locate, type Package } from '../fbc/model.ts';
-import type { Finding, Location } from '../finding.ts';
-import { compareText } from '../go/text.ts';
-import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../version/version.ts';
+import { headOf } from '../../fbc/channel.ts';
+import {
+  type Blobs,
+  type Bundle,
+  type Catalog,
+  type Channel,
+  locate,
+  type Package,
+} from '../../fbc/model.ts';
+import type { Finding, Location } from '../../finding.ts';
+import { compareText } from '../../go/text.ts';
+import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../../version/version.ts';
 import { chainFrom, hasCycle, type Link } from './replacement-chain.ts';
 import { namesByPackage, withEntries, withRemaining } from './trimmed-blobs.ts';
 

@@ -6,7 +6,7 @@
  * @see https://github.com/openshift/runtime-utils/blob/master/pkg/registries/registries.go
  * @see https://github.com/containers/image/blob/main/pkg/sysregistriesv2/system_registries_v2.go
  */
-import { compareText } from '../go/text.ts';
+import { compareText } from '../../go/text.ts';
 import {
   formatReference,
   InvalidReference,
@@ -15,7 +15,7 @@ import {
   repositoryName,
   tryParseReference,
   withDigest,
-} from '../reference.ts';
+} from '../../reference.ts';
 import { inOrder } from './merge-order.ts';
 
 /** One mirror of one document, as a cluster holds it. */

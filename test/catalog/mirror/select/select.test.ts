@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../catalog/fbc/load.ts';
-import { catalogOf } from '../../../catalog/fbc/model.ts';
-import { needsWith } from '../../../catalog/mirror/bundle-requirements.ts';
-import { parseChoice, selectPackages } from '../../../catalog/mirror/select.ts';
+import { load } from '../../../../catalog/fbc/load.ts';
+import { catalogOf } from '../../../../catalog/fbc/model.ts';
+import { needsWith } from '../../../../catalog/mirror/select/bundle-requirements.ts';
+import { parseChoice, selectPackages } from '../../../../catalog/mirror/select/select.ts';
 
 const bundle = (name: string, version: string, ...properties: readonly string[]): string =>
   `---\nschema: olm.bundle\npackage: ${name}\nname: ${name}.v${version}\nimage: quay.io/${name}/bundle:v${version}\nproperties:\n` +

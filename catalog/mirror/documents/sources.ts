@@ -5,9 +5,9 @@
  * @see https://github.com/operator-framework/api/blob/master/pkg/operators/v1alpha1/catalogsource_types.go
  * @see https://github.com/operator-framework/operator-controller/blob/main/api/v1/clustercatalog_types.go
  */
-import type { Json } from '../yaml/scalar.ts';
-import { InvalidOption } from './invalid-option.ts';
-import { type KubernetesObject, type Metadata, objectText } from './kubernetes-object.ts';
+import type { Json } from '../../yaml/scalar.ts';
+import { InvalidOption } from '../invalid-option.ts';
+import { type KubernetesObject, type Metadata, objectText } from '../kubernetes-object.ts';
 
 export interface CatalogSourceOptions {
   readonly displayName?: string | undefined;

@@ -3,10 +3,10 @@
  * deletes that.
  */
 
-import { isObject } from '../go/shape.ts';
-import { compareText } from '../go/text.ts';
-import { tryParseReference } from '../reference.ts';
-import type { Mapping } from './mapping.ts';
+import { isObject } from '../../go/shape.ts';
+import { compareText } from '../../go/text.ts';
+import { tryParseReference } from '../../reference.ts';
+import type { Mapping } from '../mapping.ts';
 
 export interface SyncRecord {
   /** The same in each sync of a configuration, and another one for each configuration. */

@@ -5,9 +5,9 @@
  * @see https://theupdateframework.github.io/specification/latest/#goals-for-pki-attacks
  * @see https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
  */
-import type { Finding } from '../finding.ts';
-import { isObject } from '../go/shape.ts';
-import { tryParseReference } from '../reference.ts';
+import type { Finding } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
+import { tryParseReference } from '../../reference.ts';
 
 export const FRESHNESS_PREDICATE = 'urn:portolan:mirror-freshness:v1';
 

@@ -5,14 +5,21 @@
  * @see https://github.com/sherine-k/catalog-filter/blob/v0.0.5/pkg/filter/mirror-config/v1alpha1/mirror-filter.go
  */
 
-import { headsOf } from '../fbc/channel.ts';
-import { type Blobs, type Bundle, type Channel, type Entry, locate, type PackageBlob } from '../fbc/model.ts';
-import type { Finding, Location } from '../finding.ts';
-import { compareVersions, type Version } from '../version/version.ts';
-import type { CatalogSelection, PackageSelection, VersionSelection } from './image-set.ts';
+import { headsOf } from '../../fbc/channel.ts';
+import {
+  type Blobs,
+  type Bundle,
+  type Channel,
+  type Entry,
+  locate,
+  type PackageBlob,
+} from '../../fbc/model.ts';
+import type { Finding, Location } from '../../finding.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
+import type { CatalogSelection, PackageSelection, VersionSelection } from '../image-set.ts';
+import { type Bound, isWithin, parseBound } from '../version-bound.ts';
 import { chainFrom, hasCycle, type Link } from './replacement-chain.ts';
 import { namesByPackage, withEntries, withRemaining } from './trimmed-blobs.ts';
-import { type Bound, isWithin, parseBound } from './version-bound.ts';
 
 /** A part of a catalog that is a catalog itself. */
 interface Filtered {

@@ -3,9 +3,9 @@
  * what a cluster stores of one object is limited.
  */
 
-import { InvalidOption } from './invalid-option.ts';
-import { type KubernetesObject, objectText } from './kubernetes-object.ts';
-import type { MirrorEntry } from './scope.ts';
+import { InvalidOption } from '../invalid-option.ts';
+import { type KubernetesObject, objectText } from '../kubernetes-object.ts';
+import type { MirrorEntry } from '../scope.ts';
 
 /** oc's limit, in bytes: a quarter of a million. */
 export const MAX_OBJECT_BYTES = 250_000;

@@ -1,20 +1,21 @@
 /**
  * The documents of a plan: everything that a cluster needs to use the mirror.
  */
-import { CACHE, CONFIGS } from '../fbc/cache/layout.ts';
-import type { Minor } from '../fbc/openshift.ts';
-import { accepts, tryParsePlatform } from '../fbc/platform.ts';
-import { isObject } from '../go/shape.ts';
-import type { Json } from '../yaml/scalar.ts';
+import { CACHE, CONFIGS } from '../../fbc/cache/layout.ts';
+import type { Minor } from '../../fbc/openshift.ts';
+import { accepts, tryParsePlatform } from '../../fbc/platform.ts';
+import { isObject } from '../../go/shape.ts';
+import type { Json } from '../../yaml/scalar.ts';
+import { InvalidOption } from '../invalid-option.ts';
+import type { KubernetesObject, Metadata } from '../kubernetes-object.ts';
+import { destinationRepository, formatDestination, type Placement } from '../placement.ts';
+import type { MirrorPlan } from '../plan.ts';
+import type { PlannedCatalog } from '../plan-request.ts';
+import { type ReleaseSignature, signatureConfigMap } from '../release/signatures.ts';
+import { mirrorEntries } from '../scope.ts';
+import { groupOf, type MirrorGroup, mirrorSetNames } from '../style.ts';
 import { imageContentSourcePolicies } from './icsp.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
-import { InvalidOption } from './invalid-option.ts';
-import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
-import { destinationRepository, formatDestination, type Placement } from './placement.ts';
-import type { MirrorPlan } from './plan.ts';
-import type { PlannedCatalog } from './plan-request.ts';
-import { type ReleaseSignature, signatureConfigMap } from './release/signatures.ts';
-import { mirrorEntries } from './scope.ts';
 import { clusterImagePolicies, type Signer } from './signing.ts';
 import {
   type CatalogSourceOptions,
@@ -25,7 +26,6 @@ import {
   operatorHub,
 } from './sources.ts';
 import { MAX_OBJECT_BYTES } from './split.ts';
-import { groupOf, type MirrorGroup, mirrorSetNames } from './style.ts';
 
 export interface DocumentOptions {
   /** The OpenShift version of the cluster, such as `4.16`: chooses what goes into the kustomization. */

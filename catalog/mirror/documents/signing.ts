@@ -5,11 +5,11 @@
  * @see https://github.com/openshift/api/blob/master/config/v1/types_image_policy.go
  * @see https://github.com/containers/image/blob/main/docs/containers-registries.d.5.md
  */
-import { repositoryName, tryParseReference } from '../reference.ts';
-import type { Json } from '../yaml/scalar.ts';
-import { hashedName, type KubernetesObject, type Metadata, objectText } from './kubernetes-object.ts';
-import { destinationRepository } from './placement.ts';
-import type { MirrorPlan } from './plan.ts';
+import { repositoryName, tryParseReference } from '../../reference.ts';
+import type { Json } from '../../yaml/scalar.ts';
+import { hashedName, type KubernetesObject, type Metadata, objectText } from '../kubernetes-object.ts';
+import { destinationRepository } from '../placement.ts';
+import type { MirrorPlan } from '../plan.ts';
 
 /** Who signs what. */
 export interface Signer {

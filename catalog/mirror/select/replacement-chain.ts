@@ -1,7 +1,7 @@
 /**
  * A channel as a chain of replacements.
  */
-import type { Channel, Entry } from '../fbc/model.ts';
+import type { Channel, Entry } from '../../fbc/model.ts';
 
 /** An entry on the way from the head down, with what it skips. */
 export type Link = Pick<Entry, 'name' | 'skips'>;

@@ -4,8 +4,8 @@
  *
  * @see https://github.com/openshift/api/blob/master/operator/v1alpha1/types_image_content_source_policy.go
  */
-import type { KubernetesObject, Metadata } from './kubernetes-object.ts';
-import type { MirrorEntry } from './scope.ts';
+import type { KubernetesObject, Metadata } from '../kubernetes-object.ts';
+import type { MirrorEntry } from '../scope.ts';
 import { splitBySize } from './split.ts';
 
 /**

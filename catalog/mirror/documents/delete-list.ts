@@ -3,10 +3,10 @@
  *
  * @see https://github.com/openshift/oc-mirror/blob/main/internal/pkg/api/v2alpha1/type_delete.go
  */
-import type { Finding } from '../finding.ts';
-import { isObject } from '../go/shape.ts';
-import { type Reference, tryParseReference } from '../reference.ts';
-import { readObjects } from './read.ts';
+import type { Finding } from '../../finding.ts';
+import { isObject } from '../../go/shape.ts';
+import { type Reference, tryParseReference } from '../../reference.ts';
+import { readObjects } from '../read.ts';
 
 interface DeleteList {
   /** What is deleted, as nodes name it in the mirror. */

@@ -2,9 +2,9 @@
  * What bundles require of others, for selections: a catalog that keeps a bundle and not
  * what it depends on offers something that nobody can install.
  */
-import type { Cel } from '../fbc/cel.ts';
-import type { Bundle } from '../fbc/model.ts';
-import { type Offer, offerOf, RequirementError, requirementsOf } from '../olm/resolve/requirement.ts';
+import type { Cel } from '../../fbc/cel.ts';
+import type { Bundle } from '../../fbc/model.ts';
+import { type Offer, offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
 import type { Need } from './select.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** registries.conf as podman reads it: prefixes, mirrors, remapped and blocked registries; what is wrong is named. */
 import { describe, expect, test } from 'vitest';
-import { nodeConfig, pull } from '../../../catalog/mirror/node.ts';
-import { readRegistriesConf } from '../../../catalog/mirror/registries-conf.ts';
+import { nodeConfig, pull } from '../../../../catalog/mirror/node/node.ts';
+import { readRegistriesConf } from '../../../../catalog/mirror/node/registries-conf.ts';
 
 const D = `sha256:${'a'.repeat(64)}`;
 

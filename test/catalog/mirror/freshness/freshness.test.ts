@@ -11,7 +11,7 @@ import {
   readAccepted,
   readFreshness,
   type SignedStatement,
-} from '../../../catalog/mirror/freshness.ts';
+} from '../../../../catalog/mirror/freshness/freshness.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const INDEX = 'mirror.example:5000/olm/index:v4.20';
