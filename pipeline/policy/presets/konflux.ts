@@ -25,6 +25,17 @@ export const KONFLUX: Preset = {
       opmValidate: true,
     },
     {
+      check:
+        'validate-fbc: base image, grpc_health_probe, label and folders of the fragment, one olm.package',
+      source: VALIDATE,
+      notChecked: 'needs the image of the fragment',
+    },
+    {
+      check: 'validate-fbc: related images',
+      source: VALIDATE,
+      notChecked: 'needs the released index, and attaches its result to the image',
+    },
+    {
       check: 'fbc-target-index-pruning-check',
       source: 'task/fbc-target-index-pruning-check/0.1/fbc-target-index-pruning-check.yaml',
       notChecked: 'needs the released index: portolan diff INDEX DIR --pruning compares with it',

@@ -17,6 +17,12 @@ export const OPERATORHUB: Preset = {
     },
     { check: 'categories', source: VALIDATE, rules: { 'operator/categories': 'error' } },
     {
+      check: 'index with the bundle (opm index add)',
+      source: 'upstream/roles/build_operator_index/tasks/main.yml',
+      notChecked:
+        'needs images of the bundles; bundleCatalogs in the policy makes the same catalog from their folders',
+    },
+    {
       check: 'operator info',
       source: 'upstream/roles/operator_info/tasks/main.yml',
       notChecked: 'depends on labels of the pull request',
