@@ -6,7 +6,7 @@ import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { ForgePorts } from '../forge/gate.ts';
-import { gateAgain, type Head, leaveError, leaveReason, markPending } from '../forge/head.ts';
+import { gateAgain, gateHead, type Head, leaveError, leaveReason, markPending } from '../forge/head.ts';
 import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
@@ -171,7 +171,7 @@ async function sayReports(inputs: RunInputs, forge: Forge, reports: readonly Che
 async function checkHeads(
   inputs: RunInputs,
   forge: Forge,
-  heads: readonly Pick<Head, 'commit'>[],
+  heads: readonly Pick<Head, 'commit' | 'pulls'>[],
 ): Promise<readonly CheckReport[]> {
   const { event } = inputs;
   return withPorts(inputs, forge, async (ports) => {
@@ -183,8 +183,9 @@ async function checkHeads(
     const by = event.kind === 'pull request' && event.pusher;
     const pushed = by ? { pushed: { by, head: event.head } } : {};
     const reports: CheckReport[] = [];
-    for (const { commit } of heads)
-      reports.push(...(await gateAgain(ports, commit, { ...pushed, ...policyOf(inputs) })));
+    // What has changed since they were listed is seen before a result is said.
+    for (const head of heads)
+      reports.push(...(await gateHead(ports, head, { ...pushed, ...policyOf(inputs) })));
     return reports;
   });
 }

@@ -6,9 +6,8 @@ import { isForeign } from '../forge/foreign-status.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
 import { mayAsk, mayCheck } from '../github/command-budget.ts';
 import { gitHubForge } from '../github/forge.ts';
-import { readPullRequest } from '../github/pull-request.ts';
 import { parsedJson } from '../json.ts';
-import type { Event } from './event.ts';
+import type { Event, PullRequestEvent } from './event.ts';
 import type { Forge } from './forge.ts';
 
 /** The heads that an event is about; none where nothing is to be checked. */
@@ -25,23 +24,24 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     meant(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
   switch (event.kind) {
     case 'pull request': {
-      const { number, head, branch, left } = event;
+      const { head, base, branch, left } = event;
       // Another pull request with its head may no longer have to wait for it.
       if (event.action === 'closed') return listed({ kind: 'commit', commit: head });
-      const own = { commit: head, pulls: [number], branches: [branch] };
-      if (left === undefined) return meant(await gatedHeads(ports, [own]));
-      const others = headsOf(await ports.forge.readOpen(), { kind: 'commit', commit: left });
-      return meant(await gatedHeads(ports, [own, ...others.filter(({ commit }) => commit !== head)]));
+      const open = await ports.forge.readOpen();
+      const others =
+        left === undefined || left === head ? [] : headsOf(open, { kind: 'commit', commit: left });
+      const own = withOwn(headsOf(open, { kind: 'commit', commit: head }), event);
+      return meant(await gatedHeads(ports, [own, ...others], new Map([[branch, base]])));
     }
     case 'recheck': {
       const { number } = event;
       const often = { heads: [], why: `pull request ${number} was asked about too often in the last hour` };
       if (!(await mayAsk(forge, number, now))) return often;
-      const { open, head, base } = await readPullRequest(forge.github, forge.repository, number);
-      if (!open) return { heads: [], why: `pull request ${number} is closed` };
+      const heads = headsOf(await ports.forge.readOpen(), { kind: 'pull', number });
+      const [head] = heads;
+      if (!head) return { heads, why: `pull request ${number} is closed` };
       if (!(await mayCheck(forge, head.commit, now))) return often;
-      const own = { commit: head.commit, pulls: [number], branches: [base.branch] };
-      return meant(await gatedHeads(ports, [own]));
+      return meant(await gatedHeads(ports, heads));
     }
     case 'poke':
       return listed({ kind: 'commit', commit: event.commit });
@@ -64,6 +64,17 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     case 'none':
       return { heads: [], why: event.why };
   }
+}
+
+/** A list may be older than the event: its pull request has the head. */
+function withOwn([listed]: readonly Head[], { number, head, branch }: PullRequestEvent): Head {
+  const own = { commit: head, pulls: [number], branches: [branch] };
+  if (!listed) return own;
+  return {
+    commit: head,
+    pulls: [...new Set([number, ...listed.pulls])],
+    branches: [...new Set([branch, ...listed.branches])],
+  };
 }
 
 function meant(heads: readonly Head[]): Meant {

@@ -95,7 +95,7 @@ export interface RequestReport {
   /** Digest of what the report was made from: the pull request's state and its reviews. */
   readonly basis?: string;
   /** Open pull requests with the same head whose branches are not gated. */
-  readonly ungated?: readonly number[];
+  readonly ungated?: readonly { readonly number: number; readonly branch: string }[];
 }
 
 /** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */

@@ -43,10 +43,13 @@ export async function freshnessOf(
 ): Promise<Freshness> {
   const requests = reports.flatMap(({ request, base }) => (request ? [{ ...request, base }] : []));
   if (requests.length === 0) return { kind: 'current' };
-  const ungated = new Set(requests.flatMap((request) => request.ungated ?? []));
+  const ungated = requests.flatMap((request) => request.ungated ?? []);
   const open = (await forge.readOpen()).filter(({ head }) => head.commit === commit);
   if (open.length === 0) return { kind: 'gone' };
-  const gated = open.filter(({ number }) => !ungated.has(number));
+  // One that is for another branch now may be gated.
+  const isUngated = ({ number, base }: OpenPull): boolean =>
+    ungated.some((one) => one.number === number && one.branch === base.branch);
+  const gated = open.filter((one) => !isUngated(one));
   if (numbersOf(gated) !== numbersOf(requests)) return changed('other pull requests have the same head');
   const branches = new Set(requests.map(({ branch }) => branch));
   const [reviews, tips] = await Promise.all([

@@ -52,8 +52,8 @@ export interface GateRequest {
 
 export type GateOutcome =
   | { readonly kind: 'checked'; readonly report: CheckReport }
-  /** Nothing is to be said: the pull request is closed, or its branch is not gated. */
-  | { readonly kind: 'skipped'; readonly why: string };
+  /** Nothing is to be said: the pull request is closed, or its branch, `ungated`, is not gated. */
+  | { readonly kind: 'skipped'; readonly why: string; readonly ungated?: string };
 
 /** A group of a merge queue: ids of the commits that it lies between, and the branch that it is for. */
 export interface MergeGroup {
@@ -96,8 +96,7 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
     ]);
     if (!forge.ancestry) await repository.bringHistory([base, pull.head.commit]);
     const policy = await governing(repository, base, pull.base.branch);
-    if (policy === 'not gated')
-      return { kind: 'skipped', why: `the branch ${pull.base.branch} is not in the policy's branches` };
+    if (policy === 'not gated') return notGated(pull.base.branch);
     const report = await (ports.check ?? check)(repository, {
       base,
       head: pull.head.commit,
@@ -115,6 +114,10 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
   } finally {
     await repository.close();
   }
+}
+
+function notGated(branch: string): GateOutcome {
+  return { kind: 'skipped', why: `the branch ${branch} is not in the policy's branches`, ungated: branch };
 }
 
 /** How registries are asked in a check. */

@@ -45,14 +45,19 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   });
 }
 
-/** The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read. */
+/**
+ * The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read.
+ *
+ * @param tips ids of the tips of branches, where an event says them: git then answers, and the forge is not asked
+ */
 export async function gatedHeads(
   ports: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
   heads: readonly Head[],
+  tips: ReadonlyMap<string, string> = new Map(),
 ): Promise<Head[]> {
   const isGated = new Map<string, boolean>();
   for (const branch of new Set(heads.flatMap(({ branches }) => branches)))
-    isGated.set(branch, await isBranchGated(ports, branch));
+    isGated.set(branch, await isBranchGated(ports, branch, tips.get(branch)));
   return heads.filter(({ branches }) => branches.some((branch) => isGated.get(branch)));
 }
 
@@ -60,12 +65,13 @@ export async function gatedHeads(
 async function isBranchGated(
   { forge, remote, git }: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
   branch: string,
+  known: string | undefined,
 ): Promise<boolean> {
-  const { policy } = readPolicy(await forge.readFile(branch, POLICY_PATH));
-  if (isGoverned(policy, branch)) return true;
+  if (known === undefined && isGoverned(readPolicy(await forge.readFile(branch, POLICY_PATH)).policy, branch))
+    return true;
   const repository = openRemote(remote, git);
   try {
-    const tip = await forge.readTip(branch);
+    const tip = known ?? (await forge.readTip(branch));
     await repository.bring([tip]);
     return (await governing(repository, tip, branch)) !== 'not gated';
   } finally {
@@ -92,18 +98,21 @@ export async function gateAgain(
   return head ? gateHead(ports, head, request) : [];
 }
 
-/** @returns a report of each pull request whose branch is gated; none when there is nothing to say */
+/** @returns a report of each pull request whose branch is gated and that has this head; none when there is nothing to say */
 export async function gateHead(
   ports: ForgePorts,
-  { pulls }: Pick<Head, 'pulls'>,
+  { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,
   request: Omit<GateRequest, 'number'> = {},
 ): Promise<readonly CheckReport[]> {
   const reports: CheckReport[] = [];
-  const ungated: number[] = [];
+  const ungated: { number: number; branch: string }[] = [];
   for (const number of pulls) {
     const outcome = await gatePullRequest(ports, { ...request, number });
+    // One that has another head now has a run of its own.
+    if (outcome.kind === 'checked' && outcome.report.head !== commit) continue;
     if (outcome.kind === 'checked') reports.push(outcome.report);
-    else ungated.push(number);
+    // One that is closed may be opened again, and then counts.
+    else if (outcome.ungated !== undefined) ungated.push({ number, branch: outcome.ungated });
   }
   if (ungated.length === 0) return reports;
   return reports.map((report) =>

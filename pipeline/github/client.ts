@@ -7,6 +7,7 @@ import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { Octokit } from '@octokit/rest';
 import { type ErrorCode, PipelineError } from '../error.ts';
+import { LruCache } from '../lru-cache.ts';
 
 export type GitHub = Octokit;
 
@@ -55,7 +56,7 @@ export function openGitHub({
   };
   const Client = Octokit.plugin(throttling, retry);
   const silent = (): void => undefined;
-  return new Client({
+  const client = new Client({
     baseUrl: url,
     userAgent: 'portolan',
     ...authOf(identity),
@@ -68,6 +69,37 @@ export function openGitHub({
       onRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
       onSecondaryRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
     },
+  });
+  keepAnswers(client);
+  return client;
+}
+
+/** Answers that are kept of one client. */
+const MOST_KEPT = 200;
+
+/**
+ * What was read before is asked for only if it has changed: GitHub then answers 304, which costs nothing of the rate limit.
+ * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
+ */
+function keepAnswers(client: Octokit): void {
+  const kept = new LruCache<Awaited<ReturnType<Octokit['request']>>>(MOST_KEPT);
+  const { endpoint } = client.request;
+  client.hook.wrap('request', async (send, options) => {
+    if (options.method !== 'GET') return send(options);
+    const { url } = endpoint(options);
+    const before = kept.get(url);
+    const etag = before?.headers.etag;
+    const asked = etag ? { ...options, headers: { ...options.headers, 'if-none-match': etag } } : options;
+    try {
+      const answered = await send(asked);
+      // Octokit changes what it gives.
+      if (answered.headers.etag) kept.keep(url, structuredClone(answered), 1);
+      return answered;
+    } catch (error) {
+      if (before && error instanceof Error && 'status' in error && error.status === 304)
+        return structuredClone(before);
+      throw error;
+    }
   });
 }
 

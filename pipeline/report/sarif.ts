@@ -15,18 +15,24 @@ declare const PORTOLAN_VERSION: string;
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
-export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'>): string {
-  const ids = [...new Set(report.findings.map(({ rule }) => rule))].sort();
+/** Known and waived findings are left out where they are not given: then no result says whether it is new. */
+export type SarifFindings = Pick<CheckReport, 'findings' | 'suggestions'> &
+  Partial<Pick<CheckReport, 'known' | 'waived'>>;
+
+export function sarifReport(report: SarifFindings): string {
+  const results = resultsOf(report);
+  const ids = [...new Set(results.map(({ finding }) => finding.rule))].sort();
   const printOf = findingPrints();
   const run = {
     tool: { driver: { ...program(), informationUri: HOME, rules: ids.map(descriptorOf) } },
     columnKind: 'utf16CodeUnits',
-    results: report.findings.map((finding) => {
-      const { rule, severity, message, hint, catalogs, package: of } = finding;
+    results: results.map(({ finding, level, state }) => {
+      const { rule, message, hint, catalogs, package: of } = finding;
       return {
         ruleId: rule,
         ruleIndex: ids.indexOf(rule),
-        level: LEVELS[severity],
+        level,
+        ...state,
         message: { text: hint === undefined ? message : `${message}\nFix: ${hint}` },
         locations: [{ physicalLocation: placeOf(finding) }],
         partialFingerprints: fingerprintsOf(printOf(finding)),
@@ -37,6 +43,36 @@ export function sarifReport(report: Pick<CheckReport, 'findings' | 'suggestions'
   };
   const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
   return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+interface SarifResult {
+  readonly finding: Finding;
+  readonly level: string | undefined;
+  readonly state: object;
+}
+
+/** What the base branch has as well, and what is waived, comes below the errors, and says so. */
+function resultsOf({ findings, known, waived }: SarifFindings): SarifResult[] {
+  const hasStates = known !== undefined || waived !== undefined;
+  const low = { level: 'note' };
+  return [
+    ...findings.map((finding) => ({
+      finding,
+      level: LEVELS[finding.severity],
+      state: hasStates ? { baselineState: 'new' } : {},
+    })),
+    ...(known ?? []).map((finding) => ({ finding, ...low, state: { baselineState: 'unchanged' } })),
+    ...(waived ?? []).map(({ finding, until, reason }) => ({
+      finding,
+      ...low,
+      state: waivedState(reason, until),
+    })),
+  ];
+}
+
+function waivedState(reason: string, until: string): object {
+  const justification = `waived until ${until}: ${reason}`;
+  return { baselineState: 'new', suppressions: [{ kind: 'external', status: 'accepted', justification }] };
 }
 
 /** The program's name and version; sources that were not built have no version of their own. */

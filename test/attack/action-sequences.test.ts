@@ -111,6 +111,19 @@ const KINDS = [
   ...['open', 'same head', 'push', 'approve', 'request changes', 'dismiss', 'label', 'draft', 'retarget'],
   ...['close', 'reopen', 'base moves', 'policy or owners', 'team', 'recheck', 'poke', 'rerun of a report'],
   ...['sweep', 'merge group', 'rerun of all jobs', 'approve', 'base moves', 'push', 'same head'],
+  // What is missed most easily is drawn more often.
+  ...['label', 'draft', 'request changes', 'label', 'draft', 'recheck'],
+] as const;
+/** What can make a green pull request another one while it is handled. */
+const SPOILERS = [
+  'label',
+  'draft',
+  'request changes',
+  'dismiss',
+  'same head',
+  'policy or owners',
+  'base moves',
+  'push',
 ] as const;
 const moment = fc.record({
   kind: fc.constantFrom(...KINDS),
@@ -123,9 +136,12 @@ const drawn = fc.record({
   trouble: fc.option(
     fc.record({
       /** At which request. */
-      at: fc.nat(30),
+      at: fc.oneof(fc.nat(12), fc.integer({ min: 12, max: 30 })),
       kind: fc.constantFrom('outage', 'outage after the effect', 'another event', 'another event'),
-      second: moment,
+      second: fc.oneof(
+        moment,
+        moment.chain((one) => fc.constantFrom(...SPOILERS).map((kind) => ({ ...one, kind }))),
+      ),
     }),
     { freq: 2 },
   ),

@@ -1,11 +1,14 @@
 /** Attack 33: a green status can be trusted at any time, whatever else happened to its commit: on every forge. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { type GateAsked, type GateRequest, handleGate, handleGates } from '../../functions/gate.ts';
+import { stateOf } from '../../pipeline/check/report.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
+import { gateHead } from '../../pipeline/forge/head.ts';
 import { sayStatus } from '../../pipeline/forge/say-status.ts';
+import { authorization } from '../../pipeline/git/process.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -180,6 +183,35 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     await sayStatus(request.forge, reports, async () => []);
     expect(scene.statuses(pull)).toHaveLength(statuses);
   });
+
+  test.each(['closed', 'for a free branch'])(
+    '33: one that was %s while it was checked counts when it is said',
+    async (how) => {
+      const scene = await open();
+      const { hub, request } = scene;
+      branchOff(hub, 'dev', { [POLICY_PATH]: `${POLICY}enforce: off\n` });
+      branchOff(hub, 'free', { [POLICY_PATH]: `${POLICY}branches: [main]\n` });
+      const allowed = hub.open(etcd('1.2.0'), { author: 'mallory', into: 'dev' });
+      const denied = alsoFor(hub, allowed, how === 'closed' ? 'main' : 'free');
+      if (how === 'closed') denied.state = 'closed';
+      const { forge, git, source, token } = request;
+      const remote = { url: source.url, header: authorization(token) };
+      const pulls = [allowed.number, denied.number];
+      const reports = await gateHead(
+        { forge, git, remote, today: '2026-01-01' },
+        { commit: allowed.head, pulls },
+      );
+      expect(reports.map(stateOf)).toEqual(['success']);
+      [denied.state, denied.into] = ['open', 'main'];
+      let again = 0;
+      await sayStatus(forge, reports, async () => {
+        again += 1;
+        return [];
+      });
+      expect(again).toBe(1);
+      expect(scene.statuses(allowed)).toEqual([]);
+    },
+  );
 
   test('33: what changes while it is said has it checked again', async () => {
     const scene = await open();

@@ -123,7 +123,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
       ...{ title: 'etcd 1.2.0', head: 'mallory:etcd-1.2.0', base: 'main' },
     });
     const pull = `${at}/pulls/${number}`;
-    await said(broken, /^failure: 1 error.*channel\/head/);
+    await said(broken, /^failure: .*channel "stable" has 2 heads/);
     const [review] = await eventually(async () => {
       const all = await bob.ask('GET', `${pull}/reviews`);
       return all.length > 0 ? all : undefined;
@@ -134,7 +134,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
 
     // The next commit repairs it. An owner must approve, and Gitea refuses the merge until then.
     const head = fork.push('etcd-1.2.0', { [CATALOG]: ADDED });
-    await said(head, /^pending: needs .*bob/);
+    await said(head, /^pending: .*bob/);
     const comment = await eventually(async () => {
       const all: { body: string }[] = await bob.ask('GET', `${at}/issues/${number}/comments`);
       return all.find(({ body }) => body.includes('⏳'))?.body;
@@ -146,7 +146,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
 
     // bob approves.
     await bob.ask('POST', `${pull}/reviews`, { event: 'APPROVED', commit_id: head });
-    await said(head, /^success: allowed, and all checks passed/);
+    await said(head, /^success: /);
 
     // A second pull request with the same head, to a branch whose policy blocks mallory: its worse result counts.
     const { [POLICY_PATH]: policy = '' } = repositoryFiles(registry, `bob#${bob.id}`);
@@ -158,7 +158,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
     await said(head, new RegExp(`^failure: #${second} to release \\(same commit: #${number} to main\\)`));
     await expect(bob.ask('POST', `${pull}/merge`, merge)).rejects.toThrow(/^405/);
     await bob.ask('PATCH', `${at}/pulls/${second}`, { state: 'closed' });
-    await said(head, /^success: allowed, and all checks passed/);
+    await said(head, /^success: /);
 
     // Somebody with write permission sets it to failure: it is set again.
     await bob.ask('POST', `${at}/statuses/${head}`, {
@@ -166,7 +166,7 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
       state: 'failure',
       description: 'no',
     });
-    await said(head, /^success: allowed, and all checks passed/);
+    await said(head, /^success: /);
 
     // bob merges, since Portolan does not on this forge.
     await bob.ask('POST', `${pull}/merge`, merge);

@@ -3,6 +3,7 @@
  * request and every answer is judged by the description; what it does not allow is kept as a defect, which
  * ends the test.
  */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type GitTraffic, serveGit } from './git-http.ts';
@@ -16,6 +17,8 @@ export interface Asked {
   readonly query: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: bodies are judged by the description before anybody reads them
   readonly body: any;
+  /** Whether the answer was that nothing has changed, which GitHub does not count. */
+  isUnchanged?: boolean;
 }
 
 export interface Answer {
@@ -130,8 +133,18 @@ async function answerApi(api: Api, request: IncomingMessage, response: ServerRes
   }
   const { status = 200, data, headers } = answer;
   const whole = operation ? answerOf(api, operation, { status, data, headers: {} }) : data;
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(status === 204 ? undefined : JSON.stringify(whole ?? { message: 'x' }));
+  const text = JSON.stringify(whole ?? { message: 'x' });
+  const etag = `"${createHash('sha256')
+    .update(text)
+    .update(JSON.stringify(headers ?? {}))
+    .digest('hex')}"`;
+  if (request.method === 'GET' && status === 200 && request.headers['if-none-match'] === etag) {
+    asked.isUnchanged = true;
+    response.writeHead(304, { etag, ...headers }).end();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json', etag, ...headers });
+  response.end(status === 204 ? undefined : text);
 }
 
 function routed({ routes }: Api, asked: Asked): Answer {

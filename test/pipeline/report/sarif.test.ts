@@ -47,6 +47,31 @@ function resultsOf(...report: Parameters<typeof sarifReport>): Result[] {
   return log.runs[0].results;
 }
 
+test('known and waived findings say so, and come below errors', () => {
+  const at = (line: number) => finding({ location: { file: FILE, line, column: 1 } });
+  const waived = [{ finding: at(3), until: '2027-01-01', reason: 'an old channel' }];
+  const results = resultsOf({ findings: [at(1)], known: [at(2)], waived }) as readonly object[];
+  const suppression = {
+    kind: 'external',
+    status: 'accepted',
+    justification: expect.stringContaining('2027-01-01'),
+  };
+  expect(results).toMatchObject([
+    { level: 'error', baselineState: 'new' },
+    { level: 'note', baselineState: 'unchanged' },
+    { level: 'note', suppressions: [suppression] },
+  ]);
+  expect(
+    new Set(
+      resultsOf({ findings: [at(1)], known: [at(2)], waived }).map((one) =>
+        JSON.stringify(one.partialFingerprints),
+      ),
+    ).size,
+  ).toBe(3);
+  const [alone] = resultsOf({ findings: [at(1)] }) as readonly object[];
+  expect(alone).not.toHaveProperty('baselineState');
+});
+
 test('the schema refuses what is repeated', () => {
   const log = JSON.parse(sarifReport({ findings: [finding()], suggestions: [suggestion(FILE, 3)] }));
   const [fix] = log.runs[0].results[0].fixes;
