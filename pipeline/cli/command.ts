@@ -158,7 +158,7 @@ function checkRequired(command: Command, values: Readonly<Record<string, unknown
   );
 }
 
-function requiredOptions({ options }: Command): [string, Option][] {
+function requiredOptions({ options }: Pick<Command, 'options'>): [string, Option][] {
   return Object.entries(options).filter(([, { required }]) => required);
 }
 
@@ -199,13 +199,13 @@ function checkOperands(command: Command, operands: readonly string[]): void {
 }
 
 /** An error for a command line that cannot be understood, with the usage in the hint. */
-export function usageError(command: Command, message: string): PipelineError {
+export function usageError(command: Omit<Command, 'run'>, message: string): PipelineError {
   return new PipelineError('usage', message, {
     hint: `usage: ${usageLine(command)} (portolan ${command.words} --help)`,
   });
 }
 
-function usageLine(command: Command): string {
+function usageLine(command: Omit<Command, 'run'>): string {
   const required = requiredOptions(command).map(
     ([name, { value, multiple }]) => `--${name} ${value}${multiple ? '…' : ''}`,
   );

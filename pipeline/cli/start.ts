@@ -40,7 +40,8 @@ const hasNo = unless === undefined || !['.', second, ...more].some((word) => exi
 const isSmall = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
 if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
   createRequire(import.meta.url)(own.file);
-else if (first === 'check') await check();
+else if (first === 'check' && ![second, ...more].some((word) => ['--help', '-h'].includes(word)))
+  await check();
 else await import(PROGRAM_FILE);
 
 /** A pull request is foreign: what hangs, crashes or fills the memory ends with a report, too. */

@@ -72,6 +72,12 @@ test.each([['--version'], ['--help'], []])('portolan %s loads little of the prog
   expect(bytes).toBeLessThan(37_000);
 });
 
+test('the help of check loads nothing that a check needs', () => {
+  const { bytes } = loaded('check', '--help');
+  // All commands together have some 6 MB, and a check loads most of a third of them.
+  expect(bytes).toBeLessThan(150_000);
+});
+
 test('the version and the list of commands', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(program(['--version'])).toEqual({ exit: 0, out: `portolan ${version}\n`, err: '' });
