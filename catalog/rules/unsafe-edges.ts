@@ -18,6 +18,8 @@ export interface UsedEdge {
   readonly to: Bundle;
   /** The generations of OLM that make it. */
   readonly olm: readonly Olm[];
+  /** Whether an extension of OLM v1 makes it that selects the channel alone. */
+  readonly isAlone: boolean;
 }
 
 /** Unsafe changes of one CRD with the upgrades that make all of them. */
@@ -64,7 +66,11 @@ export function usedEdges(
       edges.set(key, others);
       const same = others.findIndex(({ to }) => to === edge.to);
       const [known] = same < 0 ? [] : others.splice(same, 1);
-      others.push({ ...edge, olm: [...new Set([...(known?.olm ?? []), way.olm])] });
+      others.push({
+        ...edge,
+        olm: [...new Set([...(known?.olm ?? []), way.olm])],
+        isAlone: edge.isAlone || known?.isAlone === true,
+      });
     }
   }
   return [...edges.values()].flat();
@@ -111,7 +117,9 @@ function edgeFrom(
   const to = bundles.get(upgradeOf(next)?.to.name ?? '');
   if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
   const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));
-  return own ? { channel: own, from, to, olm: [olm] } : undefined;
+  // With a single channel, who selects it makes what all make.
+  const isAlone = onlyChannel || (olm === 'v1' && channels.size === 1);
+  return own ? { channel: own, from, to, olm: [olm], isAlone } : undefined;
 }
 
 /** Edges that entries had when they were published: what was installed then may have gone along them. */
@@ -165,8 +173,8 @@ export function causesOf(
   const compared = new Set<string>();
   const inherited = inheritedOn([...earlier, ...edges], crds);
   for (const edge of edges) {
-    // Under OLM v0 what was stored on the way depends on the channel.
-    const channelName = edge.olm.includes('v0') ? edge.channel.name : '';
+    // What was stored on the way depends on the channel, where one is selected.
+    const channelName = edge.olm.includes('v0') || edge.isAlone ? edge.channel.name : '';
     const pair = JSON.stringify([edge.from.name, edge.to.name, channelName]);
     if (compared.has(pair)) continue;
     compared.add(pair);

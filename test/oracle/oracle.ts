@@ -115,9 +115,13 @@ function waitsForProvider(one: Installation, view: View): boolean {
 }
 
 function harmsTo(one: Installation, views: Views): Harm[] {
-  const [was, is] = [walk(views.before, one), walk(views.after, one)];
-  const harm = harmTo(one, { was, is }, views);
+  const { before, after } = views;
+  // An upgrade that is refused for a CRD is made once objects are migrated: that it is gone is a loss.
+  const open = { was: walk(withoutCrds(before), one), is: walk(withoutCrds(after), one) };
+  const harm = harmTo(one, open, views);
   if (harm !== undefined) return [harm];
+  const [was, is] = [walk(before, one), walk(after, one)];
+  if (!isBroken(open.was.next) && isNewlyRefused(was, is)) return ['refused'];
   return [
     ...(is.drops && !was.drops
       ? [one.olm === 'v1' ? ('objects deleted' as const) : ('CRD without an owner' as const)]
@@ -125,6 +129,16 @@ function harmsTo(one: Installation, views: Views): Harm[] {
     ...(is.harms && !was.harms ? ['objects at risk' as const] : []),
     ...platformHarms(one, { was, is }, views),
   ];
+}
+
+function withoutCrds(view: View): View {
+  return { ...view, crdOf: () => undefined };
+}
+
+/** Whether clusters refuse an upgrade at once or later, where they refused none. */
+function isNewlyRefused(was: Walk, is: Walk): boolean {
+  const isAtOnce = is.next.kind === 'refused' && was.next.kind !== 'refused';
+  return isAtOnce || (was.end !== undefined && is.end === undefined && !isBroken(was.next));
 }
 
 /** The upgrades of an installation before and after the merge. */
@@ -181,6 +195,12 @@ function platformHarms(one: Installation, { was, is }: Walks, { before, after }:
   const [ownBefore, ownAfter] = own;
   if (!was.atHead || !from || !to || !ownBefore || !ownAfter) return [];
   // Who is lost on the next version is lost behind it as well.
+  const isLowered = (view: View, name: string, at: Installation): boolean =>
+    isDowngrade(walk(view, { ...at, catalog: name }), at);
+  const lowered = platformsAfter(one.catalog, after.state).some(
+    (name) => isLowered(after, name, to) && !(before.state[name] && isLowered(before, name, from)),
+  );
+  if (lowered) return ['downgrade'];
   const next = platformsAfter(one.catalog, after.state).find(
     (name) => !isHeldBack(ownAfter, to.version, name) && !arrivesIn(name, after, to),
   );
@@ -215,6 +235,13 @@ function isLeaving(one: Package, next: string): boolean {
   );
 }
 
+/** Whether a catalog has such a bundle already, from which it is copied. */
+function isCopied(before: State, name: string, version: string): boolean {
+  return Object.entries(before).some(([catalog, { [name]: one }]) => {
+    return one && versionsOf(one).includes(version) && isHeldBack(one, version, catalog);
+  });
+}
+
 /** Bundles that a catalog gets though no cluster of it could upgrade its platform: they are for an older one. */
 function holders(before: State, after: State): WorseOff[] {
   return Object.entries(after).flatMap(([catalog, packages]) =>
@@ -222,6 +249,7 @@ function holders(before: State, after: State): WorseOff[] {
       const { [name]: was } = before[catalog] ?? {};
       return versionsOf(one)
         .filter((version) => isHeldBack(one, version, catalog) && !(was && versionsOf(was).includes(version)))
+        .filter((version) => !isCopied(before, name, version))
         .map((version) => ({
           ...{ catalog, package: name, channel: '', version, stored: [] },
           ...{ olm: 'v0' as const, harm: 'holds its platform' as const },

@@ -136,11 +136,21 @@ function addedTo(was: Package, before: World, change: Change): Counts {
       some.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge));
     // The same unsafe change on the way to another target harms nobody anew.
     const alike = earlierOnes.filter((old) => texts.has(keyOf(old, crd, text)));
-    const isNew = edge.olm.filter((olm) => !hasIn(same, olm) && !hasIn(alike, olm));
+    const isNew = edge.olm.filter(
+      (olm) =>
+        (!hasIn(same, olm) && !hasIn(alike, olm)) ||
+        (olm === 'v1' && isNewAlone(was, edge, [...same, ...alike])),
+    );
     if (same.length === 0) return isNew;
     const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, crd, text)));
     return isNew.length > 0 || isAlike ? isNew : edge.olm;
   };
+}
+
+/** Whether extensions that selected the channel alone made none of some older upgrades. */
+function isNewAlone(was: Package, { channel, from, isAlone }: UsedEdge, older: readonly UsedEdge[]): boolean {
+  const wasThere = entryIn(was.channels.get(channel.name), from.name) !== undefined;
+  return isAlone && wasThere && !older.some((old) => old.isAlone && old.channel.name === channel.name);
 }
 
 /** Whether who was in an upgrade's channel made an older upgrade: under OLM v0 they make those of their own only. */
