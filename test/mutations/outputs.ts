@@ -116,8 +116,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'escaping what no one sees',
     file: 'pipeline/text.ts',
-    text: '(/[\\x00-\\x1f\\x7f-\\x9f\\u2028',
-    instead: '(/(?!)[\\x00-\\x1f\\x7f-\\x9f\\u2028',
+    text: 'return text.replaceAll(UNSEEN, escaped);',
+    instead: 'return text;',
     test: OUTPUTS,
   },
   {

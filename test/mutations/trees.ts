@@ -123,7 +123,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 20,
     without: 'refusing what cannot be seen',
     file: SAFETY,
-    text: 'if (INVISIBLE.test(path))',
+    text: 'if (hasUnseen(path) || /[\\p{Cf}\\ufffd]/u.test(path))',
     instead: 'if (false)',
     test: GATE,
   },
