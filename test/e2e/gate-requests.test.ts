@@ -60,7 +60,8 @@ test('each event makes few requests', { timeout: 300_000 }, async () => {
     return count(`comment ${body}`, 'issue_comment', { ...payload, action: 'created' });
   };
   expect(await say('thanks')).toBe(0);
-  expect(await say('/recheck')).toBeLessThanOrEqual(26);
+  // Two of them ask whether it was asked too often.
+  expect(await say('/recheck')).toBeLessThanOrEqual(27);
   const asked = Array.from({ length: 7 }, (_, i) => ({ id: 2000 + i, by: 'mallory', body: '/who' }));
   hub.forge.comments.get(pull.number)?.push(...asked);
   expect(await say('/who'), 'beyond the budget of an hour').toBe(1);
