@@ -47,7 +47,7 @@ export interface CatalogsChange {
   /** Changed files that cannot be read, severity error. */
   readonly unread: readonly Finding[];
   readonly unreadParts: readonly UnreadPart[];
-  /** Units that several packages share, changed in what belongs to none of them. */
+  /** Units that change in what belongs to no package. */
   readonly beyond: readonly string[];
 }
 
@@ -153,9 +153,12 @@ function isChanged({ unit, name, before, after, added }: Pieces): boolean {
   return !mayBeEqual || added.length > 0 || isLess(before, after);
 }
 
-/** Whether blobs of no package change, in a unit that several packages share. */
-function isBeyondPackages({ unit, name, before, after, added }: Pieces): boolean {
-  return name === '' && unit.package === undefined && (added.length > 0 || isLess(before, after));
+/**
+ * Whether blobs of no package change. They are nobody's also in a package's own folder: clients read them as part of the
+ * whole catalog, and may know them by a name that is another package's.
+ */
+function isBeyondPackages({ name, before, after, added }: Pieces): boolean {
+  return name === '' && (added.length > 0 || isLess(before, after));
 }
 
 /** What cannot be read of the files that change. */

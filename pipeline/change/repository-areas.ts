@@ -10,7 +10,7 @@ type Whole = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
  * The areas of a change. A path that is not a package's ends here, so that no change goes
  * without somebody who is asked.
  *
- * @param beyond files that several packages share, changed in what belongs to none of them
+ * @param beyond files and folders that change in what belongs to no package
  */
 export function areasOf(scene: ClassificationInput, beyond: readonly string[]): AreaChange[] {
   const { paths, base, merged } = scene;

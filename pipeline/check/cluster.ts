@@ -7,6 +7,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import type { Olm } from '../../catalog/olm/foresight/world.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
+import { readJson } from '../json.ts';
 
 /** One operator of a cluster. */
 export interface ClusterInstallation {
@@ -83,7 +84,7 @@ type Json = ClusterObject;
 
 function parsed(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (cause) {
     throw new PipelineError('usage', `${path} is not valid JSON`, {
       cause,

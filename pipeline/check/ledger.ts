@@ -10,6 +10,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
+import { parsedJson } from '../json.ts';
 import type { Published } from './published.ts';
 
 /** One line. */
@@ -82,19 +83,11 @@ function parseLines(text: string, path: string): LedgerLine[] {
 const FIELDS = ['catalog', 'package', 'channel', 'bundle', 'version', 'last'] as const;
 
 function parseLine(line: string, where: string): LedgerLine {
-  const value = parsed(line);
+  const value = parsedJson(line);
   if (isObject(value) && FIELDS.every((field) => typeof value[field] === 'string')) {
     return value as unknown as LedgerLine;
   }
   throw new PipelineError('usage', `${where} is not a valid ledger line`, {
     hint: `each line must be JSON with ${FIELDS.join(', ')}; write the ledger with portolan ledger`,
   });
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

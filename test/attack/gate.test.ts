@@ -740,6 +740,30 @@ describe('configuration of forges and CI systems, where other files than catalog
   );
 });
 
+describe('blobs of no package', () => {
+  const blob = (more: object) => ({
+    [`catalogs/v4.20/etcd/extra.json`]: documents({ schema: 'example.com.note', name: 'quay', ...more }),
+  });
+
+  test('60: an owner adds, changes or removes one in the folder of the own package', async () => {
+    const added = await judge({ author: 'bob', head: blob({}) });
+    expect([added.decision.authority, added.classes['repository']]).toEqual(['needs', 'catalogs/v4.20/etcd']);
+    const changed = await judge({ base: blob({}), author: 'bob', head: blob({ x: 1 }) });
+    expect(changed.decision.authority).toBe('needs');
+    const removed = await judge({ base: blob({}), author: 'bob', head: blob({ package: 'etcd' }) });
+    expect(removed.decision.authority).toBe('needs');
+    expect((await judge({ author: 'alice', head: blob({}) })).decision.authority).toBe('allow');
+  });
+
+  test('60: an owner adds one that names the own package, or leaves one alone', async () => {
+    expect((await judge({ author: 'bob', head: blob({ package: 'etcd' }) })).decision.authority).toBe(
+      'allow',
+    );
+    const head = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+    expect((await judge({ base: blob({}), author: 'bob', head })).decision.authority).toBe('allow');
+  });
+});
+
 describe('what is said', () => {
   test('21: hostile names are quoted wherever they are repeated', async () => {
     const name = '@everyone\n::error::\u001b[31m`<b>';

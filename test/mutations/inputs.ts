@@ -305,4 +305,20 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: 'if (line.length > 0) start();',
     test: LIMITS_TEST,
   },
+  {
+    attack: 60,
+    without: 'blobs that are nobody’s',
+    file: 'pipeline/change/catalogs.ts',
+    text: "return name === '' && (added.length",
+    instead: "return name === '?' && (added.length",
+    test: 'test/attack/gate.test.ts',
+  },
+  {
+    attack: 43,
+    without: 'a limit of the nesting of JSON',
+    file: 'pipeline/json.ts',
+    text: 'if (++depth > DEEPEST) return true;',
+    instead: 'depth++;',
+    test: 'test/pipeline/json.test.ts',
+  },
 ];
