@@ -74,7 +74,7 @@ export async function judgeChange(
   // What surrounds a catalog is the same before and after, unless the base says otherwise.
   const before = /^# world: /m.test(was)
     ? await optionsIn(folder, base, was)
-    : { ...options, catalog: await catalogIn(join(folder, base)) };
+    : await optionsIn(folder, base, was, readFileSync(join(folder, head), 'utf8'));
   return runComparison(await changeOf(before, options), rules);
 }
 
@@ -176,8 +176,14 @@ interface WrittenWorld {
   >;
 }
 
-async function optionsIn(folder: string, file: string, text: string): Promise<WorldOptions> {
-  const [, line = '{}'] = /^# world: (.*)$/m.exec(text) ?? [];
+/** @param around the text that says what surrounds the catalog */
+async function optionsIn(
+  folder: string,
+  file: string,
+  text: string,
+  around: string = text,
+): Promise<WorldOptions> {
+  const [, line = '{}'] = /^# world: (.*)$/m.exec(around) ?? [];
   const written: WrittenWorld = JSON.parse(line);
   const { predecessor } = written;
   const platform = tryParseMinor(written.platform ?? '');
