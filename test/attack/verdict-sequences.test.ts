@@ -337,7 +337,9 @@ class Sequence {
       if (!(error instanceof PipelineError)) throw error;
     }
     // Until the list, the policy and the status were reached, nothing can be said.
-    const isUnsaid = ['readOpen', 'readFile', 'readTip', 'readPull of the closed', 'postStatus'].includes(failing);
+    const isUnsaid = ['readOpen', 'readFile', 'readTip', 'readPull of the closed', 'postStatus'].includes(
+      failing,
+    );
     const excused = this.#pulls().filter(({ head }) => isUnsaid && !said.has(head));
     await this.#expectRight(new Set(excused.map(({ head }) => head)));
   }
