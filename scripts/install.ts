@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '487bd00ba811dd7ba39d5ae1a020c39afbc567a9',
+  commit: 'cecd29470b88ce160ad9ce8a5bf0275d9af82a31',
 };
 
 const REPOSITORY = 'portolan/portolan';
