@@ -159,6 +159,7 @@ test('whatever a rule says that a real tool says, too, is in a table', () => {
     'crd/version-parts',
     'csv/field-case-type',
     'csv/field-case',
+    'csv/null-api',
     'manifest/metadata-type',
     'manifest/mixed-documents',
     'olmv1/annotations-file',

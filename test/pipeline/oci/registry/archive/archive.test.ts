@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openArchive } from '../../../../../pipeline/oci/registry/archive/file.ts';
 import { createRegistryClient } from '../../../../../pipeline/oci/registry/client.ts';
 import { parseLocation } from '../../../../../pipeline/oci/registry/image-location.ts';
@@ -178,14 +177,14 @@ describe('tar', () => {
   test('a gzipped archive that unpacks to far more than its size is not unpacked to the end', async () => {
     const file = join(folder(), 'x.tar.gz');
     writeFileSync(file, gzipSync(Buffer.alloc(300 * 2 ** 20), { level: 9 }));
-    const before = readdirSync(tmpdir());
+    const scratch = folder();
+    vi.stubEnv('TMPDIR', scratch);
+    onTestFinished(() => void vi.unstubAllEnvs());
     await expect(openArchive(file)).rejects.toMatchObject({
       code: 'too-large',
       message: expect.stringContaining('unpacks to more than 100 times its size'),
     });
-    expect(
-      readdirSync(tmpdir()).filter((name) => !before.includes(name) && name.startsWith('portolan-')),
-    ).toEqual([]);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   test.each([
