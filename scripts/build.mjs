@@ -78,6 +78,7 @@ const COMMAND_FILES = {
     modules: ['pipeline/cli/mirror/plan.ts'],
     without: ['--build', '--image-set'],
     lacks: [
+      'catalog/mirror/image-set.ts',
       'pipeline/cli/publish/build-selection.ts',
       'pipeline/mirror/charts/download.ts',
       'pipeline/mirror/charts/read-charts.ts',

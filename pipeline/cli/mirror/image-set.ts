@@ -5,7 +5,6 @@ import { compareFindings } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents/documents.ts';
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
-import { readImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
@@ -43,6 +42,7 @@ export async function openImageSet(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<OpenImageSet> {
+  const { readImageSet } = await import('../../../catalog/mirror/image-set.ts');
   const content = readText(resolve(terminal.directory, file));
   const { imageSet, findings } = readImageSet(content, file, invocation.flag('skip-unsupported'));
   for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));

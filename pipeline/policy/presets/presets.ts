@@ -3,7 +3,7 @@ import { selectedRules } from '../../../catalog/bundle/selector.ts';
 import { isInSuite, matches, seesRule } from '../../../catalog/bundle/suite.ts';
 import { milder, type Severity } from '../../../catalog/finding.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
-import { RULES } from '../../../catalog/rules/index.ts';
+import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { CERTIFIED } from './certified.ts';
 import { COMMUNITY } from './community.ts';
 import { CONFORMA } from './conforma.ts';
@@ -37,9 +37,8 @@ const OPM_RULES: ReadonlyMap<string, Severity> = new Map(
 function validatorRules(selector: string): ReadonlyMap<string, Severity> {
   const selected = selectedRules(selector) ?? [];
   return new Map(
-    RULES.filter(
-      ({ id, severity, inspect, isOptional }) =>
-        inspect &&
+    INSPECTION_RULES.filter(
+      ({ id, severity, isOptional }) =>
         !isOptional &&
         severity !== 'info' &&
         seesRule('sdk', id) &&
