@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'cecd29470b88ce160ad9ce8a5bf0275d9af82a31',
+  commit: 'c35b69388adb3ad4e1bdd45bce773f6c1d0bdff2',
 };
 
 const REPOSITORY = 'portolan/portolan';
