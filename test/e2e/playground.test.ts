@@ -95,7 +95,7 @@ describe('the page', () => {
     await page.keyboard.press('Delete');
     await told(page, 'errors in 1 package');
     await page.getByRole('tab', { name: 'Impact of the edit' }).click();
-    expect(await page.getByRole('tabpanel').textContent()).toContain('after: stuck');
+    expect(await page.getByRole('tabpanel').textContent()).toContain('after: an error');
     await page.getByRole('button', { name: 'Undo all edits' }).click();
     await told(page, 'no errors');
   });
