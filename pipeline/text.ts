@@ -115,3 +115,21 @@ export function shortened(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
+
+/**
+ * Whether a text matches a pattern in which `*` stands for anything. In time that the pattern's length cannot
+ * multiply: a pull request may bring the pattern and the text.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
+}

@@ -98,22 +98,31 @@ export function stageFiles(
  * @throws PipelineError `usage`
  */
 export function refuseLinkOut(folder: string): void {
-  const path = resolve(folder);
-  let place = path;
-  while (!existsSync(place) && !isLink(place)) place = dirname(place);
-  const real = existsSync(place) ? realpathSync(place) : '';
-  for (const top of clonesOf(path)) {
-    const inside = realpathSync(top);
-    if (real === inside || real.startsWith(`${inside}${sep}`)) continue;
-    const from = relative(top, place);
+  for (const top of clonesOf(resolve(folder))) {
+    const from = linkOut(top, folder);
+    if (from === undefined) continue;
     throw new PipelineError(
       'usage',
       `${from} leads out of the clone through a symbolic link: nothing is written`,
       {
-        hint: `replace the link by a directory: rm ${from} && mkdir ${from}`,
+        hint: replaceLink(from),
       },
     );
   }
+}
+
+/** What leads from a clone to a folder elsewhere, by its path in the clone; undefined where the folder is in the clone. */
+export function linkOut(clone: string, folder: string): string | undefined {
+  let place = resolve(folder);
+  while (!existsSync(place) && !isLink(place)) place = dirname(place);
+  const [real, top] = [existsSync(place) ? realpathSync(place) : undefined, realpathSync(clone)];
+  if (real === top || real?.startsWith(`${top}${sep}`)) return undefined;
+  return relative(clone, place);
+}
+
+/** What to do about a link that leads out of a clone. */
+export function replaceLink(from: string): string {
+  return `replace the link by a directory: rm ${from} && mkdir ${from}`;
 }
 
 /** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */

@@ -5,7 +5,6 @@ import { fetchCommits, hasCommit } from '../git/fetch-commits.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import { formatLocation } from '../oci/registry/image-location.ts';
-import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -14,6 +13,7 @@ import type { GitFence } from '../publish/fence-git.ts';
 import type { LeaseOptions } from '../publish/fence-lease.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
+import { matchesGlob } from '../text.ts';
 
 interface Retirements {
   readonly repository: Repository;

@@ -1,8 +1,8 @@
 /** What classification works on: both trees, the policy, and the drafts that it fills. */
 import type { ObjectReader } from '../git/objects.ts';
 import type { PathChange } from '../git/tree.ts';
-import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
+import { matchesGlob } from '../text.ts';
 import type { CatalogTree } from './catalogs.ts';
 import type { FileReader } from './content.ts';
 import type { Drafts } from './package-draft.ts';

@@ -7,7 +7,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { diffTrees, type PathChange, type TreeDiff } from '../git/tree.ts';
-import { isPackageName, matchesGlob } from '../policy/layout.ts';
+import { isPackageName } from '../policy/layout.ts';
 import {
   comparedOwnersReader,
   ownersReader,
@@ -15,6 +15,7 @@ import {
   sameOwners,
 } from '../policy/owners/owners.ts';
 import type { Policy } from '../policy/policy.ts';
+import { matchesGlob } from '../text.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
 import { type ChangedPath, type ClassificationInput, claims, type Trees } from './classification-input.ts';

@@ -6,9 +6,9 @@ import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
 import { formatLocation, parseLocation } from '../oci/registry/image-location.ts';
 import { readPolicyDocument } from '../policy/document.ts';
-import { matchesGlob } from '../policy/layout.ts';
 import { type Policy, type PublishPolicy, withTag } from '../policy/policy.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
+import { matchesGlob } from '../text.ts';
 import { catalogUnits } from './unit.ts';
 
 type Path = readonly (string | number)[];

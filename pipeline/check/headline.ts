@@ -72,7 +72,7 @@ function rankOf({ rule }: Finding): number {
 }
 
 function restText(more: number, severity: string): string {
-  return more === 0 ? '' : `; ${more} more ${severity}${more === 1 ? '' : 's'}`;
+  return more === 0 ? '' : `; ${amount(more, `more ${severity}`)}`;
 }
 
 function isSameEffect(one: Finding, other: Finding): boolean {

@@ -2,8 +2,8 @@
 import { catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, listFiles } from '../git/tree.ts';
-import { matchesGlob } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
+import { matchesGlob } from '../text.ts';
 
 /** Names of the catalogs that the policy publishes, in byte order. */
 export async function publishedCatalogs(

@@ -8,6 +8,7 @@ import { eitherPlatforms, withPlatforms } from '../../catalog/mirror/platforms.t
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
 import type { Registry } from '../ports.ts';
+import { matchesGlob } from '../text.ts';
 import { asUsage } from './prepare.ts';
 
 /** One image to copy. */
@@ -114,7 +115,7 @@ async function jobsOfTags(
   if (!repository) return [`${JSON.stringify(source)} is not a valid repository`];
   const jobs: (CopyJob | string)[] = [];
   for await (const tag of registry.listTags(repository)) {
-    if (matches(tags, tag))
+    if (matchesGlob(tags, tag))
       jobs.push(
         jobOf({
           source: `${source}:${tag}`,
@@ -124,21 +125,6 @@ async function jobsOfTags(
       );
   }
   return jobs.length > 0 ? jobs : [`${repositoryName(repository)} has no tag ${tags}`];
-}
-
-/** Whether a pattern, in which `*` is any text, means a tag. */
-function matches(pattern: string, tag: string): boolean {
-  const [first = '', ...others] = pattern.split('*');
-  const last = others.pop();
-  if (last === undefined) return pattern === tag;
-  if (!tag.startsWith(first) || tag.length < first.length + last.length || !tag.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = tag.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= tag.length - last.length;
 }
 
 /** Who says where a mirror is means it, be it on an internal network; sources come out of catalogs. */

@@ -6,9 +6,10 @@ import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
 import type { Settings } from '../settings.ts';
+import { matchesGlob } from '../text.ts';
 import { type AdvisoryFile, validator } from './advisory-shape.ts';
 import { readPolicyDocument } from './document.ts';
-import { ADVISORIES, matchesGlob } from './layout.ts';
+import { ADVISORIES } from './layout.ts';
 import { schemaFindings } from './validate-policy.ts';
 
 /** An advisory as the repository has it. */

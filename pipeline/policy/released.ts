@@ -1,6 +1,6 @@
 /** What counts as published of a catalog, as the policy has it. */
 import { tryParseReference } from '../../catalog/reference.ts';
-import { matchesGlob } from './layout.ts';
+import { matchesGlob } from '../text.ts';
 import type { GraphPolicy, Released } from './policy.ts';
 
 /** What counts as published of a catalog: the branch unless the policy says otherwise. */

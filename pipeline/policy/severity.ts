@@ -1,7 +1,7 @@
 /** The policy's word on rules. */
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { Rule, SeverityOf } from '../../catalog/rules/rule.ts';
-import { matchesGlob } from './layout.ts';
+import { matchesGlob } from '../text.ts';
 import type { Policy, RuleSetting } from './policy.ts';
 import { presetSeverities } from './presets/presets.ts';
 

@@ -1,6 +1,6 @@
 /** Waivers: findings that the policy lets pass until a day, each with its reason. */
 import type { Finding } from '../../catalog/finding.ts';
-import { matchesGlob } from './layout.ts';
+import { matchesGlob } from '../text.ts';
 import type { Waiver } from './policy.ts';
 
 export interface Waived {

@@ -79,7 +79,7 @@ type Written = Claim & Pick<StandingClaim, 'sequence'>;
 const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Retirement[];
 
 /** Epochs there are: each is begun by hand after a rewritten history. A larger one was not written by Portolan. */
-export const MOST_EPOCHS = 1_000_000_000;
+const MOST_EPOCHS = 1_000_000_000;
 
 /** A claim as it is kept. */
 export function claimText({ epoch, commit, digest, sequence, retired }: Written): string {

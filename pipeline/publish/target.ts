@@ -4,9 +4,9 @@ import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
 import type { Codec } from '../oci/image/compress.ts';
 import { formatLocation, type ImageLocation, parseLocation } from '../oci/registry/image-location.ts';
-import { matchesGlob } from '../policy/layout.ts';
 import { type Policy, type Ring, type PublishTarget as WrittenTarget, withTag } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
+import { matchesGlob } from '../text.ts';
 
 /** What was asked for; the policy of the commit fills in what was not. */
 export interface PublishChoices {

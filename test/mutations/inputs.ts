@@ -259,10 +259,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 53,
     without: 'asking where a link leads',
-    file: 'pipeline/cli/repository/setup.ts',
+    file: 'pipeline/write.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    text: 'if (real === top || real?.startsWith(`${top}${sep}`)) return;',
-    instead: 'if (real) return;',
+    text: 'if (real === top || real?.startsWith(`${top}${sep}`)) return undefined;',
+    instead: 'if (real) return undefined;',
     test: 'test/pipeline/cli/repository/setup.test.ts',
   },
   {

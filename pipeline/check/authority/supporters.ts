@@ -1,7 +1,7 @@
 /** Who stands behind a change: its author, those who approved it, and programs within their scope. */
 import type { AreaChange, PackageChange } from '../../change/change.ts';
 import { type Person, samePerson } from '../../policy/identity.ts';
-import { matchesGlob } from '../../policy/layout.ts';
+import { matchesGlob } from '../../text.ts';
 import { isCurrent } from './approval.ts';
 import { type AuthorityFacts, includes } from './authority-facts.ts';
 import type { Supporter } from './required-approvals.ts';

@@ -1,5 +1,5 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -16,6 +16,7 @@ import { type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText } from '../../text.ts';
+import { linkOut, replaceLink } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
@@ -321,22 +322,13 @@ function openLines({ owners: { unowned, certified }, decidedOwners, unordered }:
 
 /** Refuses a path that a symbolic link leads out of the clone: another directory would be changed. */
 function mustStayInside(directory: string, path: string): void {
-  let folder = dirname(join(directory, path));
-  while (!existsSync(folder) && !isLink(folder)) folder = dirname(folder);
-  const [real, top] = [existsSync(folder) ? realpathSync(folder) : undefined, realpathSync(directory)];
-  if (real === top || real?.startsWith(`${top}${sep}`)) return;
-  const from = relative(directory, folder);
+  const from = linkOut(directory, dirname(join(directory, path)));
+  if (from === undefined) return;
   throw new PipelineError(
     'usage',
     `${from} is a symbolic link that leads out of the clone, so ${path} is not written`,
-    {
-      hint: `replace the link by a directory: rm ${from} && mkdir ${from}`,
-    },
+    { hint: replaceLink(from) },
   );
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function write(path: string, text: string): void {

@@ -4,6 +4,7 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import type { DigestReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
+import { matchesGlob } from '../../text.ts';
 import { type FoundSignature, signaturesOf } from './signatures.ts';
 import type { Trust } from './trust.ts';
 
@@ -141,27 +142,12 @@ async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'id
     const name = signer?.subjectAlternativeName ?? '';
     const vouched = signer?.extensions?.issuer ?? '';
     // Compared whole: the library would take a part of a name for the name.
-    if (!isLike(identity, name))
+    if (!matchesGlob(identity, name))
       throw new Error(`it was made by ${JSON.stringify(name)}, not by ${JSON.stringify(identity)}`);
     if (vouched !== issuer)
       throw new Error(`the issuer is ${JSON.stringify(vouched)}, not ${JSON.stringify(issuer)}`);
     return name;
   };
-}
-
-/** Whether a text is as a pattern with `*`, in one walk: each part is taken where it comes first. */
-function isLike(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - at >= last.length && text.endsWith(last);
 }
 
 type Claim = Pick<VerifiedSignature, 'says' | 'isSignature' | 'predicate'>;

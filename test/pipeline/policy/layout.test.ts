@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  compileLayout,
-  type LayoutPattern,
-  matchesGlob,
-  patternDefect,
-} from '../../../pipeline/policy/layout.ts';
+import { compileLayout, type LayoutPattern, patternDefect } from '../../../pipeline/policy/layout.ts';
+import { matchesGlob } from '../../../pipeline/text.ts';
 
 const PATTERNS: LayoutPattern[] = [
   { kind: 'catalog', pattern: 'catalogs/{catalog}/{package}/**' },
