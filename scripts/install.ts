@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'c35b69388adb3ad4e1bdd45bce773f6c1d0bdff2',
+  commit: 'e85c92332fb55d2705e831e5b6d7baa339f28371',
 };
 
 const REPOSITORY = 'portolan/portolan';
