@@ -29,8 +29,12 @@ describe.each(readdirSync(WORKFLOWS))('%s', (file) => {
   });
 });
 
-test('CI runs what contributors run', () => {
-  expect(text(`${WORKFLOWS}/ci.yml`)).toContain('      - run: .ci/run\n');
+test('CI runs each part of what contributors run', () => {
+  const workflow = text(`${WORKFLOWS}/ci.yml`);
+  const [, parts = ''] = /^PARTS=\((.*)\)$/m.exec(text('.ci/run')) ?? [];
+  expect(parts).not.toBe('');
+  expect(workflow).toContain(`        part: [${parts.split(' ').join(', ')}]\n`);
+  expect(workflow).toContain('      - run: .ci/run ${{ matrix.part }}\n');
 });
 
 test.each(readdirSync(FORMS).filter((file) => file !== 'config.yml'))(
