@@ -1,11 +1,11 @@
 /** The account of a host on its forge, and what it checks and proposes with. */
 import { isObject } from '../catalog/go/shape.ts';
+import { parsedJson } from '../catalog/json.ts';
 import { checkLimits, confinedCheck, type ReaderProgram } from '../pipeline/check/confined/confined-check.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { gitHubForge } from '../pipeline/github/forge.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import { gateGroup } from '../pipeline/github/group.ts';
-import { parsedJson } from '../pipeline/json.ts';
 import { memoryStore } from '../pipeline/oci/image/memory-store.ts';
 import type { CommitStatus, CredentialSource, Forge, Registry } from '../pipeline/ports.ts';
 import type { GateMessage, GateSubject } from '../pipeline/publish/delivery/message.ts';

@@ -1,12 +1,12 @@
 /** GitHub as an App sees it: statuses on commits, tokens to fetch with, pull requests to check. */
 
 import { isObject } from '../catalog/go/shape.ts';
+import { parsedJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { namedCheck } from '../pipeline/github/checks.ts';
 import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
-import { parsedJson } from '../pipeline/json.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
 import type { CheckOf, Deployment } from '../pipeline/publish/delivery/ports.ts';
 

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isObject } from '../catalog/go/shape.ts';
+import { parseJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { validateClaims } from '../pipeline/github/claims.ts';
 import type { Clock, Queue, RecordStore } from '../pipeline/ports.ts';
@@ -124,7 +125,7 @@ async function allowed(
 
 function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const value: unknown = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (isObject(value)) return value;
   } catch {
     // Said below.
@@ -190,5 +191,5 @@ async function answerOf(
     room -= sent;
     files[key.slice(documents.length)] = text;
   }
-  return { published: true, receipt: JSON.parse(files[RECEIPT] ?? 'null'), files, tooLarge };
+  return { published: true, receipt: parseJson(files[RECEIPT] ?? 'null'), files, tooLarge };
 }

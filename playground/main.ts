@@ -3,6 +3,7 @@
  * escapes them itself.
  */
 import type { Finding } from '../catalog/finding.ts';
+import { parseJson } from '../catalog/json.ts';
 import type { PackageGraph } from '../catalog/olm/graph/graph-document.ts';
 import { button, el, elementOf, option, turnTheme } from '../pipeline/report/browser/elements.ts';
 import { findingArticle, groupItem, groupsOf, overview } from '../pipeline/report/browser/findings.ts';
@@ -21,7 +22,7 @@ const PAUSE_MS = 300;
 /** More findings than these have a table of rules above them. */
 const MOST_ITEMS = 12;
 
-const examples: readonly Example[] = JSON.parse(elementOf('examples').textContent ?? '[]');
+const examples = parseJson(elementOf('examples').textContent ?? '[]') as readonly Example[];
 const workerUrl = URL.createObjectURL(
   new Blob([elementOf('worker').textContent ?? ''], { type: 'text/javascript' }),
 );

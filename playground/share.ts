@@ -1,4 +1,5 @@
 /** A catalog as the fragment of a link: nothing of it is ever sent to a server. */
+import { parseJson } from '../catalog/json.ts';
 
 /** What a link holds. */
 export interface Shared {
@@ -44,7 +45,7 @@ async function unpacked(text: string): Promise<unknown> {
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return JSON.parse(json + decoder.decode());
+    if (done) return parseJson(json + decoder.decode());
     size += value.byteLength;
     if (size > MOST_BYTES) throw new Error('too large');
     json += decoder.decode(value, { stream: true });

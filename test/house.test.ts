@@ -38,6 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'reference.ts',
     'finding.ts',
     'go',
+    'json.ts',
   ],
   pipeline: [
     'action',
@@ -62,7 +63,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'parallel.ts',
     'byte-range.ts',
     'server-limits.ts',
-    'json.ts',
     'lru-cache.ts',
     'ports.ts',
     'error.ts',

@@ -9,6 +9,7 @@ import type { Finding } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { RawJson, rawItems, withoutSpace } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';
+import { parseJson } from '../json.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import { BundleRefusal } from './registry-bundle.ts';
 
@@ -93,7 +94,7 @@ function spelled(raw: string, value: unknown, way: readonly RegExp[]): unknown {
   }
   const copy: Record<string, unknown> = { ...value };
   for (const { key, text } of items) {
-    const name = JSON.parse(key ?? '""') as string;
+    const name = parseJson(key ?? '""') as string;
     if (step.source !== '^' && step.test(name)) copy[name] = spelled(text.trim(), copy[name], further);
   }
   return copy;

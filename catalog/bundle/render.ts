@@ -7,6 +7,7 @@
 import type { Bundle } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
 import { RawJson } from '../go/json-text.ts';
+import { parseJson } from '../json.ts';
 import { tryParseVersion } from '../version/version.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import type { ImageTemplate } from './image-template.ts';
@@ -54,7 +55,7 @@ function bundleBlob(bundle: RegistryBundle, options: BundleRenderOptions): Bundl
     value: new RawJson(json),
   }));
   const packageJson = rendered.find(({ type }) => type === 'olm.package')?.json ?? '{}';
-  const { version = '', release = '' }: { version?: string; release?: string } = JSON.parse(packageJson);
+  const { version = '', release = '' } = parseJson(packageJson) as { version?: string; release?: string };
   const fields = { schema: 'olm.bundle', name, package: bundle.package, image, properties, relatedImages };
   return { ...fields, value: fields, document: csv.document, version: tryParseVersion(version), release };
 }

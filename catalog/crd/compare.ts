@@ -8,6 +8,7 @@ import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
+import { parseJson } from '../json.ts';
 import { formatG } from '../yaml/scalar.ts';
 import { bareSchema, bareValue, sameJson, sameKeyword } from './schema.ts';
 
@@ -163,7 +164,7 @@ function comparePattern(a: unknown, b: unknown): string | undefined {
 }
 
 function compareRequired(a: unknown, b: unknown): string | undefined {
-  const added = missing(b, a).map((text) => String(JSON.parse(text)));
+  const added = missing(b, a).map((text) => String(parseJson(text)));
   return added.length > 0 ? `new required fields: [${added.join(' ')}]` : undefined;
 }
 

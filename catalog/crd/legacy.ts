@@ -6,6 +6,7 @@
  * @see https://github.com/operator-framework/operator-controller/tree/v1.3.0/internal/operator-controller/rukpak/preflights/crdupgradesafety
  */
 import { compareText } from '../go/text.ts';
+import { parseJson } from '../json.ts';
 import { missing, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
 import { flatten, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts';
@@ -182,7 +183,7 @@ function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | u
 }
 
 function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
-  const added = missing(b, a).map((text) => String(JSON.parse(text)));
+  const added = missing(b, a).map((text) => String(parseJson(text)));
   if (added.length === 0) return undefined;
   if (release === 'v1.3') return `new required fields [${added.join(' ')}] added`;
   return a === undefined ? OMITTED : `new required fields added: [${added.join(' ')}]`;

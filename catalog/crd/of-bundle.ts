@@ -4,6 +4,7 @@ import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { textWith } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
+import { parsedJson } from '../json.ts';
 import { type Crd, readCrd } from './crd.ts';
 
 const known = new WeakMap<Bundle, readonly Crd[] | undefined>();
@@ -49,10 +50,5 @@ function crdIn(data: string): Crd | undefined {
 function jsonIn(data: string): unknown {
   const text = textWith('CustomResourceDefinition', data);
   if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parsedJson(text);
 }

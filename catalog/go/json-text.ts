@@ -2,6 +2,7 @@
  * JSON as Go's encoding/json writes it without HTML escaping: the text that opm's
  * outputs are made of.
  */
+import { parseJson } from '../json.ts';
 import { compareText } from './text.ts';
 
 /** Characters that JSON text must escape, and the two that Go escapes beyond that. */
@@ -30,7 +31,7 @@ export class RawJson {
   }
 
   get value(): unknown {
-    return JSON.parse(this.text);
+    return parseJson(this.text);
   }
 }
 

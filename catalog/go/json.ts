@@ -4,6 +4,7 @@
  *
  * @see https://pkg.go.dev/encoding/json#Decoder
  */
+import { DEEPEST } from '../json.ts';
 
 /** Why a value cannot be read. `offset` counts UTF-16 units from the beginning of the text. */
 export class JsonError extends Error {
@@ -343,9 +344,6 @@ function countNodes(value: unknown): number {
   return count;
 }
 
-/** How deep the values of a text of JSON may be nested. */
-const TEXT_DEPTH = 1000;
-
 /**
  * Reads a text that is one JSON value, as Go's json.Unmarshal does. The engine's own reader is not used: some
  * of its releases read escaped keys as other keys.
@@ -354,7 +352,7 @@ const TEXT_DEPTH = 1000;
  * @see https://github.com/nodejs/node/issues/63785
  */
 export function readJson(text: string): { readonly value: unknown } | { readonly defect: string } {
-  const reader = new JsonReader(text, TEXT_DEPTH);
+  const reader = new JsonReader(text, DEEPEST);
   try {
     const first = reader.next();
     if (!first) return { defect: 'the text is empty' };

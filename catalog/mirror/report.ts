@@ -5,6 +5,7 @@
 import type { Finding, Location } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
+import { parsedJson } from '../json.ts';
 import {
   appliedTo,
   hasNoClusterCatalog,
@@ -315,12 +316,7 @@ export function readReport(
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parsedJson(text);
 }
 
 const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'related', 'additional']);

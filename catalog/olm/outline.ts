@@ -7,6 +7,7 @@ import { keepPlaces, ownText } from '../fbc/document.ts';
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import type { EachBlob } from '../fbc/load.ts';
 import type { Blob, Bundle, Channel, Deprecations, PackageBlob, Property } from '../fbc/model.ts';
+import { parseJson } from '../json.ts';
 import { formatVersion, parseVersion } from '../version/version.ts';
 import { REQUIRING } from './resolve/requirement.ts';
 
@@ -67,5 +68,5 @@ const LEFT_OUT: Property = { type: '', value: null };
 
 /** A copy that shares no text with what it was read from. */
 function ownValue<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  return parseJson(JSON.stringify(value)) as T;
 }

@@ -9,6 +9,7 @@ import { headOf } from '../fbc/channel.ts';
 import type { Catalog, Channel, Package } from '../fbc/model.ts';
 import { fitStruct, isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
+import { parsedJson } from '../json.ts';
 
 /** Packages by name: name, display name of the default channel's head, default channel. */
 export function packageTable(catalog: Catalog): string {
@@ -66,11 +67,7 @@ function displayName(pkg: Package): string {
 
 /** A value of JSON; undefined for a text that is none. */
 function soundJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(text);
 }
 
 /** Cells under each other with two spaces between; the last column is as wide as it is. */

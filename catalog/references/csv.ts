@@ -4,6 +4,7 @@ import type { Bundle } from '../fbc/model.ts';
 import { textWith } from '../go/base64.ts';
 import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
+import { parseJson } from '../json.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
@@ -27,7 +28,7 @@ export function csvOf({ properties }: Bundle): Fields | undefined {
 function parsed(text: string): unknown {
   try {
     return text.trimStart().startsWith('{')
-      ? JSON.parse(text)
+      ? parseJson(text)
       : compose(readTree(text, { depth: 1000 }).root).value;
   } catch (error) {
     // What is not a manifest is for the rules that say so.

@@ -5,6 +5,7 @@
 
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
+import { parseJson } from '../json.ts';
 import { checkDigest, InvalidReference, parseReference } from '../reference.ts';
 
 /** Tags in full (`registry/repository:tag`), each with its digest. */
@@ -40,7 +41,7 @@ export function readLock(text: string): ReferenceLock {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new InvalidLock('it is not valid JSON');
   }

@@ -6,17 +6,11 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/decode.go
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
+import { DEEPEST } from '../json.ts';
 import { goNotFinite, goSyntax, integerSyntax } from './go-syntax.ts';
 import { isMerge, keyName, resolveScalar, type ScalarValue, scalarValue } from './resolve.ts';
 import { integerText } from './scalar.ts';
-import {
-  DEEPEST,
-  YamlError,
-  type YamlMapping,
-  type YamlNode,
-  type YamlPair,
-  type YamlScalar,
-} from './tree.ts';
+import { YamlError, type YamlMapping, type YamlNode, type YamlPair, type YamlScalar } from './tree.ts';
 
 /** A key that stands more than once in one mapping; readers keep the last. */
 interface DuplicateKey {

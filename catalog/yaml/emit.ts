@@ -5,11 +5,11 @@
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/encode.go
  */
+import { DEEPEST } from '../json.ts';
 import { isSimpleKey, type Room, writeString } from './emit-scalar.ts';
 import { checkKey, Refusal, writeNumber } from './json-as-yaml.ts';
 import { sortKeys } from './keyorder.ts';
 import type { Json } from './scalar.ts';
-import { DEEPEST } from './tree.ts';
 
 type Path = readonly (string | number)[];
 

@@ -7,6 +7,7 @@
  * @see docs/adr/0003-yaml-reader.md
  */
 
+import { DEEPEST } from '../json.ts';
 import {
   blockItems,
   blockPairs,
@@ -23,7 +24,6 @@ import { Cursor, END, isBreak } from './cursor.ts';
 import { Scanner } from './scanner.ts';
 import type { Token } from './token.ts';
 import {
-  DEEPEST,
   YamlError,
   type YamlLimits,
   type YamlMapping,

@@ -49,16 +49,13 @@ export interface YamlTree {
 }
 
 export interface YamlLimits {
-  /** How deep collections may be nested; never more than {@link DEEPEST}. */
+  /** How deep collections may be nested; never more than `DEEPEST`. */
   readonly depth: number;
   /** Most aliases in a document; any number when left out. */
   readonly aliases?: number;
   /** Whether tags, anchors, aliases and merge keys are errors. */
   readonly plain?: boolean;
 }
-
-/** Nodes are walked recursively, so nesting has a ceiling whatever the caller allows. */
-export const DEEPEST = 1000;
 
 /** Why a document cannot be read. */
 export class YamlError extends Error {

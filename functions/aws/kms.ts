@@ -3,10 +3,12 @@
  *
  * @see https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
  */
+
 import { createHash, createHmac, createPublicKey, type Hash, type Hmac, type KeyObject } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { ASKING } from '../s3/client.ts';
@@ -90,7 +92,7 @@ async function sent(url: URL, action: string, body: string): Promise<{ status: n
       body,
       signal: AbortSignal.timeout(PATIENCE),
     });
-    const answer: unknown = await response.json().catch(() => undefined);
+    const answer: unknown = parsedJson(await response.text());
     return { status: response.status, answer: isObject(answer) ? answer : {} };
   } catch {
     return { status: 0, answer: {} };

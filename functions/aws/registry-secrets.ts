@@ -1,7 +1,7 @@
 /** Credentials of registries in Secrets Manager: one secret for each host, read again every few minutes. */
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
-import { parsedJson } from '../../pipeline/json.ts';
 import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
 import { secretReader } from './secret.ts';
 

@@ -1,8 +1,10 @@
 /** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
@@ -262,7 +264,7 @@ async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string)
     body: JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog }),
     signal: AbortSignal.timeout(TIMEOUT),
   });
-  const answer: unknown = response.ok ? await response.json() : undefined;
+  const answer: unknown = response.ok ? parsedJson(await response.text()) : undefined;
   if (!isObject(answer))
     return { catalog, kind: 'refused', why: `the functions returned ${response.status}` };
   if (answer['published'] !== true || !isObject(answer['receipt']))

@@ -1,12 +1,12 @@
 /** What an event is about: the heads whose statuses are pending from now on, until their check has ended. */
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
 import { concernedHeads } from '../forge/dependents.ts';
 import { isForeign } from '../forge/foreign-status.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
 import { mayAsk, mayCheck } from '../github/command-budget.ts';
 import { gitHubForge } from '../github/forge.ts';
-import { parsedJson } from '../json.ts';
 import type { Event, PullRequestEvent } from './event.ts';
 import type { Forge } from './forge.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { Installed } from '../../catalog/fbc/edge.ts';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parseJson } from '../../catalog/json.ts';
 import type { Olm } from '../../catalog/olm/foresight/world.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
-import { readJson } from '../json.ts';
 
 /** One operator of a cluster. */
 export interface ClusterInstallation {
@@ -84,7 +84,7 @@ type Json = ClusterObject;
 
 function parsed(text: string, path: string): unknown {
   try {
-    return readJson(text);
+    return parseJson(text);
   } catch (cause) {
     throw new PipelineError('usage', `${path} is not valid JSON`, {
       cause,

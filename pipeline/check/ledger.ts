@@ -7,10 +7,10 @@
 import type { Catalog } from '../../catalog/fbc/model.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import { PipelineError } from '../error.ts';
-import { parsedJson } from '../json.ts';
 import type { Published } from './published.ts';
 
 /** One line. */

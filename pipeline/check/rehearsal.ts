@@ -3,6 +3,7 @@
  * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import { parseJson } from '../../catalog/json.ts';
 import { HARM_RANKS } from '../../catalog/rules/effect.ts';
 import { PipelineError } from '../error.ts';
 import { type MergedCommit, mergedCommits } from '../git/merged-commits.ts';
@@ -286,7 +287,7 @@ function withoutUnknown(report: CheckReport): CheckReport {
 
 /** A copy that shares no text with what it was made from. */
 function copyOf(merge: RehearsedMerge): RehearsedMerge {
-  return JSON.parse(JSON.stringify(merge)) as RehearsedMerge;
+  return parseJson(JSON.stringify(merge)) as RehearsedMerge;
 }
 
 /** Adds the findings of one merge to the counts. */

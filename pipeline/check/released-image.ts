@@ -6,6 +6,7 @@
 
 import type { Blobs, Bundle } from '../../catalog/fbc/model.ts';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../catalog/version/version.ts';
 import { renderImage } from '../catalogs/render/image.ts';
@@ -115,9 +116,5 @@ function isRow(value: unknown): value is Row {
 }
 
 function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(bytes);
 }

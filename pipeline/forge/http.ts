@@ -1,6 +1,6 @@
 /** A forge's API over HTTP: JSON both ways, errors without a token in them. */
+import { parsedJson } from '../../catalog/json.ts';
 import { type ErrorCode, PipelineError } from '../error.ts';
-import { parsedJson } from '../json.ts';
 import { list, type Reader } from './reply.ts';
 
 interface ForgeApi {

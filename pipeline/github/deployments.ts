@@ -1,9 +1,9 @@
 /** What was published, on the commit that it was published from: one environment for each catalog. */
 
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import type { RepositoryName } from '../forge/forge.ts';
-import { parsedJson } from '../json.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { answer, answerIfAny, type GitHub } from './client.ts';
 

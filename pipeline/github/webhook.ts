@@ -1,9 +1,9 @@
 /** GitHub's webhooks. */
 import { Webhooks as Signatures } from '@octokit/webhooks';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { CHECK_PREFIX, STATUS_CONTEXT } from '../forge/marks.ts';
 import { type ForgeEvent, isCommit, pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
-import { parsedJson } from '../json.ts';
 import { canChangeResult, headBefore } from './concern.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parsedJson } from '../../catalog/json.ts';
 import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
@@ -199,11 +200,7 @@ function journalled(journal: string, { part, end }: { readonly part: number; rea
 }
 
 function lineOf(text: string): Line | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(text) as Line | undefined;
 }
 
 /** Where a blob ends in the archive, filled up as tar does. */

@@ -3,6 +3,7 @@
  * begun, and how far uploads in chunks have got. One line of JSON each, appended.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { parseJson } from '../../catalog/json.ts';
 import { fileError } from '../directory.ts';
 import type { UploadMemory, UploadNotes } from '../ports.ts';
 
@@ -82,7 +83,7 @@ function begunIn(text: string): Map<string, string[]> {
 
 function partsIn(line: string): readonly unknown[] {
   try {
-    const parts: unknown = JSON.parse(line);
+    const parts: unknown = parseJson(line);
     return Array.isArray(parts) ? parts : [];
   } catch {
     return [];

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../catalog/go/shape.ts';
+import { parseJson } from '../../catalog/json.ts';
 import {
   type AcceptedStatements,
   acceptedText,
@@ -81,7 +82,7 @@ export async function trustedStatement({ bytes }: FoundStatement, trust: Trust):
 
 async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifyStatement> {
   try {
-    return await verifyStatement(JSON.parse(bytes.toString()), trust);
+    return await verifyStatement(parseJson(bytes), trust);
   } catch (cause) {
     if (cause instanceof PipelineError) throw cause;
     throw new InvalidFreshness(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -91,7 +92,7 @@ async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifySt
 /** What a statement says, be it signed or not; undefined for one that cannot be read. */
 export function statedBy({ bytes }: FoundStatement): FreshnessStatement | undefined {
   try {
-    const bundle: unknown = JSON.parse(bytes.toString());
+    const bundle: unknown = parseJson(bytes);
     const envelope = isObject(bundle) ? bundle['dsseEnvelope'] : undefined;
     const payload = isObject(envelope) ? envelope['payload'] : undefined;
     return readFreshness(Buffer.from(String(payload), 'base64').toString());

@@ -3,6 +3,7 @@
  * before it. The next archive leaves that out.
  */
 import { isObject } from '../../catalog/go/shape.ts';
+import { parseJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
 import { isDigest } from '../oci/registry/digest.ts';
 
@@ -61,7 +62,7 @@ export function readReceipt(text: string, path: string): ArchiveReceipt {
     new PipelineError('corrupt', `${path} is not a valid archive receipt: ${why}`);
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch {
     throw bad('not valid JSON');
   }

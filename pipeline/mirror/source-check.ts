@@ -5,6 +5,7 @@
  * @see https://docs.docker.com/retired/#docker-image-format-v1-and-docker-image-manifest-version-2-schema-1
  */
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { isSchema1 } from '../oci/registry/image.ts';
@@ -65,10 +66,5 @@ function maintainerIn(bytes: Uint8Array): string | undefined {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parsedJson(text);
 }

@@ -3,8 +3,8 @@
  * one record for each fence that says whose are current.
  */
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
-import { parsedJson } from '../json.ts';
 import type { RecordStore, Retirement, StandingClaim, StoredRecord } from '../ports.ts';
 import type { Follower } from './fence.ts';
 
@@ -135,7 +135,7 @@ export function currentBeside(records: RecordStore, documents: string): Promise<
 }
 
 function currentIn(record: StoredRecord | undefined): Current | undefined {
-  const value = record && parsedJson(new TextDecoder().decode(record.bytes));
+  const value = record && parsedJson(record.bytes);
   if (!isObject(value)) return undefined;
   const { catalog, image, commit, digest, documents, epoch } = value;
   const texts = [catalog, image, commit, digest, documents];

@@ -1,8 +1,8 @@
 /** A fence over any store with conditional writes. */
 
 import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
-import { parsedJson } from '../json.ts';
 import type { Claim, Fence, Lease, RecordStore, Retirement, StandingClaim, StandingLease } from '../ports.ts';
 
 /** Claims as records below `fence/`, leases below `lease/`. */

@@ -2,6 +2,7 @@
  * What was published. It follows from the content alone, so that publishing the same commit again
  * writes the same receipt.
  */
+import { parseJson } from '../../catalog/json.ts';
 import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
@@ -72,7 +73,7 @@ export function receiptText(receipt: PublishReceipt): string {
 /** The reference by digest of the image that a receipt is about; undefined when the text is none. */
 export function readPublishReceipt(text: string): string | undefined {
   try {
-    const { kind, image, digest } = Object(JSON.parse(text)) as Record<string, unknown>;
+    const { kind, image, digest } = Object(parseJson(text)) as Record<string, unknown>;
     if (kind !== 'PublishReceipt' || typeof image !== 'string' || typeof digest !== 'string')
       return undefined;
     const reference = tryParseReference(image);

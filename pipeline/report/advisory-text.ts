@@ -2,6 +2,7 @@
 import { shortName } from '../../catalog/fbc/edge.ts';
 import { groupedBy } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import { parseJson } from '../../catalog/json.ts';
 import type { Proved } from '../../catalog/olm/advisory/proof.ts';
 import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
 import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
@@ -123,7 +124,7 @@ export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
     alike.set(text, [...(alike.get(text) ?? []), one.catalog]);
   }
   return [...alike].flatMap(([text, names]) => {
-    const [state = '', ...rows] = JSON.parse(text) as string[];
+    const [state = '', ...rows] = parseJson(text) as string[];
     return [`${shortList(names, 'catalogs')}: ${state}`, ...rows];
   });
 }

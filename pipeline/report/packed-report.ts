@@ -3,6 +3,7 @@
  * the room that a job's output has, and checked by its schema again where it arrives.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { parseJson } from '../../catalog/json.ts';
 import type { CheckReport, PlacedDiff } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import { validator } from './report-shape.ts';
@@ -61,7 +62,7 @@ export function unpackedReport(text: string): CheckReport {
 function unfolded(text: string): unknown {
   try {
     const bytes = brotliDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
-    return JSON.parse(bytes.toString('utf8'));
+    return parseJson(bytes);
   } catch (cause) {
     throw new PipelineError('usage', 'the input result holds no report of a check', { cause });
   }

@@ -316,9 +316,9 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 43,
     without: 'a limit of the nesting of JSON',
-    file: 'pipeline/json.ts',
+    file: 'catalog/json.ts',
     text: 'if (++depth > DEEPEST) return true;',
     instead: 'depth++;',
-    test: 'test/pipeline/json.test.ts',
+    test: 'test/catalog/json.test.ts',
   },
 ];

@@ -8,6 +8,7 @@ import { decodeBase64 } from '../../go/base64.ts';
 import { ByteWriter, escapeHtml, goList, goObject, goString } from '../../go/json-marshal.ts';
 import { compactJson, stringEnd } from '../../go/json-text.ts';
 import { fitStruct, isObject } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { YamlError } from '../../yaml/tree.ts';
@@ -181,7 +182,7 @@ function hasLongKey(text: string): boolean {
 function parsed(text: string): unknown {
   if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return parsedYaml(text);
   }

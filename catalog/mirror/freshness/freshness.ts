@@ -7,6 +7,7 @@
  */
 import type { Finding } from '../../finding.ts';
 import { isObject } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 import { tryParseReference } from '../../reference.ts';
 
 export const FRESHNESS_PREDICATE = 'urn:portolan:mirror-freshness:v1';
@@ -105,7 +106,7 @@ export function readFreshness(text: string): FreshnessStatement {
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch {
     throw new InvalidFreshness('not valid JSON');
   }

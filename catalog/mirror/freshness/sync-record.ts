@@ -5,6 +5,7 @@
 
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
+import { parseJson } from '../../json.ts';
 import { tryParseReference } from '../../reference.ts';
 import type { Mapping } from '../mapping.ts';
 
@@ -78,7 +79,7 @@ export function syncRecordText({ id, name, isNamed, time, catalogs, needs }: Syn
 export function readSyncRecord(text: string): SyncRecord | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  * @see https://github.com/openshift/cluster-version-operator/blob/main/docs/dev/clusteroperator.md
  */
 import { isObject } from '../../go/shape.ts';
+import { parsedJson } from '../../json.ts';
 
 export interface ReleaseContent {
   /** Such as `4.20.3`. */
@@ -45,10 +46,5 @@ function imageOf(tag: unknown): ReleaseContent['images'][number] | undefined {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parsedJson(text);
 }

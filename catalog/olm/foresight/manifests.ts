@@ -7,6 +7,7 @@ import { ownText } from '../../fbc/document.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { decodeBase64 } from '../../go/base64.ts';
 import { isObject } from '../../go/shape.ts';
+import { parsedJson } from '../../json.ts';
 import { usedImages } from '../../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -144,12 +145,7 @@ function beginning(data: string): ManifestPart | undefined {
 
 /** The JSON in a property; what is not JSON is reported where catalogs are read. */
 function jsonIn(data: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(decodeBase64(data)));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parsedJson(decodeBase64(data));
 }
 
 function csvFacts(name: string, csv: Fields): CsvFacts {

@@ -11,6 +11,7 @@ import { CelCostError } from '../../fbc/cel-cost.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 import { parseRange, satisfies, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
 
 /** What a bundle offers, which requirements ask for. */
@@ -67,7 +68,7 @@ function gvkKey(group: string, version: string, kind: string): string {
 
 /** `Kind (group/version)`, from a key. */
 export function gvkText(key: string): string {
-  const [group, version, kind] = JSON.parse(key) as [string, string, string];
+  const [group, version, kind] = parseJson(key) as [string, string, string];
   return `${kind} (${group}/${version})`;
 }
 

@@ -8,6 +8,7 @@
 import type { Bundle } from '../../fbc/model.ts';
 import { decodeBase64 } from '../../go/base64.ts';
 import { isObject } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 import { unsupportedProperty } from './extension.ts';
 
 const obstacles = new WeakMap<Bundle, readonly string[]>();
@@ -86,7 +87,7 @@ function jsonIn(base64: string): unknown {
   if (!base64.startsWith('ey')) return undefined;
   try {
     if (!atob(base64.slice(0, BEGINNING)).includes('ClusterServiceVersion')) return undefined;
-    return JSON.parse(new TextDecoder().decode(decodeBase64(base64)));
+    return parseJson(decodeBase64(base64));
   } catch {
     return undefined;
   }

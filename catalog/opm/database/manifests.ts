@@ -1,6 +1,7 @@
 /** The manifests of a bundle in a database: JSON objects one behind another. */
 import { JsonError, JsonReader } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 import { DatabaseError } from './rows.ts';
 
 /** Deepest nesting of a manifest. */
@@ -22,7 +23,7 @@ export function manifestTexts(bundle: string, text: string): string[] {
 /** The first ClusterServiceVersion of manifests. */
 export function csvAmong(texts: readonly string[]): Readonly<Record<string, unknown>> | undefined {
   for (const text of texts) {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (isObject(value) && value['kind'] === 'ClusterServiceVersion') return value;
   }
   return undefined;

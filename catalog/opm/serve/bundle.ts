@@ -3,6 +3,7 @@ import { bundleJson, bundleParts } from '../../fbc/cache/bundle.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct } from '../../go/shape.ts';
+import { parseJson } from '../../json.ts';
 
 /** A kind of objects, as Kubernetes names them. */
 export interface ApiKind {
@@ -53,7 +54,7 @@ export function apiBundle(
   const wanted = manifests === 'without image' && bundle.image !== '' ? withoutManifests(bundle) : bundle;
   const deprecation = pkg.deprecatedBundles.get(entry.name);
   const json = bundleJson(channel, entry, { ...bundleParts(pkg, wanted), deprecation });
-  return JSON.parse(new TextDecoder().decode(json));
+  return parseJson(json) as ApiBundle;
 }
 
 /** Turning manifests into JSON is nearly all the work of a message. */

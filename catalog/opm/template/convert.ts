@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from '../../fbc/load.ts';
 import type { Finding } from '../../finding.ts';
 import { escapeHtml } from '../../go/json-marshal.ts';
 import { compactJson, indentedJson, RawJson } from '../../go/json-text.ts';
+import { parseJson } from '../../json.ts';
 import { emitYaml } from '../../yaml/emit.ts';
 import type { Json } from '../../yaml/scalar.ts';
 import { BASIC_SCHEMA } from './basic.ts';
@@ -47,5 +48,5 @@ export function convertTo(kind: TemplateKind, { file, bytes }: TemplateText): Co
 /** The template as opm prints it. @throws EmitError for what YAML cannot hold */
 export function templateText(json: string, format: 'json' | 'yaml'): string {
   if (format === 'json') return `${escapeHtml(indentedJson(new RawJson(json)))}\n`;
-  return `---\n${emitYaml(JSON.parse(json) as Json)}\n`;
+  return `---\n${emitYaml(parseJson(json) as Json)}\n`;
 }

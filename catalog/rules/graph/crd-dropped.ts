@@ -1,5 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
+import { parseJson } from '../../json.ts';
 import type { Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
@@ -100,6 +101,6 @@ function requiredBy({ bundle }: Side): readonly string[] {
 }
 
 function withoutVersion(gvk: string): string {
-  const [group, , kind] = JSON.parse(gvk) as [string, string, string];
+  const [group, , kind] = parseJson(gvk) as [string, string, string];
   return JSON.stringify([group, kind]);
 }

@@ -1,5 +1,6 @@
 /** Asking registries what references name: each once, many at a time, only where that is allowed. */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
 import type { ExternalCheck, Lookup } from '../../../catalog/references/lookup.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
@@ -231,7 +232,7 @@ async function readConfig(
   }
   const bytes = await allOf(registry.getBlob(reference, config));
   try {
-    const { os, architecture } = Object(JSON.parse(bytes.toString('utf8')));
+    const { os, architecture } = Object(parseJson(bytes));
     if (typeof os === 'string' && typeof architecture === 'string') return { os, architecture };
   } catch {}
   throw new PipelineError('bad-answer', `${formatReference(reference)} does not declare its platform`);

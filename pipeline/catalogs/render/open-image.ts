@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -165,7 +166,7 @@ function startsProgram(config: Readonly<Record<string, unknown>>): boolean {
 
 function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const json: unknown = parseJson(bytes);
     return isObject(json) ? json : {};
   } catch (error) {
     throw new PipelineError('bad-answer', "the image's configuration is not valid JSON", { cause: error });

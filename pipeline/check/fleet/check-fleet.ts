@@ -1,6 +1,7 @@
 /** The fleet of a check: that of the command line, or the one that the policy of the base branch names. */
 
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import type { FleetReport } from '../../../catalog/olm/fleet/count.ts';
 import type { Fleet } from '../../../catalog/olm/fleet/fleet.ts';
 import { tryParseReference } from '../../../catalog/reference.ts';
@@ -8,7 +9,6 @@ import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
-import { parsedJson } from '../../json.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Registry } from '../../ports.ts';
 import { type FleetFile, readFleet } from './read-fleet.ts';
@@ -94,7 +94,7 @@ async function artifactFiles(text: string, registry: Registry | undefined): Prom
   if (reference?.kind !== 'digest') throw new PipelineError('usage', `${text} is not an artifact by digest`);
   const manifest = await registry.getManifest(reference);
   if (!manifest) throw new PipelineError('not-found', `${text} not found`);
-  const value = parsedJson(new TextDecoder().decode(manifest.bytes));
+  const value = parsedJson(manifest.bytes);
   const listed = isObject(value) && Array.isArray(value['layers']) ? value['layers'] : [];
   const layers = listed.flatMap(layerOf);
   if (listed.length === 0) throw new PipelineError('usage', `${text} has no files`);

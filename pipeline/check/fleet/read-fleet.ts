@@ -3,9 +3,9 @@
  * Advanced Cluster Management's search, and what `oc get -o json` prints of one cluster.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import { readCluster } from '../cluster.ts';
 import { type FleetRecord, fleetOf, type ReadFleet } from './records.ts';
 import { packageOfLabels, tableRecords } from './table.ts';

@@ -4,8 +4,8 @@
  */
 import { Agent, request } from 'node:https';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 
 export interface ClusterApi {

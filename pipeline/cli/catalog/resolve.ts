@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { formatLock, InvalidLock, type ReferenceLock, readLock } from '../../../catalog/references/lock.ts';
 import type { Lookup } from '../../../catalog/references/lookup.ts';
 import { pinFile, pinsByFile } from '../../catalogs/references/pins.ts';
@@ -189,7 +190,7 @@ function jsonOf({ resolution, findings, exit, written }: Outcome): string {
   const { resolved, lock, unanswered } = resolution;
   const lookups = [...resolved.lookups].map(([reference, lookup]) => ({ reference, ...lookup }));
   const verdict = (['pass', 'fail', 'inconclusive'] as const)[exit];
-  const document = { verdict, lookups, lock: JSON.parse(formatLock(lock)), findings, unanswered, written };
+  const document = { verdict, lookups, lock: parseJson(formatLock(lock)), findings, unanswered, written };
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 

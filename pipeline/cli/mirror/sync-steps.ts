@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { diffMirrors } from '../../../catalog/mirror/diff.ts';
 import { needsOf, whoNeeds } from '../../../catalog/mirror/freshness/sync-record.ts';
 import { type Mapping, mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
@@ -220,7 +221,7 @@ function idsIn(folder: string): ReadonlyMap<string, string> {
   const path = join(folder, FILE);
   if (!existsSync(path)) return new Map();
   try {
-    const value: unknown = JSON.parse(readText(path));
+    const value: unknown = parseJson(readText(path));
     const entries = isObject(value) ? Object.entries(value) : [];
     const ids = entries.flatMap(([key, id]) => (isId(id) ? [[key, id] as const] : []));
     if (isObject(value) && ids.length === entries.length) return new Map(ids);

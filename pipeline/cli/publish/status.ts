@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
-import { parsedJson } from '../../json.ts';
 import type { Registry } from '../../ports.ts';
 import { localStatus, recordsIn } from '../../publish/delivery/local.ts';
 import {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseJson } from '../../../catalog/json.ts';
 import { withDigest } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -86,7 +87,7 @@ function trustOf({ list, text }: Invocation, { directory }: Terminal): Trust {
 
 function rootOf(text: string, name: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new PipelineError('usage', `${name} is not a trusted root: not valid JSON`, { cause });
   }

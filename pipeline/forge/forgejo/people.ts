@@ -1,9 +1,9 @@
 /** People on Forgejo and Gitea: reviews, commits, who pushed, and the names in owners' lists. */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import type { GivenReview } from '../../check/authority/approval.ts';
 import { type CommitFacts, type CommitPerson, signedOffBy } from '../../check/authority/authorship.ts';
 import { parseTrailers, signerOf } from '../../git/commit.ts';
-import { parsedJson } from '../../json.ts';
 import type { Person } from '../../policy/identity.ts';
 import type { Lookups } from '../directory.ts';
 import type { PullRequest, RepositoryName } from '../forge.ts';

@@ -1,6 +1,6 @@
 /** Webhooks of Forgejo and Gitea. */
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { STATUS_CONTEXT } from '../marks.ts';
 import { isCommit, isSignedWith, pullIn, pushedIn, type Webhooks } from '../webhook.ts';
 

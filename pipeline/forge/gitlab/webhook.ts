@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { isHold } from '../holds.ts';
 import { isCommit, isSignedWith, pushedIn, type Webhooks } from '../webhook.ts';
 

@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -79,7 +80,7 @@ async function signatureAt(
 /** The name that a good signature gives to the payload, or why it is not good. */
 function nameIn(bytes: Uint8Array, digest: string, { keys, now }: SignatureStore): string | { why: string } {
   try {
-    const claims: unknown = JSON.parse(signedText(bytes, keys, now));
+    const claims: unknown = parseJson(signedText(bytes, keys, now));
     const critical = isObject(claims) ? claims['critical'] : undefined;
     const { image, identity } = isObject(critical) ? critical : {};
     const signed = isObject(image) ? image['docker-manifest-digest'] : undefined;

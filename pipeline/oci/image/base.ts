@@ -3,6 +3,7 @@
  * referenced and never rewritten, and its configuration.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
 import { digestOf } from './content.ts';
@@ -111,7 +112,7 @@ function platformIn(config: Json): Platform {
 function parse(bytes: Uint8Array, digest: string): Json {
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     json = undefined;
   }

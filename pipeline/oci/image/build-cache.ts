@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import type { LayerFacts } from './layer.ts';
 import type { PieceFacts } from './layer-piece.ts';
 
@@ -132,7 +133,7 @@ export function writeBuildCache(memory: BuildCache, room: number): Uint8Array {
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return parseJson(bytes);
   } catch {
     // Half a file is not a memory: the build costs more, and is right.
     return undefined;

@@ -5,6 +5,7 @@
  * @see https://github.com/docker/docker-credential-helpers#development
  */
 import { spawn } from 'node:child_process';
+import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Credential } from '../../ports.ts';
 import type { Environment } from './proxy.ts';
@@ -42,7 +43,7 @@ export async function askHelper(
 function credentialOf(output: string, program: string): Credential | undefined {
   let json: { Username?: unknown; Secret?: unknown };
   try {
-    json = Object(JSON.parse(output));
+    json = Object(parseJson(output));
   } catch {
     throw new PipelineError(
       'denied',

@@ -7,6 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJson } from '../../../catalog/json.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Credential, CredentialSource, Repository } from '../../ports.ts';
@@ -112,7 +113,7 @@ async function readAuthfile(path: string): Promise<Authfile> {
   }
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch {
     // The parser's message would quote from the file.
     throw new PipelineError('usage', `the authfile ${path} is not valid JSON`);

@@ -4,6 +4,7 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md
  * @see https://github.com/opencontainers/image-spec/blob/main/image-index.md
  */
+import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
 import { isDigest } from './digest.ts';
@@ -161,7 +162,7 @@ export function referrerDescriptor(
 function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw bad('is not valid JSON');
   }

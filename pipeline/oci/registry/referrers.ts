@@ -4,6 +4,7 @@
  *
  * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#listing-referrers
  */
+import { parseJson } from '../../../catalog/json.ts';
 import type { Reference, TagReference } from '../../../catalog/reference.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
@@ -201,7 +202,7 @@ async function changeList(
 
 function readList(manifest: Manifest, tag: TagReference): RawDescriptor {
   if (manifest.mediaType === OCI_INDEX && parseManifest(manifest).kind === 'list') {
-    return JSON.parse(new TextDecoder().decode(manifest.bytes));
+    return parseJson(manifest.bytes) as RawDescriptor;
   }
   throw new PipelineError(
     'conflict',

@@ -1,4 +1,5 @@
 /** Answers that are not a success: from a status and a body to a PipelineError that people can use. */
+import { parseJson } from '../../../catalog/json.ts';
 import { type ErrorCode, PipelineError } from '../../error.ts';
 import type { Answer } from './exchange.ts';
 
@@ -106,7 +107,7 @@ async function errorText(answer: Answer): Promise<string> {
 
 function errorsOf(body: string): { code?: unknown; message?: unknown }[] {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed: unknown = parseJson(body);
     const errors =
       typeof parsed === 'object' && parsed !== null && 'errors' in parsed ? parsed.errors : undefined;
     if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === 'object' && e !== null);

@@ -1,5 +1,6 @@
 /** The tags of a repository, page by page. */
 
+import { parseJson } from '../../../catalog/json.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../ports.ts';
@@ -69,7 +70,7 @@ function guess({ tags }: Page, first: URL, count: number): URL | undefined {
 function tagsOf(body: Buffer, registry: string): string[] {
   let tags: unknown;
   try {
-    tags = Object(JSON.parse(body.toString('utf8'))).tags ?? [];
+    tags = Object(parseJson(body)).tags ?? [];
   } catch {
     tags = undefined;
   }

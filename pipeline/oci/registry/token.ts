@@ -8,6 +8,7 @@
  * @see https://distribution.github.io/distribution/spec/auth/oauth/
  */
 
+import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential } from '../../ports.ts';
 import { failure, readAll } from './response.ts';
@@ -203,7 +204,7 @@ function readToken(body: Buffer, host: string, asked: number): Token {
   const bad = (): PipelineError => new PipelineError('bad-answer', `${host} did not return a valid token`);
   let read: { token?: unknown; access_token?: unknown; expires_in?: unknown };
   try {
-    read = Object(JSON.parse(body.toString('utf8')));
+    read = Object(parseJson(body));
   } catch {
     throw bad();
   }

@@ -6,6 +6,7 @@
  */
 
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { type DigestReference, type TagReference, withDigest } from '../../../catalog/reference.ts';
 import { type ErrorCode, PipelineError } from '../../error.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
@@ -98,11 +99,7 @@ async function content(registry: Registry, image: DigestReference, blob: Descrip
 }
 
 function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(bytes);
 }
 
 /** What cosign wrote: a layer for each signature, with the signature in its annotations. */

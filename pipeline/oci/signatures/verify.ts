@@ -1,6 +1,7 @@
 /** Whether an image is signed by whom it must be signed by. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import type { DigestReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
@@ -185,7 +186,7 @@ function statementClaim(envelope: unknown, digest: string): Claim {
 }
 
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
-  const json: unknown = JSON.parse(bytes.toString());
+  const json: unknown = parseJson(bytes);
   if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
   return json;
 }

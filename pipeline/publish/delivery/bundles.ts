@@ -2,6 +2,7 @@
  * Bundles that have arrived on a branch are released before its catalogs are published. How far that went is a record of
  * the branch; a catalog that names a bundle beyond it waits.
  */
+import { parsedJson } from '../../../catalog/json.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import { addedBundles, bundlesIn } from '../../catalogs/release/added-bundles.ts';
 import { type BundleName, builtBundle, bundleTag, folderOf } from '../../catalogs/release/bundle-image.ts';
@@ -9,7 +10,6 @@ import { treeRepository } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
 import { hasCommit } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
-import { parsedJson } from '../../json.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
@@ -177,7 +177,7 @@ async function firstThere(
 }
 
 function notedIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
-  return stored && (parsedJson(new TextDecoder().decode(stored.bytes)) as ReleasedUpTo | undefined);
+  return stored && (parsedJson(stored.bytes) as ReleasedUpTo | undefined);
 }
 
 async function tell(

@@ -2,7 +2,7 @@
  * Merges that a newer one has overtaken before they were published: what became of them is told once, when all their
  * catalogs have ended.
  */
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import type { RecordStore, StoredRecord } from '../../ports.ts';
 import type { CatalogMessage } from './message.ts';
 import { isDone, type Outcome, outcomeAt, reportCommit } from './outcome.ts';
@@ -37,7 +37,7 @@ export async function noteLeft(
 }
 
 function catalogsIn(stored: StoredRecord | undefined): readonly string[] {
-  const value = Object(stored && parsedJson(new TextDecoder().decode(stored.bytes)));
+  const value = Object(stored && parsedJson(stored.bytes));
   const { catalogs } = value as { readonly catalogs?: unknown };
   return Array.isArray(catalogs) ? catalogs.filter((one) => typeof one === 'string') : [];
 }

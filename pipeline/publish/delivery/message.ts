@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import type { CommitStatus, Message, Retirement } from '../../ports.ts';
 
 /** The branch moved. */

@@ -1,7 +1,7 @@
 /** What became of a commit's catalog: a record for `portolan status`, and a status on the commit. */
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import type { CommitStatus, RecordStore, StoredRecord } from '../../ports.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import type { DeliveryPorts, ReportPorts } from './ports.ts';
@@ -238,7 +238,7 @@ async function recordLast(records: RecordStore, outcome: Outcome): Promise<void>
 
 /** What cannot be read is not known: whoever needs it publishes anew, and writes it anew. */
 function outcomeIn(record: StoredRecord | undefined): Outcome | undefined {
-  const value = record && parsedJson(new TextDecoder().decode(record.bytes));
+  const value = record && parsedJson(record.bytes);
   if (!isObject(value) || !isState(value['state'])) return undefined;
   const { repository, catalog, commit, detail } = value;
   const isWhole = [repository, catalog, commit, detail].every((text) => typeof text === 'string');

@@ -3,8 +3,8 @@
  * listens, and nothing else waits for it.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import type { CommitStatus, RecordStore } from '../../ports.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type CatalogReport, type PublishReport, type ReportMessage, readReport } from './message.ts';
@@ -92,7 +92,7 @@ async function reportPublish(
 /** @throws PipelineError `not-found` for documents that were removed */
 async function receiptAt(records: RecordStore, documents: string): Promise<PublishReceipt> {
   const record = await records.get(`${documents}receipt.json`);
-  const receipt = record && parsedJson(new TextDecoder().decode(record.bytes));
+  const receipt = record && parsedJson(record.bytes);
   if (isObject(receipt) && receipt['kind'] === 'PublishReceipt') return receipt as unknown as PublishReceipt;
   throw new PipelineError('not-found', `${documents} has no receipt`);
 }

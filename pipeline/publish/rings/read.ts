@@ -3,8 +3,8 @@
  * versions of Portolan may have: no ring opens over a record with one field that is not as it must be.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { parsedJson } from '../../json.ts';
 import { plain } from '../../text.ts';
 import type { RingState } from './state.ts';
 

@@ -4,6 +4,7 @@
  * but for the picture, which escapes them itself.
  */
 import type { Finding } from '../../../catalog/finding.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import type { CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
 import { amount } from '../../text.ts';
 import { catalogsText } from '../catalogs-text.ts';
@@ -13,7 +14,7 @@ import { findingArticle, groupItem, groupsOf, overview } from './findings.ts';
 import { fleetView, packageFleetView } from './fleet-view.ts';
 import { packageView } from './package-view.ts';
 
-const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '{}');
+const data = parseJson(document.getElementById('data')?.textContent ?? '{}') as PageData;
 const order = data.graph.catalogs.map(({ name }) => name);
 const search = elementOf('search', HTMLInputElement);
 const catalogs = elementOf('catalog', HTMLSelectElement);

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DEEPEST } from '../../../catalog/json.ts';
 import { compose } from '../../../catalog/yaml/compose.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { readTree } from '../../../catalog/yaml/parser.ts';
-import { DEEPEST } from '../../../catalog/yaml/tree.ts';
 
 /** JSON with the YAML that sigs.k8s.io/yaml 1.6.0 makes of it, or the words in which it refuses it. */
 const ROWS = JSON.parse(

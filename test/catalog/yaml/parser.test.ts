@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { DEEPEST } from '../../../catalog/json.ts';
 import { compose } from '../../../catalog/yaml/compose.ts';
 import { readFast } from '../../../catalog/yaml/fast.ts';
 import { readTree } from '../../../catalog/yaml/parser.ts';
-import { DEEPEST, YamlError, type YamlNode } from '../../../catalog/yaml/tree.ts';
+import { YamlError, type YamlNode } from '../../../catalog/yaml/tree.ts';
 
 /** Texts with the JSON that sigs.k8s.io/yaml 1.6.0 makes of them, or the words in which it refuses them. */
 const ROWS = JSON.parse(

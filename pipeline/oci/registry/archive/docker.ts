@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { parseJson } from '../../../../catalog/json.ts';
 import {
   formatReference,
   type Reference,
@@ -82,7 +83,7 @@ async function readImages(archive: ArchiveFile): Promise<SavedImage[]> {
   if (bytes === undefined) throw bad();
   let json: unknown;
   try {
-    json = JSON.parse(bytes.toString('utf8'));
+    json = parseJson(bytes);
   } catch {
     throw bad();
   }
@@ -238,7 +239,7 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
 function diffIds(config: Buffer): string[] {
   let ids: unknown;
   try {
-    ids = Object(Object(JSON.parse(config.toString('utf8'))).rootfs).diff_ids;
+    ids = Object(Object(parseJson(config)).rootfs).diff_ids;
   } catch {
     ids = undefined;
   }

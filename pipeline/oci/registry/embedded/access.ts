@@ -6,6 +6,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../../../../catalog/json.ts';
 import { json, type Reply, refusal } from './reply.ts';
 
 /**
@@ -147,7 +148,5 @@ function writeToken(claims: Claims, secret: Buffer): string {
 function readToken(token: string, secret: Buffer): Claims | undefined {
   const [body = '', signature = ''] = token.split('.');
   const expected = createHmac('sha256', secret).update(body).digest('base64url');
-  return isEqual(signature, expected)
-    ? JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
-    : undefined;
+  return isEqual(signature, expected) ? (parseJson(Buffer.from(body, 'base64url')) as Claims) : undefined;
 }

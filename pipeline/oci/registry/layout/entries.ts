@@ -12,8 +12,8 @@
  *
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
+import { parsedJson, parseJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
-import { parsedJson } from '../../../json.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { descriptor, OCI_INDEX } from '../image.ts';
 import { formatLayoutTag, parseLayoutTag } from '../name.ts';
@@ -45,7 +45,7 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
   const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path} ${why}`);
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw bad('is not valid JSON');
   }

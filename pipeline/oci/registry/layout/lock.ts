@@ -1,8 +1,8 @@
 /** Lock files: one process at a time works on a layout's index. */
 import { type FileHandle, open, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { parsedJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
-import { parsedJson } from '../../../json.ts';
 import { fileError } from './files.ts';
 
 /** Milliseconds after which a lock is stale whose owner cannot be looked up, and has not touched it. */

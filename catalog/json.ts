@@ -1,0 +1,42 @@
+/** JSON, wherever it is from: the one place that calls the engine's parser. */
+
+/**
+ * Levels of lists and objects at most, in JSON and in YAML: far more than any document has, and far less than the engine can
+ * write again. What walks values recursively relies on it.
+ */
+export const DEEPEST = 1000;
+/** A byte order mark stays, and is an error, as it is to Go. */
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The value of a text of JSON, or of its UTF-8. @throws SyntaxError for what is not JSON, or is nested too deeply */
+export function parseJson(content: string | Uint8Array): unknown {
+  const text = typeof content === 'string' ? content : UTF8.decode(content);
+  if (isDeep(text)) throw new SyntaxError(`the JSON is nested deeper than ${DEEPEST} levels`);
+  return JSON.parse(text);
+}
+
+/** As {@link parseJson}; undefined for what is not JSON, or is nested too deeply. */
+export function parsedJson(content: string | Uint8Array): unknown {
+  try {
+    return parseJson(content);
+  } catch {
+    return undefined;
+  }
+}
+
+const [QUOTE, BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END] = [...'"\\[]{}'].map((one) => one.charCodeAt(0));
+
+function isDeep(text: string): boolean {
+  if (text.length <= DEEPEST) return false;
+  let depth = 0;
+  let isInText = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) isInText = !isInText;
+    else if (isInText) i += code === BACKSLASH ? 1 : 0;
+    else if (code === LIST || code === OBJECT) {
+      if (++depth > DEEPEST) return true;
+    } else if (code === LIST_END || code === OBJECT_END) depth--;
+  }
+  return false;
+}
