@@ -17,9 +17,15 @@ export function ignoreHint(path: string): string | undefined {
     : `opm reads every file of the folder: add the line ${name} to ${IGNORE_FILE}, or name the folder of the package`;
 }
 
+/** The patterns of one file. */
+interface Domain {
+  /** Path segments of the directory that holds the file. */
+  readonly folder: readonly string[];
+  /** The last one first. */
+  readonly patterns: readonly Pattern[];
+}
+
 interface Pattern {
-  /** Path segments of the directory whose file holds the pattern. */
-  readonly domain: readonly string[];
   readonly segments: readonly Segment[];
   readonly includes: boolean;
   readonly directoriesOnly: boolean;
@@ -31,33 +37,61 @@ type Glob = (name: Name) => boolean;
 /** Only globs among a pattern's segments match names; `**` matches folders, and an empty segment matches nothing. */
 type Segment = Glob | '**' | '';
 
+type IgnoreFile = readonly [path: string, text: string];
+
 /**
  * @param files path and text of every ignore file, in the order of walking the tree
  * @returns whether a file's path (forward slashes, relative to the root) is ignored
  */
-export function ignoreMatcher(
-  files: Iterable<readonly [path: string, text: string]>,
-): (path: string) => boolean {
-  const patterns: Pattern[] = [];
-  for (const [path, text] of files) {
-    const domain = path.split('/').slice(0, -1);
-    for (const raw of text.split('\n')) {
-      const line = goTrimmed(raw);
-      if (line !== '' && !line.startsWith('#')) patterns.push(...parsePattern(line, domain));
-    }
-  }
+export function ignoreMatcher(files: Iterable<IgnoreFile>): (path: string) => boolean {
+  const domains = Array.from(files, ([path, text]): Domain => {
+    const patterns = linesIn(text).flatMap(parsePattern);
+    return { folder: path.split('/').slice(0, -1), patterns: patterns.reverse() };
+  });
   // The last pattern that matches decides.
-  patterns.reverse();
+  domains.reverse();
   return (path) => {
     const segments = path.split('/');
     const names = segments.map((segment) => Array.from(segment));
-    const decisive = patterns.find((pattern) => isBelow(pattern, segments) && matches(pattern, names));
-    return decisive !== undefined && !decisive.includes;
+    for (const { folder, patterns } of domains) {
+      if (!isBelow(folder, segments)) continue;
+      const below = names.slice(folder.length);
+      const decisive = patterns.find((pattern) => matches(pattern, below));
+      if (decisive) return !decisive.includes;
+    }
+    return false;
   };
 }
 
+/** Steps of matching at most: a few seconds. The largest catalogs that are known need a hundredth. */
+const MOST_STEPS = 1e9;
+
+/**
+ * The ignore file with which matching paths takes more steps than a catalog may ask for: each character of a pattern may meet
+ * each of a path. Undefined if they are within the limit.
+ */
+export function costlyFile(files: readonly IgnoreFile[], paths: readonly string[]): string | undefined {
+  let steps = 0;
+  for (const [file, text] of files) {
+    const folder = file.slice(0, file.lastIndexOf('/') + 1);
+    const length = linesIn(text).reduce((sum, line) => sum + line.length + 1, 1);
+    for (const path of paths) {
+      steps += path.startsWith(folder) ? path.length * length : 1;
+      if (steps > MOST_STEPS) return file;
+    }
+  }
+  return undefined;
+}
+
+function linesIn(text: string): string[] {
+  return text
+    .split('\n')
+    .map(goTrimmed)
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
 /** A pattern with a malformed part matches nothing, and is left out. */
-function parsePattern(line: string, domain: readonly string[]): Pattern[] {
+function parsePattern(line: string): Pattern[] {
   const includes = line.startsWith('!');
   let text = includes ? line.slice(1) : line;
   const directoriesOnly = text.endsWith('/');
@@ -65,7 +99,7 @@ function parsePattern(line: string, domain: readonly string[]): Pattern[] {
   const parts = text.split('/');
   const segments = parts.length > 1 ? parts.map(parseSegment) : [compileGlob(text)];
   const sound = segments.filter((segment) => segment !== undefined);
-  return sound.length === segments.length ? [{ domain, segments: sound, includes, directoriesOnly }] : [];
+  return sound.length === segments.length ? [{ segments: sound, includes, directoriesOnly }] : [];
 }
 
 function parseSegment(text: string): Segment | undefined {
@@ -73,12 +107,12 @@ function parseSegment(text: string): Segment | undefined {
   return text.includes('**') ? undefined : compileGlob(text);
 }
 
-function isBelow({ domain }: Pattern, path: readonly string[]): boolean {
-  return path.length > domain.length && domain.every((segment, i) => path[i] === segment);
+function isBelow(folder: readonly string[], path: readonly string[]): boolean {
+  return path.length > folder.length && folder.every((segment, i) => path[i] === segment);
 }
 
-function matches(pattern: Pattern, path: readonly Name[]): boolean {
-  const below = path.slice(pattern.domain.length);
+/** @param below the names of a path, from below the folder of the pattern's file */
+function matches(pattern: Pattern, below: readonly Name[]): boolean {
   const [only] = pattern.segments;
   return pattern.segments.length === 1 && typeof only === 'function'
     ? matchesName(only, pattern, below)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
+import { costlyFile, ignoreMatcher } from '../../../catalog/fbc/ignore.ts';
 import { cpuTime } from '../../fakes/cpu-time.ts';
 
 describe('ignoreMatcher', () => {
@@ -77,5 +77,15 @@ describe('ignoreMatcher', () => {
     expect(ignored('a'.repeat(100))).toBe(false);
     // Going back to each of them takes ten seconds here, and longer than anybody waits with two more.
     expect(spent()).toBeLessThan(1000);
+  });
+
+  test('43: more patterns than can be matched with the files are told, and nothing is matched', () => {
+    const paths = Array.from({ length: 1000 }, (_, i) => `etcd/f${i}.yaml`);
+    const file = (lines: number): readonly [string, string] => ['etcd/.indexignore', 'f*x\n'.repeat(lines)];
+    expect(costlyFile([file(200_000)], paths)).toBe('etcd/.indexignore');
+    expect(costlyFile([file(1000)], paths)).toBeUndefined();
+    // Comments cost nothing, and neither do files of other folders.
+    expect(costlyFile([['etcd/.indexignore', '# comment\n'.repeat(200_000)]], paths)).toBeUndefined();
+    expect(costlyFile([['quay/.indexignore', 'f*x\n'.repeat(200_000)]], paths)).toBeUndefined();
   });
 });

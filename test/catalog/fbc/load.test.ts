@@ -67,6 +67,15 @@ describe('load', () => {
     expect(blobs.packages).toHaveLength(1);
   });
 
+  test('43: reports ignore files that cannot be matched in reasonable time, and leaves nothing out', async () => {
+    const hidden = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.yaml`, PACKAGE]));
+    const { blobs, findings } = await load(sourceOf({ '.indexignore': 'f*\n'.repeat(300_000), ...hidden }));
+    expect(findings).toMatchObject([{ rule: 'fbc/limits', location: { file: '.indexignore' } }]);
+    expect(blobs.packages).toHaveLength(300);
+    const { blobs: left } = await load(sourceOf({ '.indexignore': 'f*\n', ...hidden }));
+    expect(left.packages).toHaveLength(0);
+  });
+
   test('finds fields whatever the case of their keys', async () => {
     const { blobs } = await load(
       sourceOf({
