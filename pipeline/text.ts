@@ -73,10 +73,10 @@ export function amount(count: number, one: string): string {
 
 /**
  * Characters that nobody sees, or that control what others look like: control characters, marks of direction, line separators,
- * and those that Unicode calls ignorable, but for joiners and selectors in emoji.
+ * halves of characters, and those that Unicode calls ignorable or no characters, but for joiners and selectors in emoji.
  */
 const UNSEEN =
-  /(?<!\p{Extended_Pictographic}\ufe0f?)[\u200d\ufe0e\ufe0f]|(?![\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  /(?<!\p{Extended_Pictographic}\ufe0f?)[\u200d\ufe0e\ufe0f]|(?![\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 
 /** Whether a text has such a character. */
 export function hasUnseen(text: string): boolean {
@@ -91,6 +91,24 @@ export function plain(text: string): string {
 /** As {@link plain}, of what is written to a terminal, whatever command writes it. Line breaks, tabs and colors stay. */
 export function screenText(text: string): string {
   return text.replaceAll(UNSEEN, (character) => (character < ' ' ? character : escaped(character)));
+}
+
+/** As {@link plain}, of what is set on lines of its own: line breaks and tabs stay. */
+export function plainLines(text: string): string {
+  return text.replaceAll(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** As {@link plain}, of what stands in XML or HTML, in an element or an attribute. */
+export function escapeXml(text: string): string {
+  return plain(text).replaceAll(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 }
 
 /** A character as JSON escapes it. */

@@ -6,6 +6,7 @@
 import type { Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
+import { plain } from '../text.ts';
 import { findingPrints } from './finding-prints.ts';
 
 const SEVERITIES: Readonly<Record<Severity, string>> = { error: 'critical', warning: 'minor', info: 'info' };
@@ -19,7 +20,7 @@ export function codeQualityReport({ findings }: Pick<CheckReport, 'findings'>): 
     return {
       type: 'issue',
       check_name: rule,
-      description: hint === undefined ? message : `${message}. Fix: ${hint}`,
+      description: plain(hint === undefined ? message : `${message}. Fix: ${hint}`),
       categories: ['Bug Risk'],
       severity: SEVERITIES[severity],
       fingerprint: printOf(finding),

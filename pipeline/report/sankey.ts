@@ -2,7 +2,7 @@
  * A Sankey diagram of clusters: what they have on the left, where they go on the right. It imports nothing that needs
  * Node: the page draws it in the browser.
  */
-import { escapeXml } from './svg.ts';
+import { escapeXml } from '../text.ts';
 
 /** A stream of clusters. */
 export interface Stream {

@@ -8,6 +8,7 @@ import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
+import { plainLines } from '../text.ts';
 import { findingPrints } from './finding-prints.ts';
 import { HOME, ruleOf, rulePage } from './rule-help.ts';
 
@@ -33,7 +34,7 @@ export function sarifReport(report: SarifFindings): string {
         ruleIndex: ids.indexOf(rule),
         level,
         ...state,
-        message: { text: hint === undefined ? message : `${message}\nFix: ${hint}` },
+        message: { text: plainLines(hint === undefined ? message : `${message}\nFix: ${hint}`) },
         locations: [{ physicalLocation: placeOf(finding) }],
         partialFingerprints: fingerprintsOf(printOf(finding)),
         ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),

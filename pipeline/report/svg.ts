@@ -3,7 +3,9 @@
  * to right, and one edge for each bundle and OLM version. An edge to the next version is
  * straight. Other edges are arcs: above for OLM v0 (or both), below for OLM v1 only.
  */
+
 import type { Hop, HopGraph, HopLane, HopStop } from '../../catalog/olm/graph/hop-graph.ts';
+import { escapeXml } from '../text.ts';
 
 /** Sizes, in units of the picture. */
 const NODE_HEIGHT = 28;
@@ -191,20 +193,3 @@ export const HOPS_STYLE: string = [
   '.hops .edge.removed{stroke:var(--gone);stroke-dasharray:2 3}',
   '.hops .tip{fill:var(--line)}',
 ].join('');
-
-/** Text as XML and HTML take it, in elements and in attributes. Characters that XML does not allow are replaced. */
-export function escapeXml(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.replaceAll(/[&<>"'\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, (c) => {
-    const entity = ENTITIES[c];
-    return entity ?? '\ufffd';
-  });
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};

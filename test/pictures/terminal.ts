@@ -1,5 +1,5 @@
 /** A picture of a terminal, in the reader's light or dark colours. */
-import { escapeXml } from '../../pipeline/report/svg.ts';
+import { escapeXml } from '../../pipeline/text.ts';
 
 /** How a line looks: what was typed, what was printed, and what of it is a failure or a fix. */
 export type Look = 'typed' | 'printed' | 'bad' | 'good' | 'dim';

@@ -45,7 +45,8 @@ export const rules: readonly Rule[] = [
   {
     id: 'fbc/limits',
     severity: 'error',
-    summary: 'Reports catalogs that exceed the limits of the policy, or whose ignore files have too many patterns',
+    summary:
+      'Reports catalogs that exceed the limits of the policy, or whose ignore files have too many patterns',
     fix: 'split the file, or raise limits.fileBytes in the policy',
   },
   {

@@ -1,43 +1,68 @@
-import { type Bundle, type Channel, locate } from '../../fbc/model.ts';
+import { type Blob, type Bundle, type Channel, locate, type Package } from '../../fbc/model.ts';
 import { nameEnd } from '../../names.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { formatVersion } from '../../version/version.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/suspicious-name',
   severity: 'error',
-  summary: 'Reports ambiguous channel names, and bundle names that do not contain the version',
+  summary:
+    'Reports ambiguous channel names, bundle names that do not contain the version, and names that may look like others',
   foresee(world, report) {
-    for (const { name, channels, bundles } of checkedPackages(world)) {
-      for (const channel of channels.values()) {
-        const defect = channelDefect(channel);
-        if (!defect) continue;
-        const message = `channel ${quoted(channel.name)} of package ${quoted(name)}: ${defect.why}`;
-        const details = {
-          package: name,
-          channel: channel.name,
-          severity: defect.severity,
-          hint: 'name: stable',
-        };
-        report(message, locate(channel, 'name'), details);
-      }
-      for (const bundle of bundles.values()) {
-        const other = otherVersionIn(bundle);
-        if (other === undefined || !bundle.version) continue;
-        const version = formatVersion(bundle.version);
-        const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has version ${version}, but its name contains ${other}`;
-        const hint = `name: ${name}.v${version}`;
-        report(message, locate(bundle, 'name'), {
-          package: name,
-          subject: bundle.name,
-          severity: 'warning',
-          hint,
-        });
-      }
+    for (const pkg of checkedPackages(world)) {
+      for (const channel of pkg.channels.values()) checkChannel(pkg.name, channel, report);
+      for (const bundle of pkg.bundles.values()) checkVersion(pkg.name, bundle, report);
+      for (const { what, blob } of namedBlobs(pkg)) checkLetters(pkg.name, { what, blob }, report);
     }
   },
 };
+
+interface NamedBlob {
+  readonly what: string;
+  readonly blob: Blob;
+}
+
+function namedBlobs({ blob, channels, bundles }: Package): NamedBlob[] {
+  return [
+    ...(blob ? [{ what: 'package', blob }] : []),
+    ...[...channels.values()].map((one) => ({ what: 'channel', blob: one })),
+    ...[...bundles.values()].map((one) => ({ what: 'bundle', blob: one })),
+  ];
+}
+
+/** A name with a letter of another alphabet, or a character without a shape, looks like a name that it is not. */
+function checkLetters(ofPackage: string, { what, blob }: NamedBlob, report: Report): void {
+  const [other] = /[^ -~]/u.exec(blob.name) ?? [];
+  if (other === undefined) return;
+  const code = other.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  const message = `${what} ${quoted(blob.name)} of package ${quoted(ofPackage)} has the character U+${code}, so it may look like another name`;
+  const hint = 'use only letters, digits and signs of ASCII in names';
+  report(message, locate(blob, 'name'), { package: ofPackage, severity: 'warning', hint });
+}
+
+function checkChannel(ofPackage: string, channel: Channel, report: Report): void {
+  const defect = channelDefect(channel);
+  if (!defect) return;
+  const message = `channel ${quoted(channel.name)} of package ${quoted(ofPackage)}: ${defect.why}`;
+  const details = {
+    package: ofPackage,
+    channel: channel.name,
+    severity: defect.severity,
+    hint: 'name: stable',
+  };
+  report(message, locate(channel, 'name'), details);
+}
+
+function checkVersion(ofPackage: string, bundle: Bundle, report: Report): void {
+  const other = otherVersionIn(bundle);
+  if (other === undefined || !bundle.version) return;
+  const version = formatVersion(bundle.version);
+  const message = `bundle ${quoted(bundle.name)} of package ${quoted(ofPackage)} has version ${version}, but its name contains ${other}`;
+  const hint = `name: ${ofPackage}.v${version}`;
+  const details = { package: ofPackage, subject: bundle.name, severity: 'warning' as const, hint };
+  report(message, locate(bundle, 'name'), details);
+}
 
 function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'warning' } | undefined {
   if (name.includes('/')) {

@@ -3,8 +3,10 @@
  * security policy forbids requests, whatever a catalog contains.
  */
 import { createHash } from 'node:crypto';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { escapeXml, plainLines } from '../../text.ts';
 import { SANKEY_STYLE } from '../sankey.ts';
-import { escapeXml, HOPS_STYLE } from '../svg.ts';
+import { HOPS_STYLE } from '../svg.ts';
 import type { PageData } from './page-data.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
@@ -12,7 +14,7 @@ import { STYLE } from './style.ts';
 /** The page as HTML. */
 export function pageText(data: PageData): string {
   // HTML ends a script element at any `</`, even inside a string.
-  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  const json = JSON.stringify(data, shown).replaceAll('<', '\\u003c');
   const digest = createHash('sha256').update(SCRIPT).digest('base64');
   const policy = `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -41,4 +43,12 @@ export function pageText(data: PageData): string {
 </body>
 </html>
 `;
+}
+
+/** Names and texts of the data as the page shows them: the script sets them as they are. */
+function shown(_: string, value: unknown): unknown {
+  if (typeof value === 'string') return plainLines(value);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [plainLines(key), one]))
+    : value;
 }

@@ -6,10 +6,9 @@ import {
   type RehearsedMerge,
   stoppedOf,
 } from '../../check/rehearsal.ts';
-import { amount, shortList } from '../../text.ts';
+import { amount, escapeXml, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
-import { escapeXml } from '../svg.ts';
 import { staticPage } from './static-page.ts';
 
 interface RehearsalPage {

@@ -1,5 +1,5 @@
 /** What each catalog and package waits for in its release rings: one HTML file without scripts. */
-import { escapeXml } from '../svg.ts';
+import { escapeXml } from '../../text.ts';
 import { staticPage } from './static-page.ts';
 
 /** A catalog's rings when they were last looked at. Times are in ISO 8601. */

@@ -1,5 +1,5 @@
 /** A page as one HTML file that runs no scripts and loads nothing. */
-import { escapeXml } from '../svg.ts';
+import { escapeXml } from '../../text.ts';
 import { STYLE } from './style.ts';
 
 interface StaticPage {
