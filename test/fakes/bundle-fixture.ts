@@ -9,13 +9,17 @@ import { join } from 'node:path';
 
 const SAMPLE = 'test/catalogs/bundle';
 
+let sample: ReadonlyMap<string, string> | undefined;
+
 /** The files of a bundle by path: the sample with changes. */
 export function bundleFiles(members: ReadonlyMap<string, string>): Map<string, string> {
-  const sample = readdirSync(SAMPLE, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path): [string, string] => [path.slice(SAMPLE.length + 1), readFileSync(path, 'utf8')]);
-  return changedFiles(new Map(sample), members);
+  sample ??= new Map(
+    readdirSync(SAMPLE, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path.slice(SAMPLE.length + 1), readFileSync(path, 'utf8')]),
+  );
+  return changedFiles(sample, members);
 }
 
 /** Files after the changes that an archive describes. */
@@ -51,12 +55,18 @@ export function edited(text: string, edits: string): string {
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
+/** Noise of {@link filled}, as long as it was ever needed. */
+let noise = '';
+
 /** A ConfigMap with noise in it, the same every time. */
 function filled(length: number): string {
-  let state = 1;
-  const noise = Array.from({ length }, () => {
-    state = (state * 48271) % 2147483647;
-    return DIGITS.charAt(state >> 25);
-  });
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: noise\ndata:\n  noise: ${noise.join('')}\n`;
+  if (noise.length < length) {
+    let state = 1;
+    noise = Array.from({ length }, () => {
+      state = (state * 48271) % 2147483647;
+      return DIGITS.charAt(state >> 25);
+    }).join('');
+  }
+  const data = noise.slice(0, length);
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: noise\ndata:\n  noise: ${data}\n`;
 }

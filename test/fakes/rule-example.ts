@@ -32,7 +32,7 @@ export interface RuleExample {
 /** The shortest example of a rule, if it can be one with a fix. Undefined for rules without fixtures. */
 export async function exampleOf(folder: string, id: string): Promise<RuleExample | undefined> {
   const length = ({ change, fix }: RuleExample): number => [...change, ...fix].join('\n').length;
-  const all = (await examplesOf(folder, id)).sort(
+  const all = [...(await examplesOf(folder, id))].sort(
     (a, b) =>
       compareSeverity(a.finding, b.finding) ||
       Number(isUnusual(a)) - Number(isUnusual(b)) ||
@@ -57,8 +57,16 @@ function onlyRemoves({ fix }: RuleExample): boolean {
   return !fix.some((line) => line.startsWith('+'));
 }
 
+const examples = new Map<string, Promise<readonly RuleExample[]>>();
+
 /** An example of each fixture in which the rule finds anything. */
-export async function examplesOf(folder: string, id: string): Promise<RuleExample[]> {
+export function examplesOf(folder: string, id: string): Promise<readonly RuleExample[]> {
+  const known = examples.get(folder) ?? examplesIn(folder, id);
+  examples.set(folder, known);
+  return known;
+}
+
+async function examplesIn(folder: string, id: string): Promise<RuleExample[]> {
   const { states, changes, archives } = fixturesIn(folder);
   const found = [
     ...archives.map((file) => archiveExample(folder, file, id)),
@@ -76,11 +84,19 @@ async function archiveExample(folder: string, file: string, id: string): Promise
   return example(id, {
     fixture: file,
     findings: await judgeFiles(before, options),
-    known: await judgeFiles(bundleFiles(new Map())),
+    known: await sampleFindings(),
     left: after && (await judgeFiles(after, options)),
     before,
     after,
   });
+}
+
+let ofSample: Promise<readonly Finding[]> | undefined;
+
+/** What is found in the sample bundle. */
+function sampleFindings(): Promise<readonly Finding[]> {
+  ofSample ??= judgeFiles(bundleFiles(new Map()));
+  return ofSample;
 }
 
 function fixedFiles(fix: string, members: Files, files: Files): Files | undefined {

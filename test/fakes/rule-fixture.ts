@@ -48,12 +48,31 @@ export function fixturesIn(folder: string): { states: string[]; changes: string[
   };
 }
 
+/** What was found in fixtures as they are, by their paths: several tests look at it. */
+const judged = new Map<string, Promise<Finding[]>>();
+
+function judgedOnce(path: string, judge: () => Promise<Finding[]>): Promise<Finding[]> {
+  const known = judged.get(path) ?? judge();
+  judged.set(path, known);
+  return known;
+}
+
 /** Judges a catalog by itself, on clusters, and with what registries say; with another text as if it was in the file. */
-export async function judgeState(
+export function judgeState(
   folder: string,
   file: string,
   text?: string,
   rules: readonly Rule[] = RULES,
+): Promise<Finding[]> {
+  const judge = (): Promise<Finding[]> => stateFindings(folder, file, text, rules);
+  return text === undefined && rules === RULES ? judgedOnce(join(folder, file), judge) : judge();
+}
+
+async function stateFindings(
+  folder: string,
+  file: string,
+  text: string | undefined,
+  rules: readonly Rule[],
 ): Promise<Finding[]> {
   const written = text ?? readFileSync(join(folder, file), 'utf8');
   const { findings } = await checkCatalog(sourceOf({ [file]: written }), rules);
@@ -62,11 +81,21 @@ export async function judgeState(
 }
 
 /** Judges a change, by the file of its base; with another text as if it was the head. */
-export async function judgeChange(
+export function judgeChange(
   folder: string,
   base: string,
   text?: string,
   rules: readonly Rule[] = RULES,
+): Promise<Finding[]> {
+  const judge = (): Promise<Finding[]> => changeFindings(folder, base, text, rules);
+  return text === undefined && rules === RULES ? judgedOnce(join(folder, base), judge) : judge();
+}
+
+async function changeFindings(
+  folder: string,
+  base: string,
+  text: string | undefined,
+  rules: readonly Rule[],
 ): Promise<Finding[]> {
   const head = base.replace('.base.', '.head.');
   const options = await optionsIn(folder, head, text ?? readFileSync(join(folder, head), 'utf8'));
