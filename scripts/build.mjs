@@ -1,4 +1,5 @@
-// Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions.
+// Builds dist/: the command line and the libraries (with the parts that they share), the Action, the functions; with
+// --action the Action alone.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -40,6 +41,10 @@ const common = {
 /** Stands in the Action for the digest of the very same file, which is not known before it is built. */
 const NO_DIGEST = '0'.repeat(64);
 await makeAction();
+if (process.argv.includes('--action')) {
+  place(built);
+  process.exit();
+}
 common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
 /** They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them. */
@@ -198,7 +203,8 @@ for (const folder of readdirSync('functions').sort()) {
 
 const notices = noticesText(bundledPackages(metafiles));
 built.push({ path: resolve('dist/third-party.txt'), contents: Buffer.from(notices) });
-land(built);
+place(built);
+removeOthers(built);
 // npx runs it in place.
 chmodSync('dist/portolan.mjs', 0o755);
 
@@ -228,11 +234,10 @@ async function make(options) {
 }
 
 /**
- * Puts into dist/ what differs from what is there, each file at once, and takes out what is built no more: whoever
- * runs the program while it is built anew from the same sources notices nothing.
+ * Puts into dist/ what differs from what is there, each file at once: whoever runs the program while it is built anew
+ * from the same sources notices nothing.
  */
-function land(files) {
-  const wanted = new Set(files.map(({ path }) => path));
+function place(files) {
   for (const { path, contents } of files) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
     mkdirSync(dirname(path), { recursive: true });
@@ -240,6 +245,11 @@ function land(files) {
     writeFileSync(next, contents);
     renameSync(next, path);
   }
+}
+
+/** Takes out what is built no more. */
+function removeOthers(files) {
+  const wanted = new Set(files.map(({ path }) => path));
   for (const folder of ['commands', 'parts', 'functions'].filter((name) => existsSync(join('dist', name)))) {
     for (const name of readdirSync(join('dist', folder), { recursive: true })) {
       const path = resolve('dist', folder, name);

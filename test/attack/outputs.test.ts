@@ -1,5 +1,4 @@
 /** What the Action says: to the runner, on GitHub, in files; and that no text of others does anything there. */
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -12,6 +11,7 @@ import { catalogOf, documents, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
 import { example, pullPayload } from '../fakes/github/payload.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
+import { buildAction } from '../fakes/program.ts';
 import { registry } from '../fakes/registry.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
@@ -19,7 +19,7 @@ import { runStep, type Stepped } from '../fakes/step.ts';
 /** Links to the pages of rules, which no pull request can write. */
 const RULE_PAGES: ReadonlySet<string | undefined> = new Set(RULES.map(({ id }) => rulePage(id)));
 
-beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
+beforeAll(buildAction);
 
 let hub: Hub;
 beforeEach(async () => {

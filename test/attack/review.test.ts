@@ -1,5 +1,4 @@
 /** What the gate says in reviews: suggestions that can be taken with a click, and requests for approvals. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -7,10 +6,11 @@ import { BASE, POLICY } from '../fakes/gate.ts';
 import type { FakePull } from '../fakes/github/forge.ts';
 import { pullPayload } from '../fakes/github/payload.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
+import { buildAction } from '../fakes/program.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
 
-beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
+beforeAll(buildAction);
 
 let hub: Hub;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 /** The example workflows as a maintainer copies them, run by nektos/act on this machine against a fake GitHub. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,11 +9,12 @@ import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { example, pullPayload } from '../fakes/github/payload.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
+import { buildProgram } from '../fakes/program.ts';
 import { registry } from '../fakes/registry.ts';
 import { makeRepository } from '../fakes/repository.ts';
 import { isOnPath } from '../fakes/tools.ts';
 
-beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
+beforeAll(buildProgram);
 
 let hub: Hub;
 beforeEach(async () => {

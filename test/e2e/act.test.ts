@@ -1,10 +1,11 @@
 /** The Action in a workflow, run by nektos/act on this machine: checkout, the step, what it tells the next. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventOf } from '../fakes/event.ts';
 import { folder } from '../fakes/folder.ts';
+import { buildProgram } from '../fakes/program.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
 import { isOnPath } from '../fakes/tools.ts';
 
@@ -29,7 +30,7 @@ jobs:
 
 let repository: SampleRepository;
 beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/build.mjs']);
+  buildProgram();
   repository = sampleRepository({
     'action.yml': readFileSync('action.yml', 'utf8'),
     'dist/action.cjs': readFileSync('dist/action.cjs', 'utf8'),

@@ -1,5 +1,4 @@
 /** A dry run of the Action, in each mode: everything is told, and nothing is asked to change. */
-import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
@@ -11,6 +10,7 @@ import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig } from '../fakes/operators.ts';
+import { buildProgram } from '../fakes/program.ts';
 import { registry } from '../fakes/registry.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
 
@@ -20,7 +20,7 @@ let hub: Hub;
 let host: string;
 let written: string[];
 beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/build.mjs']);
+  buildProgram();
 });
 beforeEach(async () => {
   written = [];

@@ -1,15 +1,16 @@
 /** The Action as a runner starts it: dist/action.cjs, the runner's environment, an event in a file. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventOf } from '../fakes/event.ts';
 import { folder } from '../fakes/folder.ts';
+import { buildProgram } from '../fakes/program.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';
 
 let repository: SampleRepository;
 beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/build.mjs']);
+  buildProgram();
   repository = sampleRepository();
   return repository.remove;
 });

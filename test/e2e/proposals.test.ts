@@ -1,5 +1,4 @@
 /** The loop after the merge, by the built action: bundles become images and catalogs, tags that move become pins. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -18,6 +17,7 @@ import { testClient } from '../fakes/host.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import { sampleImage } from '../fakes/image.ts';
 import { basicTemplate, bundleFiles, CI, releaseConfig, withoutInstallModes } from '../fakes/operators.ts';
+import { buildProgram } from '../fakes/program.ts';
 import { registry } from '../fakes/registry.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep, type Stepped } from '../fakes/step.ts';
@@ -27,7 +27,7 @@ const FIRST = `quay.io/org/etcd@sha256:${'0'.repeat(63)}1`;
 const TEMPLATE = 'operators/etcd/catalog-templates/basic.yaml';
 const CATALOG = 'catalogs/v4.20/etcd/catalog.yaml';
 
-beforeAll(() => void execFileSync(process.execPath, ['scripts/build.mjs']));
+beforeAll(buildProgram);
 
 let hub: Hub;
 let host: string;

@@ -1,4 +1,4 @@
-/** The Action as a runner starts it: dist/action.cjs, the runner's environment, an event in a file. */
+/** The Action as a runner starts it: dist/action.cjs, the runner's environment, an event in a file. Its pauses are short. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -47,7 +47,7 @@ export async function runStep({
   };
   const given = Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
   const started = performance.now();
-  const child = spawn(process.execPath, [action], {
+  const child = spawn(process.execPath, ['--require', resolve('test/fakes/quick-timers.cjs'), action], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
