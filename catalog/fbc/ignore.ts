@@ -9,6 +9,11 @@ import { goTrimmed } from '../go/text.ts';
 
 export const IGNORE_FILE = '.indexignore';
 
+/** Whether a path is that of an ignore file. */
+export function isIgnoreFile(path: string): boolean {
+  return path.split('/').at(-1) === IGNORE_FILE;
+}
+
 /** The fix for a file that is not called as blobs are, and that opm reads all the same; undefined for any other. */
 export function ignoreHint(path: string): string | undefined {
   const name = path.split('/').at(-1) ?? '';

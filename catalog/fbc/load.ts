@@ -10,7 +10,7 @@ import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } fro
 import { decodeBlob } from './blob.ts';
 import type { SourceDocument } from './document.ts';
 import { type DocumentLimits, type KnownDocuments, readDocuments } from './documents.ts';
-import { costlyFile, IGNORE_FILE, ignoreMatcher } from './ignore.ts';
+import { costlyFile, ignoreMatcher, isIgnoreFile } from './ignore.ts';
 import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from './model.ts';
 
 /** What a catalog may ask of the machine that reads it. */
@@ -50,37 +50,30 @@ export async function load(
   known?: KnownDocuments,
 ): Promise<Loaded> {
   const loader = new Loader(limits, each, known);
-  const files = await catalogFiles(source, (file, why, rule) => loader.unreadable(file, why, rule));
+  const files = await catalogFiles(source);
   for (const file of files) await loader.file(file);
   return loader.loaded();
 }
 
-/** The rule that reports a file that was not read. */
-type Unreadable = 'fbc/unreadable' | 'fbc/limits';
-
-/** The files that hold blobs, in the order of walking the tree: all but ignore files and what these ignore. */
-export async function catalogFiles(
-  source: CatalogSource,
-  unreadable: (ignoreFile: SourceFile, why: string, rule: Unreadable) => void,
-): Promise<SourceFile[]> {
+/**
+ * The files that hold blobs, in the order of walking the tree: all but ignore files and what these ignore. Ignore files that
+ * cannot be used are among them, and are unreadable.
+ */
+export async function catalogFiles(source: CatalogSource): Promise<SourceFile[]> {
   const files = [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path));
-  const isIgnoreFile = (file: SourceFile): boolean => file.path.split('/').at(-1) === IGNORE_FILE;
+  const readable = files.filter((file) => isIgnoreFile(file.path) && file.unreadable === undefined);
   const ignoreFiles: [string, string][] = [];
-  const others = files.filter((file) => !isIgnoreFile(file));
-  for (const file of files.filter(isIgnoreFile)) {
-    if (file.unreadable !== undefined) unreadable(file, file.unreadable, 'fbc/unreadable');
-    else
-      ignoreFiles.push([file.path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.read())]);
-  }
-  const costly = costlyFile(
-    ignoreFiles,
-    others.map(({ path }) => path),
-  );
-  for (const file of files.filter(({ path }) => path === costly))
-    unreadable(file, `has more patterns than can be matched with ${others.length} files`, 'fbc/limits');
-  if (costly !== undefined) return others;
-  const ignored = ignoreMatcher(ignoreFiles);
-  return others.filter((file) => !ignored(file.path));
+  for (const file of readable)
+    ignoreFiles.push([file.path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.read())]);
+  const paths = files.filter((file) => !isIgnoreFile(file.path)).map(({ path }) => path);
+  const costly = costlyFile(ignoreFiles, paths);
+  const ignored = costly === undefined ? ignoreMatcher(ignoreFiles) : () => false;
+  const unreadable = `the patterns are too many to be matched with ${paths.length} files`;
+  return files.flatMap((file) => {
+    if (file.path === costly) return [{ ...file, unreadable }];
+    if (isIgnoreFile(file.path)) return readable.includes(file) ? [] : [file];
+    return ignored(file.path) ? [] : [file];
+  });
 }
 
 class Loader {
@@ -116,7 +109,8 @@ class Loader {
 
   async file(file: SourceFile): Promise<void> {
     if (file.unreadable !== undefined) {
-      this.unreadable(file, file.unreadable);
+      const hint = 'every file of a catalog must be a regular file, or a link to one';
+      this.#find('fbc/unreadable', file.unreadable, start(file.path), hint);
       return;
     }
     const { size, pieces } = file.readPieces?.() ?? wholeFile(await file.read());
@@ -133,14 +127,6 @@ class Loader {
     const options = { limits: this.#limits, findings: this.#findings, known: this.#known };
     for (const { value, document } of readDocuments(file.path, pieces, options))
       this.#document(value, document);
-  }
-
-  unreadable(file: SourceFile, why: string, rule: Unreadable = 'fbc/unreadable'): void {
-    const hints: Readonly<Record<Unreadable, string>> = {
-      'fbc/unreadable': 'every file of a catalog must be a regular file, or a link to one',
-      'fbc/limits': `use fewer or shorter patterns in ${IGNORE_FILE}`,
-    };
-    this.#find(rule, why, start(file.path), hints[rule]);
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {

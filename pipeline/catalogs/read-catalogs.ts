@@ -57,9 +57,7 @@ async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded
   const unread: Finding[] = [];
   const parts: Loaded[] = [];
   const ids: string[] = [];
-  const ignoreFiles: SourceFile[] = [];
-  const files = await catalogFiles(place.source, (file) => ignoreFiles.push(file));
-  for (const file of [...ignoreFiles, ...files]) {
+  for (const file of await catalogFiles(place.source)) {
     const { id, content } = await identified(file);
     const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) });
     kept.set(id, loaded);

@@ -18,6 +18,8 @@ import type { CatalogUnit } from './unit.ts';
 /** A file that a catalog is loaded from, or the folder that a package is made from. */
 export interface LoadedFile extends ListedFile {
   readonly made?: ComposedPackage;
+  /** Why opm could not load it. */
+  readonly unreadable?: string | undefined;
 }
 
 /** Reads files of catalogs and templates, each content once. */
@@ -73,6 +75,10 @@ export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: Ke
         const read = kept.get(key) ?? composedPackage(objects, { tree: file.id, made: file.made }, bundles);
         kept.set(key, read);
         return read;
+      }
+      if (file.unreadable !== undefined) {
+        const { path, unreadable } = file;
+        return load({ files: () => Promise.resolve([{ path, unreadable, read: () => new Uint8Array() }]) });
       }
       const key = `${file.mode} ${file.id}`;
       const read = kept.get(key) ?? readKept(objects, file, { limits, kept: files });
@@ -165,9 +171,13 @@ export async function loadedFiles(
   const source = {
     files: () => Promise.resolve([...all].map(([path, file]) => sourceFile(objects, { ...file, path }))),
   };
-  // By the reader that publishes; an ignore file that is none leaves nothing out.
-  const files = await catalogFiles(source, () => undefined);
-  return files.flatMap(({ path }) => all.get(path) ?? []).filter(({ path }) => !isOfEarlier(unit, path));
+  // By the reader that publishes.
+  const files = await catalogFiles(source);
+  const loaded = files.flatMap(({ path, unreadable }) => {
+    const file = all.get(path);
+    return file ? [{ ...file, unreadable }] : [];
+  });
+  return loaded.filter(({ path }) => !isOfEarlier(unit, path));
 }
 
 /** The first pattern that matches a file decides whose it is. */

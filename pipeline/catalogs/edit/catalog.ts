@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
+import { isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
@@ -52,8 +53,8 @@ export function writeEdit(root: string, files: EditPlan['files']): void {
 /** The files of a catalog as texts, in the order of walking the tree. */
 export async function textsOf(source: CatalogSource): Promise<FileText[]> {
   const texts: FileText[] = [];
-  for (const file of await catalogFiles(source, () => undefined)) {
-    texts.push(fileText(file.path, await file.read()));
+  for (const file of await catalogFiles(source)) {
+    if (!isIgnoreFile(file.path)) texts.push(fileText(file.path, await file.read()));
   }
   return texts;
 }

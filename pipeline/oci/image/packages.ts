@@ -56,9 +56,7 @@ export async function readContents(
   cached: boolean,
 ): Promise<{ readonly contents: Contents; readonly findings: readonly Finding[] }> {
   const findings: Finding[] = [];
-  const unreadable: SourceFile[] = [];
-  const files = await catalogFiles(source, (file) => unreadable.push(file));
-  for (const file of unreadable) findings.push(...(await load({ files: async () => [file] })).findings);
+  const files = await catalogFiles(source);
   const byPackage = new Map<string, IdentifiedFile[]>();
   const alone: IdentifiedFile[] = [];
   const bring = bringing(
@@ -70,7 +68,8 @@ export async function readContents(
   for (const file of files) {
     await bring(file);
     const identity = await identityOf(file);
-    const found = facts.get(identity);
+    // What cannot be read is said each time.
+    const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const { packages } = found ?? (await packagesIn(file, findings));
     if (!found) facts.set(identity, { packages });
     if (packages.length === 0) alone.push({ file, identity });

@@ -70,7 +70,7 @@ describe('load', () => {
   test('43: reports ignore files that cannot be matched in reasonable time, and leaves nothing out', async () => {
     const hidden = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.yaml`, PACKAGE]));
     const { blobs, findings } = await load(sourceOf({ '.indexignore': 'f*\n'.repeat(300_000), ...hidden }));
-    expect(findings).toMatchObject([{ rule: 'fbc/limits', location: { file: '.indexignore' } }]);
+    expect(findings).toMatchObject([{ rule: 'fbc/unreadable', location: { file: '.indexignore' } }]);
     expect(blobs.packages).toHaveLength(300);
     const { blobs: left } = await load(sourceOf({ '.indexignore': 'f*\n', ...hidden }));
     expect(left.packages).toHaveLength(0);
