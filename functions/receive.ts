@@ -85,7 +85,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   // Where the text is signed, the delivery's id is not: whoever replays a body can give it another one.
   const digest = createHash('sha256')
     .update(body)
-    .update(webhooks.deliveryOf?.(headers) ?? '')
+    .update(webhooks.deliveryOf?.(headers, ports.now()) ?? '')
     .digest('hex');
   const all = workOf(event, sources, digest);
   if (all.length === 0) return { status: 202, text: 'nothing to do for this branch' };

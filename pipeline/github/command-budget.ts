@@ -1,24 +1,31 @@
 /** How often people may ask about a pull request: each command costs requests of an account that all of them share. */
 import type { RepositoryName } from '../forge/forge.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
-import { answer, type GitHub } from './client.ts';
+import { answer, type GitHub, pages } from './client.ts';
 
 /** Commands in an hour on one pull request. */
 const MOST = 6;
 /** Checks of a head in an hour, whatever asks for them, beyond which a command starts no more. */
 const MOST_CHECKS = 20;
 const HOUR = 60 * 60 * 1000;
+/** What GitHub lists at once, at most. */
+const PAGE = 100;
 
 /** Commands in comments, as the gate reads them. */
 const COMMAND = /^\/(?:recheck|who|explain)\b/;
 
 type Asking = { readonly github: GitHub; readonly repository: RepositoryName };
 
-/** Whether a command on a pull request is within the budget of its last hour; it is among those that are counted. */
+/**
+ * Whether a command on a pull request is within the budget of its last hour; it is among those that are counted. Of more
+ * comments than a page has, none starts a check.
+ */
 export async function mayAsk({ github, repository }: Asking, number: number, now: Date): Promise<boolean> {
   const since = hourBefore(now);
-  const asked = { ...repository, issue_number: number, since, per_page: 100 };
+  const asked = { ...repository, issue_number: number, since, per_page: PAGE };
   const comments = await answer(github.rest.issues.listComments(asked));
+  // Those behind so many may be commands, too.
+  if (comments.length === PAGE) return false;
   // Comments that were only edited in the last hour are listed, too.
   const recent = comments.filter(
     ({ body = '', created_at: created }) => COMMAND.test(body) && Date.parse(created) >= Date.parse(since),
@@ -31,9 +38,15 @@ export async function mayAsk({ github, repository }: Asking, number: number, now
  * edited once they have started one; statuses stay.
  */
 export async function mayCheck({ github, repository }: Asking, head: string, now: Date): Promise<boolean> {
-  const asked = { ...repository, ref: head, per_page: 100 };
-  const statuses = await answer(github.rest.repos.listCommitStatusesForRef(asked));
+  const asked = { ...repository, ref: head, per_page: PAGE };
   const since = Date.parse(hourBefore(now));
+  // The newest come first: other systems may have written pages of them within the hour.
+  const statuses = await pages(
+    github.paginate(github.rest.repos.listCommitStatusesForRef, asked, ({ data }, done) => {
+      if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();
+      return data;
+    }),
+  );
   const begun = statuses.filter(
     ({ context, state, created_at: created }) =>
       context === STATUS_CONTEXT && state === 'pending' && Date.parse(created) >= since,

@@ -13,6 +13,8 @@ export interface ImageOptions {
   readonly layers?: readonly (string | Buffer)[];
   readonly format?: 'oci' | 'docker';
   readonly annotations?: Readonly<Record<string, string>>;
+  /** How layers are compressed; gzip when left out. */
+  readonly pack?: (tar: Buffer) => Buffer;
 }
 
 const TYPES = {
@@ -35,7 +37,7 @@ export function sampleImage(options: ImageOptions = {}): ImageContent {
   const { architectures = ['amd64'], layers = ['hello'], format = 'oci', annotations } = options;
   const types = TYPES[format];
   const tars = layers.map((content, i) => tar(`file-${i}`, Buffer.from(content)));
-  const packed = tars.map((bytes) => gzipSync(bytes, { level: 1 }));
+  const packed = tars.map(options.pack ?? ((bytes) => gzipSync(bytes, { level: 1 })));
   const blobs: BlobSource[] = packed.map(source);
   const children = architectures.map((architecture) => {
     const config = json({

@@ -169,6 +169,21 @@ test("an approval that is withdrawn once more is taken in: GitLab's text is the 
   expect(new Set(queued.map(({ id }) => id)).size).toBe(2);
 });
 
+test('a signed text of GitLab, which has no time, counts once an hour, whatever key it is sent with', async () => {
+  let now = NOW;
+  const { send, queued } = address({ webhooks: gitLabWebhooks, now: () => now });
+  const text = JSON.stringify({ project: { id: 1 }, object_attributes: { iid: 7, action: 'open' } });
+  const signature = createHmac('sha256', SECRET).update(text).digest('hex');
+  const headers = { 'x-gitlab-signature': signature, 'x-gitlab-event': 'Merge Request Hook' };
+  const body = new TextEncoder().encode(text);
+  for (let key = 0; key < 50; key++)
+    await send({ headers: { ...headers, 'idempotency-key': String(key) }, body });
+  expect(queued).toHaveLength(1);
+  now = new Date(NOW.getTime() + 60 * 60 * 1000);
+  await send({ headers, body });
+  expect(queued).toHaveLength(2);
+});
+
 test('a push that could not be queued is not remembered: it may come again', async () => {
   const records = directoryRecords(folder());
   const down = address({ records, queue: { send: () => Promise.reject(new Error('down')) } });

@@ -361,4 +361,28 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: 'const safe = text.replaceAll',
     test: 'test/pipeline/report/unseen.test.ts',
   },
+  {
+    attack: 43,
+    without: 'limits of layers that become a docker-archive',
+    file: 'pipeline/oci/registry/archive/docker.ts',
+    text: 'of decompressed(layout.blobs.read(layer.digest))',
+    instead: 'of layout.blobs.read(layer.digest)',
+    test: 'test/pipeline/oci/registry/archive/archive.test.ts',
+  },
+  {
+    attack: 58,
+    without: 'a limit of comments',
+    file: 'pipeline/github/command-budget.ts',
+    text: 'if (comments.length === PAGE) return false;',
+    instead: '',
+    test: 'test/pipeline/github/command-budget.test.ts',
+  },
+  {
+    attack: 58,
+    without: 'all pages of statuses',
+    file: 'pipeline/github/command-budget.ts',
+    text: 'if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();',
+    instead: 'done();',
+    test: 'test/pipeline/github/command-budget.test.ts',
+  },
 ];

@@ -1,6 +1,6 @@
 /** How often commands may start checks, also where their comments are gone. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mayCheck } from '../../../pipeline/github/command-budget.ts';
+import { mayAsk, mayCheck } from '../../../pipeline/github/command-budget.ts';
 import { unpaced } from '../../fakes/github/client.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';
 
@@ -25,4 +25,20 @@ test.each([
   for (let i = 0; i < count; i++) hub.forge.statuses.push({ ...begun, ...more });
   const forge = { github: unpaced(hub.forge), repository: { owner: 'example', repo: 'catalogs' } };
   expect(await mayCheck(forge, HEAD, NOW)).toBe(may);
+});
+
+test('58: commands behind a page of comments start nothing, and neither do those that statuses of others hide', async () => {
+  const forge = { github: unpaced(hub.forge), repository: { owner: 'example', repo: 'catalogs' } };
+  const at = '2026-01-01T11:30:00Z';
+  const comments = (count: number, body: string) =>
+    Array.from({ length: count }, (_, id) => ({ id, by: 'mallory', body, at }));
+  hub.forge.comments.set(7, comments(99, 'thanks'));
+  expect(await mayAsk(forge, 7, NOW)).toBe(true);
+  hub.forge.comments.set(7, [...comments(100, 'thanks'), ...comments(500, '/recheck')]);
+  expect(await mayAsk(forge, 7, NOW)).toBe(false);
+  for (let i = 0; i < 20; i++)
+    hub.forge.statuses.push({ sha: HEAD, context: 'portolan', state: 'pending', created_at: at });
+  for (let i = 0; i < 150; i++)
+    hub.forge.statuses.push({ sha: HEAD, context: `ci-${i}`, state: 'success', created_at: at });
+  expect(await mayCheck(forge, HEAD, NOW)).toBe(false);
 });

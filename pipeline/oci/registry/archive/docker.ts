@@ -6,8 +6,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { parseJson } from '../../../../catalog/json.ts';
 import {
   formatReference,
@@ -17,6 +15,7 @@ import {
 } from '../../../../catalog/reference.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest, Registry } from '../../../ports.ts';
+import { decompressed } from '../../image/decompress.ts';
 import { checked, digestOf } from '../digest.ts';
 import { DOCKER_MANIFEST, type ImageManifest, parseManifest } from '../image.ts';
 import type { BlobReader } from '../layout/blobs.ts';
@@ -249,27 +248,18 @@ function diffIds(config: Buffer): string[] {
 
 /** Stores a layer unpacked, under the digest that it must have then; gives its bytes. */
 async function unpack(layout: Layout, layer: Descriptor, id: string): Promise<number> {
-  if (!/gzip$/.test(layer.mediaType)) {
-    throw new PipelineError('usage', `a layer of type ${layer.mediaType} cannot be unpacked here`, {
-      hint: 'use uncompressed or gzip layers for a docker-archive',
-    });
-  }
   const { path, handle } = await layout.blobs.temporary();
   const hash = createHash('sha256');
   let size = 0;
   try {
-    await pipeline(layout.blobs.read(layer.digest), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        size += chunk.length;
-        await handle.writeFile(chunk);
-      }
-    });
+    for await (const chunk of decompressed(layout.blobs.read(layer.digest))) {
+      hash.update(chunk);
+      size += chunk.length;
+      await handle.writeFile(chunk);
+    }
   } catch (error) {
-    throw /^Z_/.test((error as NodeJS.ErrnoException).code ?? '')
-      ? new PipelineError('corrupt', `the layer ${layer.digest} is not a complete gzip file`, {
-          cause: error,
-        })
+    throw error instanceof PipelineError
+      ? error
       : fileError(`cannot unpack the layer ${layer.digest}`, error);
   } finally {
     await handle.close();

@@ -132,6 +132,17 @@ describe('docker-archive', () => {
     await unnamed.close();
   });
 
+  test('43: layers are unpacked by the decoder that has limits, whatever their type says', async () => {
+    const file = join(folder(), 'image.tar');
+    const image = sampleImage({ pack: (bytes) => bytes });
+    await writeTo(`docker-archive:${file}`, image);
+    const found = await readFrom(`docker-archive:${file}`);
+    expect(found.blobs).toHaveLength(image.blobs.length);
+    await found.close();
+    const broken = sampleImage({ pack: (bytes) => gzipSync(bytes).subarray(0, 40) });
+    await expect(writeTo(`docker-archive:${file}`, broken)).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
   test('copies of copies stay the same', async () => {
     const directory = folder();
     await writeTo(`docker-archive:${directory}/1.tar`, sampleImage({ layers: ['a', 'b'] }));
