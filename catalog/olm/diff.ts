@@ -95,7 +95,6 @@ function packageDiff(change: Change, name: string): PackageDiff {
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? '', after?.defaultChannel ?? ''];
-  const graph = hopChange(change, name);
   return {
     package: name,
     kind: kindOf(before, after),
@@ -108,7 +107,7 @@ function packageDiff(change: Change, name: string): PackageDiff {
     ),
     deprecations: deprecationDiffs(before, after),
     fates: upgradeImpacts(change, name),
-    graph: { ...graph, lanes: graph.lanes.filter(({ isChanged }) => isChanged) },
+    graph: hopChange(change, name),
   };
 }
 

@@ -101,12 +101,13 @@ function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
       ({ channel, installed }): Step => ({ ofPackage, channel, installed, olm: 'v1' }),
     ),
   ];
-  const seen = new Set<string>();
+  const seen = { v0: new Map<string, Set<string>>(), v1: new Map<string, Set<string>>() };
   for (const start of starts) {
+    const names = seen[start.olm].get(start.channel) ?? new Set<string>();
+    seen[start.olm].set(start.channel, names);
     for (let at: Step | undefined = start; at; ) {
-      const key = JSON.stringify([at.olm, at.channel, at.installed.name]);
-      if (seen.has(key)) break;
-      seen.add(key);
+      if (names.has(at.installed.name)) break;
+      names.add(at.installed.name);
       yield at;
       const next: Bundle | undefined = ofPackage.bundles.get(nextIn(change.after, at) ?? '');
       at = next && { ...at, installed: installedOf(next) };

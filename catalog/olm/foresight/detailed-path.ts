@@ -37,9 +37,10 @@ export function detailedPathV0(
   const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
   const head = channel && headOf(channel)?.name;
   const down = scope.catalogs.find(({ serving }) => !serving);
+  const nextOf = nextV0(scope, source, place);
   const next = (installed: Installed | undefined): Outcome => {
     if (down) return notServing(down);
-    return installed ? nextV0(scope, source, { place, installed }) : firstV0(scope, source, place);
+    return installed ? nextOf(installed) : firstV0(scope, source, place);
   };
   return { olm: 'v0', ...walked(from, next, (name) => name === head) };
 }

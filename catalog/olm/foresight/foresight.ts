@@ -5,6 +5,7 @@
  */
 import { headOf, headsOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Bundle } from '../../fbc/model.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
 import { nextV1, type Selection } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
@@ -34,125 +35,154 @@ export interface Foresight {
 
 /** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
 export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
-  const walks = { v0: new Walks(), v1: new Walks() };
-  const bundle = (ofPackage: string, name: string): Installed | undefined => {
-    const found = source.catalog.packages.get(ofPackage)?.bundles.get(name);
-    return found && installedOf(found);
-  };
+  const v0 = new Walks((name, channels) =>
+    walkV0(scope, source, { package: name, channel: channels[0] ?? '' }),
+  );
+  const v1 = new Walks((name, channels) => walkV1(source, { package: name, channels }));
   return {
     scope,
     source,
-    v0: (place, installed) =>
-      walks.v0
-        .of(place.package, [place.channel], () => {
-          const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
-          const head = channel && headOf(channel)?.name;
-          return new Walk({
-            next: (from) => nextV0(scope, source, { place, installed: from }),
-            bundle: (name) => bundle(place.package, name),
-            isHead: (name) => name === head,
-          });
-        })
-        .follow(installed),
-    v1: (selection, installed) =>
-      walks.v1
-        .of(selection.package, selection.channels, () => {
-          const { channels } = selection;
-          const all = [...(source.catalog.packages.get(selection.package)?.channels.values() ?? [])];
-          const selected = all.filter(({ name }) => channels.length === 0 || channels.includes(name));
-          const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
-          return new Walk({
-            next: (from) => nextV1(source, { selection, installed: from }),
-            bundle: (name) => bundle(selection.package, name),
-            isHead: (name) => heads.has(name),
-          });
-        })
-        .follow(installed),
+    v0: (place, installed) => v0.ofChannel(place.package, place.channel).follow(installed),
+    v1: (selection, installed) => v1.of(selection.package, selection.channels).follow(installed),
   };
 }
 
-/** Walks by package and channels. */
-class Walks {
-  readonly #known = new Map<string, Map<string, Walk>>();
+function walkV0(scope: Scope, source: ScopeCatalog, place: Place): Walk {
+  const ofPackage = source.catalog.packages.get(place.package);
+  const channel = ofPackage?.channels.get(place.channel);
+  const head = channel && headOf(channel)?.name;
+  return new Walk({
+    next: nextV0(scope, source, place),
+    bundles: ofPackage?.bundles ?? NONE,
+    isHead: (name) => name === head,
+  });
+}
 
-  of(name: string, channels: readonly string[], make: () => Walk): Walk {
-    const ofPackage = this.#known.get(name) ?? new Map<string, Walk>();
-    this.#known.set(name, ofPackage);
-    // Asked for each installation: most select one channel or none.
-    const [only = '', ...others] = channels;
-    const key = others.length === 0 && only !== '' ? `one ${only}` : `all ${JSON.stringify(channels)}`;
-    const found = ofPackage.get(key) ?? make();
-    ofPackage.set(key, found);
-    return found;
+function walkV1(source: ScopeCatalog, selection: Selection): Walk {
+  const { channels } = selection;
+  const ofPackage = source.catalog.packages.get(selection.package);
+  const selected = [...(ofPackage?.channels.values() ?? [])].filter(
+    ({ name }) => channels.length === 0 || channels.includes(name),
+  );
+  const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
+  return new Walk({
+    next: nextV1(source, selection),
+    bundles: ofPackage?.bundles ?? NONE,
+    isHead: (name) => heads.has(name),
+  });
+}
+
+const NONE: ReadonlyMap<string, Bundle> = new Map();
+
+type MakeWalk = (name: string, channels: readonly string[]) => Walk;
+
+/** Walks by package and channels, made when they are asked for: most select one channel or none. */
+class Walks {
+  readonly #make: MakeWalk;
+  readonly #open = new Map<string, Walk>();
+  readonly #single = new Map<string, Map<string, Walk>>();
+  readonly #others = new Map<string, Walk>();
+
+  constructor(make: MakeWalk) {
+    this.#make = make;
+  }
+
+  ofChannel(name: string, channel: string): Walk {
+    const ofPackage = this.#single.get(name) ?? new Map<string, Walk>();
+    const found = ofPackage.get(channel);
+    if (found) return found;
+    const made = this.#make(name, [channel]);
+    this.#single.set(name, ofPackage.set(channel, made));
+    return made;
+  }
+
+  of(name: string, channels: readonly string[]): Walk {
+    const [only] = channels;
+    if (only !== undefined && channels.length === 1) return this.ofChannel(name, only);
+    const walks = channels.length === 0 ? this.#open : this.#others;
+    const key = channels.length === 0 ? name : JSON.stringify([name, channels]);
+    const found = walks.get(key);
+    if (found) return found;
+    const made = this.#make(name, channels);
+    walks.set(key, made);
+    return made;
   }
 }
 
 interface Ground {
   readonly next: (from: Installed) => Outcome;
-  readonly bundle: (name: string) => Installed | undefined;
+  readonly bundles: ReadonlyMap<string, Bundle>;
   readonly isHead: (name: string) => boolean;
+}
+
+interface Step {
+  readonly from: Installed;
+  /** The catalog's bundle, where it is what is installed. */
+  readonly own: Bundle | undefined;
+  readonly next: Outcome;
 }
 
 /** Upgrade paths over one ground, whose common parts are walked once. */
 class Walk {
   readonly #ground: Ground;
   /** Upgrade paths of the bundles that are in the catalog. */
-  readonly #paths = new Map<string, UpgradePath>();
+  readonly #paths = new Map<Bundle, UpgradePath>();
 
   constructor(ground: Ground) {
     this.#ground = ground;
   }
 
   follow(installed: Installed): UpgradePath {
-    const path: { from: Installed; next: Outcome }[] = [];
-    const onPath = new Set<string>();
-    let at = installed;
+    const own = this.#ownOf(installed);
+    return (own && this.#paths.get(own)) ?? this.#walk(installed, own);
+  }
+
+  #walk(installed: Installed, first: Bundle | undefined): UpgradePath {
+    const path: Step[] = [];
+    const positions = new Map<Bundle, number>();
+    let [from, own] = [installed, first];
     for (;;) {
-      // What is installed may differ from the catalog's bundle of that name: only the latter is kept.
-      const known = this.#kept(at);
+      const known = own && this.#paths.get(own);
       if (known) return this.#unwind(path, known);
-      const own = this.#isOwn(at);
-      if (own && onPath.has(at.name)) return this.#unwind(path, this.#circle(path, at));
-      const next = this.#ground.next(at);
+      const start = own && positions.get(own);
+      if (start !== undefined) return this.#unwind(path.slice(0, start), this.#circle(path.slice(start)));
+      const next = this.#ground.next(from);
       if (next.kind !== 'upgrade') {
-        const arrives = next.kind === 'stays' && this.#ground.isHead(at.name);
-        return this.#unwind(path, this.#keep(at, { next, end: at, last: next, hops: 0, arrives }));
+        const arrives = next.kind === 'stays' && this.#ground.isHead(from.name);
+        return this.#unwind(path, this.#keep(own, { next, end: from, last: next, hops: 0, arrives }));
       }
-      path.push({ from: at, next });
-      if (own) onPath.add(at.name);
-      at = this.#ground.bundle(next.to.name) ?? next.to;
+      if (own) positions.set(own, path.length);
+      path.push({ from, own, next });
+      const to = this.#ground.bundles.get(next.to.name);
+      [from, own] = to ? [installedOf(to), to] : [next.to, undefined];
     }
   }
 
-  #kept(installed: Installed): UpgradePath | undefined {
-    return this.#isOwn(installed) ? this.#paths.get(installed.name) : undefined;
+  /** What is installed may differ from the catalog's bundle of that name: only the latter's path is kept. */
+  #ownOf({ name, version }: Installed): Bundle | undefined {
+    const own = this.#ground.bundles.get(name);
+    return own?.version === version ? own : undefined;
   }
 
-  #keep(installed: Installed, path: UpgradePath): UpgradePath {
-    if (this.#isOwn(installed)) this.#paths.set(installed.name, path);
+  #keep(own: Bundle | undefined, path: UpgradePath): UpgradePath {
+    if (own) this.#paths.set(own, path);
     return path;
   }
 
-  #isOwn({ name, version }: Installed): boolean {
-    const own = this.#ground.bundle(name);
-    return own !== undefined && own.version === version;
-  }
-
   /** Ends the upgrade paths of all bundles of a circle, and returns the upgrade path of the first. */
-  #circle(path: { from: Installed; next: Outcome }[], first: Installed): UpgradePath {
-    const start = path.findIndex(({ from }) => from.name === first.name && this.#isOwn(from));
-    const paths = path
-      .splice(start)
-      .map(({ from, next }) =>
-        this.#keep(from, { next, end: from, last: { kind: 'circle' }, hops: 0, arrives: false }),
-      );
+  #circle(steps: readonly Step[]): UpgradePath {
+    const paths = steps.map(({ from, own, next }) =>
+      this.#keep(own, { next, end: from, last: { kind: 'circle' }, hops: 0, arrives: false }),
+    );
     return paths[0] as UpgradePath;
   }
 
-  #unwind(path: readonly { from: Installed; next: Outcome }[], end: UpgradePath): UpgradePath {
+  #unwind(path: readonly Step[], end: UpgradePath): UpgradePath {
+    const { end: at, last, arrives } = end;
     let current = end;
-    for (const { from, next } of [...path].reverse()) {
-      current = this.#keep(from, { ...current, next, hops: current.hops + 1 });
+    for (let i = path.length - 1; i >= 0; i--) {
+      const { own, next } = path[i] as Step;
+      current = this.#keep(own, { next, end: at, last, hops: current.hops + 1, arrives });
     }
     return current;
   }

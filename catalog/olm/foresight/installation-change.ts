@@ -27,11 +27,17 @@ export function installationChanges(change: Change, name: string): readonly Inst
   return found;
 }
 
+const knownUnder = new WeakMap<Change, Map<Olm, readonly InstallationChange[]>>();
+
 /** Moves of all packages of a change under one OLM, or none when no cluster runs it. */
 export function changesUnder(change: Change, olm: Olm): readonly InstallationChange[] {
-  return change.packages
-    .flatMap((name) => installationChanges(change, name))
-    .filter((move) => move.olm === olm);
+  const byOlm = knownUnder.get(change) ?? new Map<Olm, readonly InstallationChange[]>();
+  knownUnder.set(change, byOlm);
+  const found =
+    byOlm.get(olm) ??
+    change.packages.flatMap((name) => installationChanges(change, name).filter((move) => move.olm === olm));
+  byOlm.set(olm, found);
+  return found;
 }
 
 function findMoves(change: Change, name: string): InstallationChange[] {

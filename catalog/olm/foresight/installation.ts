@@ -3,10 +3,10 @@
  */
 
 import { type Installed, installedOf } from '../../fbc/edge.ts';
-import type { Package } from '../../fbc/model.ts';
+import type { Bundle, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
-import type { PublishedBundle, World } from './world.ts';
+import { ALL_PUBLISHED, type PublishedBundle, type World } from './world.ts';
 
 /** A bundle installed from a channel. */
 export interface Installation {
@@ -16,33 +16,54 @@ export interface Installation {
   readonly published: PublishedBundle | undefined;
 }
 
+const known = new WeakMap<World, Map<string, readonly Installation[]>>();
+
 /** Every installation of a package that a world knows: entries of channels, then what was published in them. */
-export function installationsOf(world: World, name: string): Installation[] {
+export function installationsOf(world: World, name: string): readonly Installation[] {
+  const byPackage = known.get(world) ?? new Map<string, readonly Installation[]>();
+  known.set(world, byPackage);
+  const found = byPackage.get(name) ?? findInstallations(world, name);
+  byPackage.set(name, found);
+  return found;
+}
+
+function findInstallations(world: World, name: string): readonly Installation[] {
   const ofPackage = world.catalog.packages.get(name);
+  const published = world.published.get(name) ?? [];
   const present = ofPackage ? presentOf(ofPackage) : [];
-  const known = new Set(present.map(keyOf));
-  const published = (world.published.get(name) ?? [])
-    .map((bundle) => ({
-      channel: bundle.channel,
-      installed: absentBundle(ofPackage, bundle),
-      published: bundle,
-    }))
-    .filter((one) => !known.has(keyOf(one)));
-  return [...present, ...published];
+  if (published.length === 0) return present;
+  const names = new Map<string, Set<string>>();
+  for (const { channel, installed } of present) {
+    const inChannel = names.get(channel);
+    if (inChannel) inChannel.add(installed.name);
+    else names.set(channel, new Set([installed.name]));
+  }
+  const gone = published.flatMap((bundle): Installation | [] => {
+    const { channel } = bundle;
+    const installed = absentBundle(ofPackage, bundle);
+    return names.get(channel)?.has(installed.name) ? [] : { channel, installed, published: bundle };
+  });
+  return [...present, ...gone];
 }
 
 /** Those of them that clusters may have. */
-export function publishedInstallations(world: World, name: string): Installation[] {
-  return installationsOf(world, name).filter(({ channel, installed }) =>
+export function publishedInstallations(world: World, name: string): readonly Installation[] {
+  const all = installationsOf(world, name);
+  if (world.isPublished === ALL_PUBLISHED) return all;
+  return all.filter(({ channel, installed }) =>
     world.isPublished({ package: name, channel, bundle: installed.name }),
   );
 }
 
 function presentOf(ofPackage: Package): Installation[] {
+  const installed = new Map<Bundle, Installed>();
   return [...ofPackage.channels.values()].flatMap((channel) =>
-    channel.entries.flatMap((entry) => {
+    channel.entries.flatMap((entry): Installation | [] => {
       const bundle = ofPackage.bundles.get(entry.name);
-      return bundle ? [{ channel: channel.name, installed: installedOf(bundle), published: undefined }] : [];
+      if (!bundle) return [];
+      const one = installed.get(bundle) ?? installedOf(bundle);
+      installed.set(bundle, one);
+      return { channel: channel.name, installed: one, published: undefined };
     }),
   );
 }
@@ -51,10 +72,6 @@ function presentOf(ofPackage: Package): Installation[] {
 function absentBundle(ofPackage: Package | undefined, { name, version }: PublishedBundle): Installed {
   const bundle = ofPackage?.bundles.get(name);
   return bundle ? installedOf(bundle) : { name, version };
-}
-
-function keyOf({ channel, installed }: Installation): string {
-  return JSON.stringify([channel, installed.name]);
 }
 
 /** One of each bundle, whatever the channel. */

@@ -301,7 +301,7 @@ interface Publishable {
 type IsPublished = (of: Publishable) => boolean;
 
 /** What a catalog has counts as published. */
-const ALL_PUBLISHED: IsPublished = () => true;
+export const ALL_PUBLISHED: IsPublished = () => true;
 
 /** Only what a list has counts as published, in whatever channel of its package a bundle is. */
 function onlyPublished(published: ReadonlyMap<string, readonly PublishedBundle[]>): IsPublished {

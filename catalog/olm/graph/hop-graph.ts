@@ -56,28 +56,27 @@ export function hopGraph(world: World, ofPackage: Package): HopGraph {
   return graphOf(ofPackage.name, state, state);
 }
 
-/** What a change does to the graph of a package. */
+/** What a change does to the graph of a package: the channels in which it changes. */
 export function hopChange({ before, after }: Change, name: string): HopGraph {
   const of = ({ foresight, catalog }: World): State => {
     const ofPackage = catalog.packages.get(name);
     return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: new Map(), defaultChannel: '' };
   };
-  return graphOf(name, of(before), of(after));
+  return graphOf(name, of(before), of(after), ({ isChanged }) => isChanged);
 }
 
 /** Stops by channel and bundle. */
 interface State {
   readonly defaultChannel: string;
-  readonly channels: ReadonlyMap<string, ReadonlyMap<string, Placed>>;
+  readonly channels: ReadonlyMap<string, Stops>;
 }
 
+type Stops = ReadonlyMap<string, Placed>;
+
 interface Placed {
-  readonly stop: Stop;
   readonly installed: Installed;
-  readonly why: HopStop['why'];
-  /** Names of the next bundles. */
-  readonly next: ReadonlyMap<Olm, string>;
-  readonly stuck: readonly Olm[];
+  /** What each OLM does there; at least one. */
+  readonly under: { readonly olm: Olm; readonly stop: Stop }[];
 }
 
 function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>): State {
@@ -88,38 +87,33 @@ function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>
       channels.set(channel, lane);
       for (const stop of stops) {
         const known = lane.get(stop.bundle);
-        const next = new Map(known?.next);
-        if (stop.next) next.set(one, stop.next.to.name);
-        const stuck = [...(known?.stuck ?? []), ...(stop.arrives ? [] : [one])];
-        const why = stop.why === undefined ? known?.why : { ...known?.why, [one]: stop.why };
-        const installed = { name: stop.bundle, version: ofPackage.bundles.get(stop.bundle)?.version };
-        lane.set(stop.bundle, { stop, installed, next, stuck, why: why ?? {} });
+        const under = { olm: one, stop };
+        if (known) known.under.push(under);
+        else lane.set(stop.bundle, { installed: stop.installed, under: [under] });
       }
     }
   }
   return { defaultChannel: ofPackage.defaultChannel, channels };
 }
 
-function graphOf(name: string, before: State, after: State): HopGraph {
+const NO_STOPS: Stops = new Map();
+
+function graphOf(
+  name: string,
+  before: State,
+  after: State,
+  isWanted: (lane: Pick<HopLane, 'isChanged'>) => boolean = () => true,
+): HopGraph {
   const channels = [...new Set([...after.channels.keys(), ...before.channels.keys()])];
   const defaultChannel = after.defaultChannel === '' ? before.defaultChannel : after.defaultChannel;
-  return {
-    package: name,
-    lanes: channels.map((channel) => {
-      const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
-      const stops = stopsOf(was ?? new Map(), is ?? new Map());
-      return {
-        channel,
-        isDefault: channel === defaultChannel,
-        kind: kindOf(was, is),
-        isChanged:
-          was === undefined ||
-          is === undefined ||
-          stops.some(({ bundle, ...stop }) => isMoved(stop, was.get(bundle))),
-        stops,
-      };
-    }),
-  };
+  const lanes = channels.flatMap((channel): HopLane | [] => {
+    const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
+    const isChanged = was === undefined || is === undefined || differ(was, is);
+    if (!isWanted({ isChanged })) return [];
+    const stops = stopsOf(was ?? NO_STOPS, is ?? NO_STOPS);
+    return { channel, isDefault: channel === defaultChannel, kind: kindOf(was, is), isChanged, stops };
+  });
+  return { package: name, lanes };
 }
 
 function kindOf(before: unknown, after: unknown): HopKind {
@@ -127,63 +121,79 @@ function kindOf(before: unknown, after: unknown): HopKind {
   return after === undefined ? 'removed' : 'same';
 }
 
-function stopsOf(was: ReadonlyMap<string, Placed>, is: ReadonlyMap<string, Placed>): HopStop[] {
+function stopsOf(was: Stops, is: Stops): HopStop[] {
   const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
-  return all.sort(compareInstalled).flatMap((installed) => {
+  return all.sort(compareInstalled).flatMap((installed): HopStop | [] => {
     const bundle = installed.name;
     const [old, now] = [was.get(bundle), is.get(bundle)];
-    const shown = now ?? old;
-    if (!shown) return [];
-    const { isHead, isSkipped, isDeprecated } = shown.stop;
-    return [
-      {
-        bundle,
-        label: shortName(installed),
-        kind: kindOf(old, now),
-        isHead: now !== undefined && isHead,
-        isSkipped,
-        isDeprecated,
-        stuck: now?.stuck ?? [],
-        why: now?.why ?? {},
-        hops: [
-          ...hopsOf(now?.next, old?.next, now && old ? 'added' : kindOf(old, now)),
-          ...(now && old ? goneHops(old.next, now.next) : []),
-        ],
-      },
-    ];
+    const stop = (now ?? old)?.under.at(-1)?.stop;
+    if (!stop) return [];
+    const { isHead, isSkipped, isDeprecated } = stop;
+    return {
+      bundle,
+      label: shortName(installed),
+      kind: kindOf(old, now),
+      isHead: now !== undefined && isHead,
+      isSkipped,
+      isDeprecated,
+      stuck: stuckUnder(now),
+      why: whyOf(now),
+      hops: [
+        ...hopsOf(now ?? old, (olm, to) => {
+          if (now && nextOf(old, olm) === to) return 'same';
+          return now && old ? 'added' : kindOf(old, now);
+        }),
+        ...(now && old ? hopsOf(old, (olm, to) => (nextOf(now, olm) === to ? undefined : 'removed')) : []),
+      ],
+    };
   });
 }
 
-/** What is next now; what was next of a stop that is gone. */
-function hopsOf(
-  now: ReadonlyMap<Olm, string> | undefined,
-  old: ReadonlyMap<Olm, string> | undefined,
-  fresh: HopKind,
-): Hop[] {
-  const hops = new Map<string, { olm: Olm[]; kind: HopKind }>();
-  for (const [olm, to] of now ?? old ?? []) {
-    const kind = now && old?.get(olm) === to ? 'same' : fresh;
-    const hop = hops.get(`${kind} ${to}`);
-    if (hop) hop.olm.push(olm);
-    else hops.set(`${kind} ${to}`, { olm: [olm], kind });
+function stuckUnder(placed: Placed | undefined): Olm[] {
+  return (placed?.under ?? []).flatMap(({ olm, stop }) => (stop.arrives ? [] : olm));
+}
+
+function whyOf(placed: Placed | undefined): HopStop['why'] {
+  const why: { [olm in Olm]?: string } = {};
+  for (const { olm, stop } of placed?.under ?? []) if (stop.why !== undefined) why[olm] = stop.why;
+  return why;
+}
+
+/** Name of the next bundle. */
+function nextOf(placed: Placed | undefined, olm: Olm): string | undefined {
+  return placed?.under.find((one) => one.olm === olm)?.stop.next?.to.name;
+}
+
+/** Where each OLM goes from a stop, those that go the same way together; none where there is no kind. */
+function hopsOf(placed: Placed | undefined, kind: (olm: Olm, to: string) => HopKind | undefined): Hop[] {
+  const hops: { to: string; olm: Olm[]; kind: HopKind }[] = [];
+  for (const { olm, stop } of placed?.under ?? []) {
+    const to = stop.next?.to.name;
+    const its = to === undefined ? undefined : kind(olm, to);
+    if (to === undefined || its === undefined) continue;
+    const same = hops.find((hop) => hop.to === to && hop.kind === its);
+    if (same) same.olm.push(olm);
+    else hops.push({ to, olm: [olm], kind: its });
   }
-  return [...hops].map(([key, { olm, kind }]) => ({ to: key.slice(kind.length + 1), olm, kind }));
+  return hops;
 }
 
-function goneHops(old: ReadonlyMap<Olm, string>, now: ReadonlyMap<Olm, string>): Hop[] {
-  const gone = new Map([...old].filter(([olm, to]) => now.get(olm) !== to));
-  return hopsOf(gone, undefined, 'removed');
+/** Whether any stop of a channel differs from what it was. */
+function differ(was: Stops, is: Stops): boolean {
+  return was.size !== is.size || [...is].some(([bundle, now]) => isMoved(now, was.get(bundle)));
 }
 
-/** Whether a stop differs from what it was. */
-function isMoved(
-  { kind, hops, stuck, isDeprecated }: Omit<HopStop, 'bundle'>,
-  was: Placed | undefined,
-): boolean {
+function isMoved(now: Placed, was: Placed | undefined): boolean {
   return (
-    kind !== 'same' ||
-    hops.some((hop) => hop.kind !== 'same') ||
-    stuck.join() !== was?.stuck.join() ||
-    isDeprecated !== was.stop.isDeprecated
+    was === undefined ||
+    was.under.length !== now.under.length ||
+    now.under.some(({ stop }, i) => {
+      const old = was.under[i]?.stop;
+      return (
+        stop.next?.to.name !== old?.next?.to.name ||
+        stop.arrives !== old?.arrives ||
+        stop.isDeprecated !== old.isDeprecated
+      );
+    })
   );
 }

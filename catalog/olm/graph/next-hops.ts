@@ -4,7 +4,7 @@
  */
 
 import { headOf, isSkippedIn } from '../../fbc/channel.ts';
-import { installedOf } from '../../fbc/edge.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import type { Foresight } from '../foresight/foresight.ts';
 import type { Olm } from '../foresight/world.ts';
@@ -19,6 +19,7 @@ export interface ChannelHops {
 /** A bundle of a channel and where it leads. */
 export interface Stop {
   readonly bundle: string;
+  readonly installed: Installed;
   readonly isHead: boolean;
   /** Whether another entry skips it, so that OLM v0 never offers it. */
   readonly isSkipped: boolean;
@@ -46,7 +47,9 @@ export function nextHops(foresight: Foresight, ofPackage: Package, olm: Olm): Ch
       const isDeprecated = ofPackage.deprecatedBundles.has(name);
       const isHead = name === head;
       const [isSkipped, why] = [isSkippedIn(channel, name), reasonOf(next)?.text];
-      return [{ bundle: name, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next), why }];
+      return [
+        { bundle: name, installed, isHead, isSkipped, isDeprecated, arrives, next: upgradeOf(next), why },
+      ];
     });
     return { channel: channel.name, stops };
   });

@@ -198,7 +198,11 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
   const absent = (): Entry | undefined =>
     absentFollower(catalog.packages.get(extension.package), extension.channels, installedOf(bundle));
   return {
-    outcome: outcomeOf(first.best, { catalog: name, all: first.all, isHead, absent, extension }),
+    outcome: outcomeOf(first.best, {
+      catalog: name,
+      installed: extension.installed?.name,
+      why: (best) => stayReason(best, { all: first.all, isHead, absent }),
+    }),
     taken: first,
   };
 }
@@ -234,12 +238,9 @@ export function outcomeOf(
   best: Candidate,
   from: {
     readonly catalog: string;
-    /** Every bundle that could be taken. */
-    readonly all: () => readonly Pick<Candidate, 'bundle' | 'deprecated'>[];
-    readonly isHead: (name: string) => boolean;
-    /** An entry that follows it without a bundle. */
-    readonly absent: () => Entry | undefined;
-    readonly extension: Pick<Extension, 'installed'>;
+    /** The name of what is installed. */
+    readonly installed: string | undefined;
+    readonly why: (best: Candidate) => Reason;
   },
 ): Outcome {
   const { bundle } = best;
@@ -248,9 +249,7 @@ export function outcomeOf(
     const text = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
     return { kind: 'fails', reason: { code: 'dependency', text, bundle: bundle.name } };
   }
-  if (bundle.name === from.extension.installed?.name) {
-    return stays(() => stayReason(best, from));
-  }
+  if (bundle.name === from.installed) return stays(() => from.why(best));
   const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: '' };
   return { kind: 'upgrade', to, edge: best.edge };
 }
@@ -273,9 +272,20 @@ export function absentFollower(
     .find((entry) => !ofPackage.bundles.has(entry.name) && edgeField(entry, installed));
 }
 
-function stayReason(
+/** Why an installation is kept. */
+export function stayReason(
   best: Pick<Candidate, 'bundle' | 'deprecated'>,
-  { all, isHead, absent }: Pick<Parameters<typeof outcomeOf>[1], 'all' | 'isHead' | 'absent'>,
+  {
+    all,
+    isHead,
+    absent,
+  }: {
+    /** Every bundle that could be taken. */
+    readonly all: () => readonly Pick<Candidate, 'bundle' | 'deprecated'>[];
+    readonly isHead: (name: string) => boolean;
+    /** An entry that follows it without a bundle. */
+    readonly absent: () => Entry | undefined;
+  },
 ): Reason {
   const others = all().filter(({ bundle }) => bundle.name !== best.bundle.name);
   if (others.length === 0) {

@@ -22,29 +22,32 @@ export interface Place {
 }
 
 /**
- * The next bundle of an installation under OLM v0. What its successors depend on is looked
+ * The next bundle of each installation of a place under OLM v0. What its successors depend on is looked
  * for in the whole scope, as if nothing else were installed.
  */
-export function nextV0(
-  scope: Scope,
-  source: ScopeCatalog,
-  { place, installed }: { place: Place; installed: Installed },
-): Outcome {
+export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (installed: Installed) => Outcome {
   const ofPackage = source.catalog.packages.get(place.package);
   const lane = ofPackage && laneOf(ofPackage, place.channel);
-  if (!lane || lane.nodes.length === 0) return missing(place, ofPackage);
-  if (hasRequirements(lane) && !scope.assumesDependencies)
-    return resolved(scope, source, { lane, installed });
-  if (lane.candidates.kind !== 'ordered') {
-    return fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
+  if (!lane || lane.nodes.length === 0) {
+    const failure = missing(place, ofPackage);
+    return () => failure;
   }
-  const unreadable = hasRequirements(lane)
-    ? unreadableFrom(scope, candidatesFor(lane, installed))
-    : undefined;
-  if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
-  const node = offered(lane)[followersOf(lane)(installed)];
-  if (!node || node.name === installed.name) return stays(() => stayReason(lane, installed));
-  return upgrade(node, { installed, source });
+  const isNeedy = hasRequirements(lane);
+  if (isNeedy && !scope.assumesDependencies)
+    return (installed) => resolved(scope, source, { lane, installed });
+  if (lane.candidates.kind !== 'ordered') {
+    const failure = fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
+    return () => failure;
+  }
+  const nodes = offered(lane);
+  const first = followersOf(lane);
+  return (installed) => {
+    const unreadable = isNeedy ? unreadableFrom(scope, candidatesFor(lane, installed)) : undefined;
+    if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
+    const node = nodes[first(installed)];
+    if (!node || node.name === installed.name) return stays(() => stayReason(lane, installed));
+    return upgrade(node, { installed, source });
+  };
 }
 
 function missing({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {

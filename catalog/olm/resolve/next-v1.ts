@@ -19,6 +19,7 @@ import {
   outcomeOf,
   type Query,
   readQuery,
+  stayReason,
 } from './extension.ts';
 import { type FirstFollower, firstFollower, followersOf } from './followers.ts';
 import type { Outcome } from './outcome.ts';
@@ -32,26 +33,27 @@ export interface Selection {
   readonly channels: readonly string[];
 }
 
-/** The next bundle of an installation under OLM v1. */
-export function nextV1(
-  source: ScopeCatalog,
-  { selection, installed }: { selection: Selection; installed: Installed },
-): Outcome {
+/** The next bundle of each installation of a selection under OLM v1. */
+export function nextV1(source: ScopeCatalog, selection: Selection): (installed: Installed) => Outcome {
   const ofPackage = source.catalog.packages.get(selection.package);
   const index = ofPackage && indexOf(ofPackage, selection.channels);
-  const best = index && bestOf(index, installed);
-  const stored = storedOf(installed);
-  if (!best) {
-    const text = noChoiceText({ ...selection, version: '', installed: stored }, []);
-    return { kind: 'fails', reason: { code: 'no-bundle', text } };
-  }
-  return outcomeOf(best, {
-    catalog: source.name,
-    all: () => allOf(index, installed),
-    isHead: (name) => index.heads.has(name),
-    absent: () => absentFollower(ofPackage, selection.channels, installed),
-    extension: { installed: stored },
-  });
+  return (installed) => {
+    const best = index && bestOf(index, installed);
+    if (!best) {
+      const text = noChoiceText({ ...selection, version: '', installed: storedOf(installed) }, []);
+      return { kind: 'fails', reason: { code: 'no-bundle', text } };
+    }
+    return outcomeOf(best, {
+      catalog: source.name,
+      installed: installed.name,
+      why: () =>
+        stayReason(best, {
+          all: () => allOf(index, installed),
+          isHead: (name) => index.heads.has(name),
+          absent: () => absentFollower(ofPackage, selection.channels, installed),
+        }),
+    });
+  };
 }
 
 /** What an extension asks for: a package, its channels, and a range of versions or empty. */

@@ -20,7 +20,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
         const source = await sourceFrom({ [PACKAGE]: written });
         const scope = { catalogs: [source] };
         const installed = { name, version: parseVersion(version) };
-        const prepared = nextV0(scope, source, { place: { package: PACKAGE, channel: 'a' }, installed });
+        const prepared = nextV0(scope, source, { package: PACKAGE, channel: 'a' })(installed);
         const whole = resolveNamespace(scope, {
           name: 'operators',
           subscriptions: [
@@ -50,7 +50,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
       fc.asyncProperty(anyPackage, anyInstalled, async (written, { name, version }) => {
         const source = await sourceFrom({ [PACKAGE]: written });
         const selection = { package: PACKAGE, channels };
-        const prepared = nextV1(source, { selection, installed: { name, version: parseVersion(version) } });
+        const prepared = nextV1(source, selection)({ name, version: parseVersion(version) });
         const whole = resolveExtension(
           { catalogs: [source] },
           { ...selection, version: '', policy: 'CatalogProvided', installed: { name, version } },
