@@ -6,7 +6,7 @@
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { diffOf } from '../../catalog/olm/diff.ts';
-import { type Change, formerWorld, type World } from '../../catalog/olm/foresight/world.ts';
+import { type Change, formerWorld, undecidedIn, type World } from '../../catalog/olm/foresight/world.ts';
 import { knownFrom } from '../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../catalog/rules/effect.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -30,6 +30,8 @@ export interface CatalogResult {
   readonly diffs: readonly PlacedDiff[];
   /** Errors that an advisory made warnings: who must approve is decided as if they were errors. */
   readonly accepted?: readonly Finding[];
+  /** Catalogs whose dependencies are more than is resolved. */
+  readonly undecided?: readonly string[];
   /** What changes in each of the catalogs, where a fleet goes through it. */
   readonly changes?: readonly Change[];
 }
@@ -70,6 +72,7 @@ export async function checkCatalog(
     findings: inCatalogs(findings),
     known: inCatalogs(known),
     diffs: diffsOf(changes, world),
+    ...undecidedOf(changes),
     ...(keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
   };
 }
@@ -84,11 +87,17 @@ export async function checkNeighbors(
 ): Promise<CatalogResult> {
   const { policy } = world;
   const severityOf = severitiesOf(policy);
-  const findings = (await changesIn(neighbors, world)).flatMap(({ member, change }) =>
+  const changes = await changesIn(neighbors, world);
+  const findings = changes.flatMap(({ member, change }) =>
     runComparison(change, RULES, severityOf).map((finding) => ({ ...finding, catalogs: [member.name] })),
   );
   const placed = joinedCatalogs(neighbors, findings).map((finding) => inChannel(policy, finding));
-  return { findings: placed, known: [], diffs: [] };
+  return { findings: placed, known: [], diffs: [], ...undecidedOf(changes) };
+}
+
+function undecidedOf(changes: readonly MemberChange[]): Pick<CatalogResult, 'undecided'> {
+  const names = new Set(changes.flatMap(({ change }) => undecidedIn(change)).map(({ name }) => name));
+  return names.size > 0 ? { undecided: [...names] } : {};
 }
 
 /** What changes in catalogs that change alike: the same in each, unless what surrounds them tells them apart. */

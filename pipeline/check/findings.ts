@@ -186,7 +186,17 @@ async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promis
   ]);
   const { lookups } = world;
   const manifests = lookups && { before: lookups.before.manifests, after: lookups.after.manifests };
-  return { results, unchecked, incomplete, ...(manifests ? { manifests } : {}) };
+  const undecided = [...new Set(results.flatMap((result) => result.undecided ?? []))].map((name) => ({
+    what: `dependencies in ${name}`,
+    why: 'its packages require each other in more ways than are resolved',
+  }));
+  const [first] = undecided;
+  return {
+    results,
+    unchecked: [...unchecked, ...undecided],
+    incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
+    ...(manifests ? { manifests } : {}),
+  };
 }
 
 interface ReadWorld extends Pick<ContextReport, 'unchecked' | 'incomplete'> {

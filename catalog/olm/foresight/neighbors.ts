@@ -3,10 +3,11 @@
  * version that the upgrade would replace, or the upgrade requires a version of it that it cannot be upgraded to.
  */
 import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Target } from '../resolve/outcome.ts';
-import { type Requirement, RequirementError } from '../resolve/requirement.ts';
+import { keysOf, type Requirement, RequirementError } from '../resolve/requirement.ts';
 import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { readRequirements } from '../resolve/unreadable.ts';
 import { type Foresight, foresightOf, stepsOf } from './foresight.ts';
@@ -59,6 +60,50 @@ interface Neighbor {
   readonly nodes: readonly Node[];
 }
 
+/** The packages of a scope, and who may meet whose requirements. */
+interface Vicinity {
+  readonly all: readonly Neighbor[];
+  readonly byName: ReadonlyMap<string, readonly Neighbor[]>;
+  /** The packages that have a version that meets a requirement of another one. */
+  readonly requiredBy: (one: Neighbor) => ReadonlySet<Neighbor>;
+}
+
+const vicinities = new WeakMap<Scope, Vicinity>();
+
+function vicinityOf(scope: Scope): Vicinity {
+  const found = vicinities.get(scope) ?? findVicinity(scope);
+  vicinities.set(scope, found);
+  return found;
+}
+
+function findVicinity(scope: Scope): Vicinity {
+  const all = scope.catalogs.flatMap((source) =>
+    [...source.catalog.packages.values()].map((one) => ({ source, name: one.name, nodes: nodesOf(one) })),
+  );
+  const byKey = new Map<string, Set<Neighbor>>();
+  for (const one of all) {
+    for (const key of one.nodes.flatMap(({ offer }) => keysOf(offer))) {
+      const known = byKey.get(key);
+      if (known) known.add(one);
+      else byKey.set(key, new Set([one]));
+    }
+  }
+  const required = new Map<Neighbor, ReadonlySet<Neighbor>>();
+  const requiredBy = (one: Neighbor): ReadonlySet<Neighbor> => {
+    const found = required.get(one) ?? new Set<Neighbor>();
+    if (required.has(one)) return found;
+    required.set(one, found);
+    for (const requirement of requirementsOfAll(scope, one.nodes)) {
+      const asked = requirement.key === undefined ? all : (byKey.get(requirement.key) ?? []);
+      for (const other of asked) {
+        if (!found.has(other) && isMetBy(requirement, other.nodes)) (found as Set<Neighbor>).add(other);
+      }
+    }
+    return found;
+  };
+  return { all, byName: groupedBy(all, ({ name }) => name), requiredBy };
+}
+
 const neighborsIn = new WeakMap<Scope, Map<string, readonly Neighbor[]>>();
 
 function neighborsOf(scope: Scope, ofPackage: string): readonly Neighbor[] {
@@ -70,23 +115,32 @@ function neighborsOf(scope: Scope, ofPackage: string): readonly Neighbor[] {
 }
 
 function findNeighbors(scope: Scope, ofPackage: string): readonly Neighbor[] {
-  const all = scope.catalogs.flatMap((source) =>
-    [...source.catalog.packages.values()].map((one) => ({
-      source,
-      name: one.name,
-      nodes: lanesOf(one).flatMap(({ nodes }) => nodes),
-    })),
-  );
-  const own = all.filter(({ name }) => name === ofPackage).flatMap(({ nodes }) => nodes);
-  const asked = requirementsOfAll(scope, own);
+  const { all, byName, requiredBy } = vicinityOf(scope);
+  const own = byName.get(ofPackage) ?? [];
   return all.filter(
-    ({ name, nodes }) =>
-      name !== ofPackage && (isMet(asked, nodes) || isMet(requirementsOfAll(scope, nodes), own)),
+    (other) =>
+      other.name !== ofPackage &&
+      own.some((one) => requiredBy(one).has(other) || requiredBy(other).has(one)),
   );
 }
 
-function isMet(requirements: readonly Requirement[], nodes: readonly Node[]): boolean {
-  return requirements.some(({ holds }) => nodes.some(({ offer }) => holds(offer)));
+const nodes = new WeakMap<Package, readonly Node[]>();
+
+/** The bundles of a package in its channels. */
+function nodesOf(ofPackage: Package): readonly Node[] {
+  const found = nodes.get(ofPackage) ?? lanesOf(ofPackage).flatMap((lane) => lane.nodes);
+  nodes.set(ofPackage, found);
+  return found;
+}
+
+const met = new WeakMap<readonly Node[], WeakMap<Requirement, boolean>>();
+
+function isMetBy(requirement: Requirement, by: readonly Node[]): boolean {
+  const known = met.get(by) ?? new WeakMap<Requirement, boolean>();
+  met.set(by, known);
+  const found = known.get(requirement) ?? by.some(({ offer }) => requirement.holds(offer));
+  known.set(requirement, found);
+  return found;
 }
 
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
@@ -167,8 +221,9 @@ function isHeldBack(
   { neighbor, node, installed }: { neighbor: Neighbor; node: Node; installed: Installed },
 ): boolean {
   const place = { package: neighbor.name, channel: node.channel };
-  const { end } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
-  return !ahead.has(end.name);
+  const { end, reason } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
+  // What is not decided is told for the whole catalog.
+  return !ahead.has(end.name) && reason?.code !== 'undecided';
 }
 
 /** What would not be met any more, if a bundle of the neighbor may be installed beside an operator at all. */
@@ -177,22 +232,32 @@ function conflictOf(
   { member, next, node, neighbor }: { member: Member; next: Offer; node: Node; neighbor: Neighbor },
 ): Pick<Hindrance, 'requires' | 'neighborRequires'> | undefined {
   const now = offerOfMember(member);
-  const own = lanesOfMember(member);
-  const requiredOfIt = requirementsOfOffer(scope, node.offer);
+  const own = nodesOfMember(member);
   // What is not met now, and could be met by the other one alone, cannot be installed beside it.
-  const excludes = (requirements: readonly Requirement[], offer: Offer, others: readonly Node[]): boolean =>
-    requirements.some(({ holds }) => !holds(offer) && others.some((other) => holds(other.offer)));
-  if (excludes(requiredOfIt, now, own)) return undefined;
-  if (excludes(requirementsOfOffer(scope, now), node.offer, neighbor.nodes)) return undefined;
-  const lost = requiredOfIt.find(({ holds }) => holds(now) && !holds(next));
+  if (askedOf(scope, node.offer, own).some(({ holds }) => !holds(now))) return undefined;
+  if (askedOf(scope, now, neighbor.nodes).some(({ holds }) => !holds(node.offer))) return undefined;
+  const isLost = ({ holds }: Requirement): boolean => holds(now) && !holds(next);
+  const lost = requirementsOfOffer(scope, node.offer).find(isLost);
   if (lost) return { requires: lost.text, neighborRequires: true };
-  const wanted = requirementsOfOffer(scope, next).find(
-    ({ holds }) => !holds(node.offer) && neighbor.nodes.some((other) => holds(other.offer)),
-  );
+  const wanted = askedOf(scope, next, neighbor.nodes).find(({ holds }) => !holds(node.offer));
   return wanted && { requires: wanted.text, neighborRequires: false };
 }
 
-function lanesOfMember({ source, place }: Member): readonly Node[] {
+const asked = new WeakMap<readonly Node[], WeakMap<Offer, readonly Requirement[]>>();
+
+/** The requirements of a bundle that some bundle of a package meets. */
+function askedOf(scope: Scope, offer: Offer, of: readonly Node[]): readonly Requirement[] {
+  const known = asked.get(of) ?? new WeakMap<Offer, readonly Requirement[]>();
+  asked.set(of, known);
+  const found =
+    known.get(offer) ?? requirementsOfOffer(scope, offer).filter((requirement) => isMetBy(requirement, of));
+  known.set(offer, found);
+  return found;
+}
+
+const NO_NODES: readonly Node[] = [];
+
+function nodesOfMember({ source, place }: Member): readonly Node[] {
   const ofPackage = source.catalog.packages.get(place.package);
-  return ofPackage ? lanesOf(ofPackage).flatMap(({ nodes }) => nodes) : [];
+  return ofPackage ? nodesOf(ofPackage) : NO_NODES;
 }

@@ -141,6 +141,9 @@ export interface WorldOptions {
   readonly bundleRegistries?: readonly (readonly string[])[];
 }
 
+/** What resolving the dependencies of one catalog may cost: real ones need less than a thousandth of it. */
+const MOST_EFFORT = 5_000_000;
+
 /** Prepares a catalog for foresight. */
 export async function worldOf(options: WorldOptions): Promise<World> {
   const { name, catalog, companions = new Map<string, Catalog>(), olm = ['v0', 'v1'] } = options;
@@ -148,7 +151,12 @@ export async function worldOf(options: WorldOptions): Promise<World> {
   const source = scopeCatalog(name, catalog);
   const others = [...companions].map(([other, its]) => scopeCatalog(other, its));
   const catalogs = [source, ...others];
-  const scope: Scope = { catalogs, cel: await celFor(catalogs), assumesDependencies: others.length === 0 };
+  const scope: Scope = {
+    catalogs,
+    cel: await celFor(catalogs),
+    assumesDependencies: others.length === 0,
+    effort: { left: MOST_EFFORT },
+  };
   return {
     name,
     catalog,
@@ -241,6 +249,12 @@ export interface Change {
   readonly packages: readonly string[];
   /** Whether a bundle was in the repository before in another form, such as a directory. */
   readonly existed: (bundle: Bundle) => boolean;
+}
+
+/** The worlds of a change in which so much depends on each other that not all of it was decided. */
+export function undecidedIn({ before, after }: Change): World[] {
+  const all = [after, ...after.following, ...after.preceding, before, ...before.following, ...before.preceding];
+  return all.filter(({ foresight }) => (foresight.scope.effort?.left ?? 0) < 0);
 }
 
 /** The change between two states; without one of them, the catalog is new or gone. */

@@ -114,6 +114,8 @@ interface Place {
 /** Providers in catalogs by requirement, and by the namespace and the catalog that prefer some of them. */
 const knownProviders = new WeakMap<Requirement, Map<string, readonly Place[]>>();
 
+const ENTANGLED = 'the dependencies are too entangled to be decided here';
+
 class Problem {
   readonly #scope: Scope;
   readonly #namespace: Namespace;
@@ -200,6 +202,7 @@ class Problem {
       this.#places.set(known, next);
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
+        this.#spend(1 + providers.length);
         // What nobody is known to have is in a catalog that is not known.
         if (providers.length === 0 && this.#scope.assumesDependencies) continue;
         waiting.push(...providers);
@@ -208,6 +211,14 @@ class Problem {
       }
     }
     return id;
+  }
+
+  /** @throws Failure where too much was looked at, in this resolution and in those before it */
+  #spend(cost: number): void {
+    const { effort } = this.#scope;
+    if (!effort) return;
+    effort.left -= cost;
+    if (effort.left < 0) throw new Failure('undecided', ENTANGLED);
   }
 
   #ownConstraints({ node, source }: Place): Constraint[] {
@@ -323,7 +334,7 @@ function chosenAmong(variables: readonly Variable[]): readonly string[] {
   const solution = solve(variables);
   if (solution.kind === 'solved') return solution.chosen;
   if (solution.kind === 'undecided') {
-    throw new Failure('undecided', 'the dependencies are too entangled to be decided here');
+    throw new Failure('undecided', ENTANGLED);
   }
   const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
   throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);

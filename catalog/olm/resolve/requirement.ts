@@ -26,6 +26,8 @@ export interface Offer {
 }
 
 export interface Requirement {
+  /** What an offer must have to meet it, one of `keysOf` the offer; undefined where several may do. */
+  readonly key: string | undefined;
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly text: string;
   /** Whether an offer meets it; not where that is undecided, which `graph/unreadable-requirement` reports. */
@@ -34,7 +36,7 @@ export interface Requirement {
   readonly decide: (offer: Offer) => boolean;
 }
 
-function requirement(text: string, decide: Requirement['decide']): Requirement {
+function requirement(text: string, decide: Requirement['decide'], key?: string): Requirement {
   const holds = (offer: Offer): boolean => {
     try {
       return decide(offer);
@@ -43,7 +45,26 @@ function requirement(text: string, decide: Requirement['decide']): Requirement {
       throw error;
     }
   };
-  return { text, holds, decide };
+  return { key, text, holds, decide };
+}
+
+/** What requirements may ask an offer for. */
+export function keysOf({ packages, gvks, labels }: Offer): string[] {
+  return [
+    ...packages.map((name) => `package ${name}`),
+    ...gvks.map((gvk) => `gvk ${gvk}`),
+    ...labels.map((label) => `label ${label}`),
+  ];
+}
+
+const known = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Whether a list has a value: one bundle may list thousands, and thousands of requirements ask for them. */
+function has(list: readonly string[], value: string): boolean {
+  if (list.length < 10) return list.includes(value);
+  const values = known.get(list) ?? new Set(list);
+  known.set(list, values);
+  return values.has(value);
 }
 
 /** Why a bundle's requirements cannot be read, or must not be: OLM then resolves nothing in the namespace. */
@@ -143,7 +164,7 @@ function decode(value: unknown, shape: StructShape): Readonly<Record<string, str
 function gvkRequired({ group = '', version = '', kind = '' }: Readonly<Record<string, string>>): Requirement {
   const key = gvkKey(group, version, kind);
   const text = `providing an API with group: ${group}, version: ${version}, kind: ${kind}`;
-  return requirement(text, ({ gvks }) => gvks.includes(key));
+  return requirement(text, ({ gvks }) => has(gvks, key), `gvk ${key}`);
 }
 
 function packageRequired(fields: Readonly<Record<string, string>>): Requirement {
@@ -154,7 +175,8 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
     return requirement(
       text,
       ({ packages, versions }) =>
-        packages.includes(packageName) && versions.some((version) => satisfies(version, range)),
+        has(packages, packageName) && versions.some((version) => satisfies(version, range)),
+      `package ${packageName}`,
     );
   } catch (error) {
     if (error instanceof VersionError) throw new RequirementError(error.message);
@@ -163,7 +185,7 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
 }
 
 function labelRequired({ label = '' }: Readonly<Record<string, string>>): Requirement {
-  return requirement(`with label: ${label}`, ({ labels }) => labels.includes(label));
+  return requirement(`with label: ${label}`, ({ labels }) => has(labels, label), `label ${label}`);
 }
 
 /** Largest olm.constraint that OLM reads, in bytes of JSON. */

@@ -20,6 +20,13 @@ export interface Scope {
   readonly cel?: Cel | undefined;
   /** Whether what a bundle depends on is taken to be there, in catalogs that are not known. */
   readonly assumesDependencies?: boolean;
+  /** What resolving dependencies may still cost; without it, it may cost anything. */
+  readonly effort?: Effort;
+}
+
+/** Bundles, and bundles that they may need, that the resolver may still look at. */
+export interface Effort {
+  left: number;
 }
 
 /** A CatalogSource or ClusterCatalog on a cluster. */
