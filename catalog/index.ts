@@ -71,12 +71,12 @@ export { type Rule, runComparison, runForesight, runRules } from './rules/rule.t
 export { isServed } from './rules/serve-refusals.ts';
 export { type CatalogSource, type SourceFile, sourceOf } from './source.ts';
 export { meets, parseVersionConstraint, type VersionConstraint } from './version/constraint.ts';
+export { satisfies } from './version/satisfies.ts';
 export {
   compareVersions,
   formatVersion,
   parseRange,
   parseVersion,
-  satisfies,
   type Version,
   type VersionRange,
 } from './version/version.ts';

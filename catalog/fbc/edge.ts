@@ -3,13 +3,8 @@
  * or `skips`, or by covering its version with `skipRange`.
  */
 
-import {
-  formatVersion,
-  satisfies,
-  tryParseRange,
-  type Version,
-  type VersionRange,
-} from '../version/version.ts';
+import { satisfies } from '../version/satisfies.ts';
+import { formatVersion, tryParseRange, type Version, type VersionRange } from '../version/version.ts';
 import type { Bundle, Entry } from './model.ts';
 
 /** Which field of the entry makes the edge; where several do, the first of these counts. */

@@ -7,10 +7,10 @@
 import type { Blobs, Channel, Entry } from '../fbc/model.ts';
 import { sortAsGo } from '../go/sort.ts';
 import { compareText, goQuoted } from '../go/text.ts';
+import { satisfies } from '../version/satisfies.ts';
 import {
   compareVersions,
   parseVersion,
-  satisfies,
   tryParseRange,
   type Version,
   VersionError,

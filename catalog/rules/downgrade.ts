@@ -4,7 +4,8 @@ import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
 import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
-import { compareVersions, satisfies, type Version, type VersionRange } from '../version/version.ts';
+import { satisfies } from '../version/satisfies.ts';
+import { compareVersions, type Version, type VersionRange } from '../version/version.ts';
 import { type Interval, intervalsOf } from './version-line.ts';
 
 /** What one field of an entry follows although it is newer. */

@@ -7,7 +7,8 @@ import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { type CrdsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
-import { satisfies, tryParseRange, type Version } from '../version/version.ts';
+import { satisfies } from '../version/satisfies.ts';
+import { tryParseRange, type Version } from '../version/version.ts';
 import { entryIn } from './finding-location.ts';
 import type { BundleOf, Origin } from './origins.ts';
 

@@ -256,30 +256,6 @@ export function tryParseRange(text: string): VersionRange | undefined {
   }
 }
 
-export function satisfies(version: Version, range: VersionRange): boolean {
-  return range.alternatives.some(
-    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator)),
-  );
-}
-
-function holds(version: Version, { operator, version: bound }: Comparator): boolean {
-  const order = compareVersions(version, bound);
-  switch (operator) {
-    case '=':
-      return order === 0;
-    case '!=':
-      return order !== 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-  }
-}
-
 /** Splits at spaces, joins what follows an operator, and loses tokens of one character, as blang does. */
 function splitTokens(text: string): string[] {
   const tokens: string[] = [];

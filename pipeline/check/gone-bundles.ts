@@ -4,7 +4,8 @@
  */
 import type { Bundle, Catalog, Entry } from '../../catalog/fbc/model.ts';
 import { offerOfBundle } from '../../catalog/olm/resolve/snapshot.ts';
-import { compareVersions, satisfies, tryParseRange } from '../../catalog/version/version.ts';
+import { satisfies } from '../../catalog/version/satisfies.ts';
+import { compareVersions, tryParseRange } from '../../catalog/version/version.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { Sided } from './catalogs.ts';

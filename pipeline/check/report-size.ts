@@ -134,7 +134,7 @@ function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): reado
       ...channel,
       added: cut(channel.added),
       removed: cut(channel.removed),
-      edges: cut(channel.edges),
+      edges: cut(channel.edges).map((edge) => ({ ...edge, from: shortLine(edge.from) })),
     }));
     const fates = cutInstalled(cut(diff.fates), omitted);
     return { ...diff, channels, bundles: cut(diff.bundles), fates, graph: { ...diff.graph, lanes } };

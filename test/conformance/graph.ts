@@ -16,13 +16,8 @@ import type { Scope, ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts'
 import { RULES } from '../../catalog/rules/index.ts';
 import { isServed, refusals } from '../../catalog/rules/serve-refusals.ts';
 import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
-import {
-  formatVersion,
-  parseRange,
-  parseVersion,
-  satisfies,
-  VersionError,
-} from '../../catalog/version/version.ts';
+import { satisfies } from '../../catalog/version/satisfies.ts';
+import { formatVersion, parseRange, parseVersion, VersionError } from '../../catalog/version/version.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';

@@ -5,12 +5,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareText } from '../../catalog/go/text.ts';
+import { satisfies } from '../../catalog/version/satisfies.ts';
 import {
   compareVersions,
   formatVersion,
   parseRange,
   parseVersion,
-  satisfies,
   VersionError,
 } from '../../catalog/version/version.ts';
 import { compose } from '../../catalog/yaml/compose.ts';

@@ -51,6 +51,7 @@ import { INSPECTION_RULES } from '../../catalog/rules/inspection.ts';
 import { runInspection } from '../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
+import { satisfies } from '../../catalog/version/satisfies.ts';
 import {
   compareVersions,
   formatVersion,
@@ -58,7 +59,6 @@ import {
   parseRelease,
   parseTolerant,
   parseVersion,
-  satisfies,
   tryParseVersion,
   VersionError,
 } from '../../catalog/version/version.ts';

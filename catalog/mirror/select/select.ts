@@ -15,7 +15,8 @@ import {
 } from '../../fbc/model.ts';
 import type { Finding, Location } from '../../finding.ts';
 import { compareText } from '../../go/text.ts';
-import { compareVersions, satisfies, tryParseRange, type VersionRange } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { compareVersions, tryParseRange, type VersionRange } from '../../version/version.ts';
 import { chainFrom, hasCycle, type Link } from './replacement-chain.ts';
 import { namesByPackage, withEntries, withRemaining } from './trimmed-blobs.ts';
 

@@ -1,10 +1,10 @@
 /** Advisories: what is wrong with published versions of a package, and what clusters are to do. */
 import type { Installed } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
+import { satisfies } from '../../version/satisfies.ts';
 import {
   compareVersions,
   formatVersion,
-  satisfies,
   tryParseRange,
   tryParseVersion,
   type Version,

@@ -5,10 +5,10 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Property } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
-import { resolveNamespace } from '../resolve/namespace.ts';
+import { requirementIn, resolveNamespace } from '../resolve/namespace.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Reason, Target } from '../resolve/outcome.ts';
-import { REQUIRING, RequirementError, requirementOf } from '../resolve/requirement.ts';
+import { REQUIRING, RequirementError } from '../resolve/requirement.ts';
 import { type Offer, offerOfInstalled, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 
 /** An operator in the namespace. */
@@ -75,7 +75,7 @@ function afterSteps(
 
 /** What is known to be installed; of what it requires only that counts which the others meet. */
 function installedAmong(
-  { cel }: Scope,
+  scope: Scope,
   { source, place, installed }: Member,
   all: readonly Member[],
 ): {
@@ -88,14 +88,14 @@ function installedAmong(
   const own = { packageName: place.package, ...(version ? { version: formatVersion(version) } : {}) };
   const others = all.filter((one) => one.place.package !== place.package).map(offerOfMember);
   const properties = (bundle?.properties ?? [{ type: 'olm.package', value: own }]).filter(
-    (property) => !REQUIRING.has(property.type) || isMetBy(property, cel, others),
+    (property) => !REQUIRING.has(property.type) || isMetBy(scope, property, others),
   );
   return { name, version, properties };
 }
 
-function isMetBy(property: Property, cel: Scope['cel'], others: readonly Offer[]): boolean {
+function isMetBy(scope: Scope, property: Property, others: readonly Offer[]): boolean {
   try {
-    const { holds } = requirementOf(property, cel);
+    const { holds } = requirementIn(scope, property);
     return others.some(holds);
   } catch (error) {
     if (error instanceof RequirementError) return false;

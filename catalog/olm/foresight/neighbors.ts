@@ -8,7 +8,14 @@ import { groupedBy } from '../../go/grouped.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Target } from '../resolve/outcome.ts';
 import { keysOf, type Requirement, RequirementError } from '../resolve/requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
+import {
+  isExhausted,
+  lanesOf,
+  type Node,
+  type Offer,
+  type Scope,
+  type ScopeCatalog,
+} from '../resolve/snapshot.ts';
 import { readRequirements } from '../resolve/unreadable.ts';
 import { type Foresight, foresightOf, stepsOf } from './foresight.ts';
 import { type Member, namespacePath, offerOfMember } from './namespace-path.ts';
@@ -119,8 +126,7 @@ function findNeighbors(scope: Scope, ofPackage: string): readonly Neighbor[] {
   const own = byName.get(ofPackage) ?? [];
   return all.filter(
     (other) =>
-      other.name !== ofPackage &&
-      own.some((one) => requiredBy(one).has(other) || requiredBy(other).has(one)),
+      other.name !== ofPackage && own.some((one) => requiredBy(one).has(other) || requiredBy(other).has(one)),
   );
 }
 
@@ -173,6 +179,7 @@ const hindered = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
 function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
   const known = hindered.get(scope) ?? new Map<string, readonly Hindrance[]>();
   hindered.set(scope, known);
+  if (isExhausted(scope)) return [];
   const { source, place, installed } = upgrading.member;
   const key = JSON.stringify([source.name, place.package, place.channel, installed.name]);
   const found =

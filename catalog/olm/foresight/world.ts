@@ -17,7 +17,7 @@ import {
 import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import type { Version } from '../../version/version.ts';
-import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
+import { isExhausted, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { type Foresight, foresightOf, type UpgradePath } from './foresight.ts';
 import { type Manifests, manifestsOfBundle } from './manifests.ts';
 
@@ -142,7 +142,7 @@ export interface WorldOptions {
 }
 
 /** What resolving the dependencies of one catalog may cost: real ones need less than a thousandth of it. */
-const MOST_EFFORT = 5_000_000;
+const MOST_EFFORT = 1_000_000;
 
 /** Prepares a catalog for foresight. */
 export async function worldOf(options: WorldOptions): Promise<World> {
@@ -253,8 +253,15 @@ export interface Change {
 
 /** The worlds of a change in which so much depends on each other that not all of it was decided. */
 export function undecidedIn({ before, after }: Change): World[] {
-  const all = [after, ...after.following, ...after.preceding, before, ...before.following, ...before.preceding];
-  return all.filter(({ foresight }) => (foresight.scope.effort?.left ?? 0) < 0);
+  const all = [
+    after,
+    ...after.following,
+    ...after.preceding,
+    before,
+    ...before.following,
+    ...before.preceding,
+  ];
+  return all.filter(({ foresight }) => isExhausted(foresight.scope));
 }
 
 /** The change between two states; without one of them, the catalog is new or gone. */

@@ -5,8 +5,8 @@
 import { type Installed, skipRangeOf } from '../../fbc/edge.ts';
 import type { Entry } from '../../fbc/model.ts';
 import { type Naming, namingOf } from '../../fbc/naming.ts';
-import { satisfies } from '../../version/version.ts';
-import { firstHolder } from './first-holder.ts';
+import { firstHolder } from '../../version/first-holder.ts';
+import { satisfies } from '../../version/satisfies.ts';
 
 /** Position of the first entry that follows an installation, or -1. */
 export type FirstFollower = (installed: Installed) => number;

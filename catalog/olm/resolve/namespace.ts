@@ -22,7 +22,15 @@ import {
   RequirementError,
   requirementOf,
 } from './requirement.ts';
-import { type Lane, lanesOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
+import {
+  isExhausted,
+  type Lane,
+  lanesOf,
+  type Node,
+  nodesNamed,
+  type Scope,
+  type ScopeCatalog,
+} from './snapshot.ts';
 import { type Constraint, solve, type Variable } from './solver.ts';
 
 export interface Subscription {
@@ -133,6 +141,7 @@ class Problem {
 
   /** @throws Failure, RequirementError */
   resolve(): Resolution {
+    if (isExhausted(this.#scope)) throw new Failure('undecided', ENTANGLED);
     for (const node of this.#existing) this.#addBundle({ node, source: undefined });
     this.#addSubscriptions();
     const variables = [...this.#variables.values(), ...this.#invariants()];
@@ -216,9 +225,8 @@ class Problem {
   /** @throws Failure where too much was looked at, in this resolution and in those before it */
   #spend(cost: number): void {
     const { effort } = this.#scope;
-    if (!effort) return;
-    effort.left -= cost;
-    if (effort.left < 0) throw new Failure('undecided', ENTANGLED);
+    if (effort) effort.left -= cost;
+    if (isExhausted(this.#scope)) throw new Failure('undecided', ENTANGLED);
   }
 
   #ownConstraints({ node, source }: Place): Constraint[] {
@@ -413,7 +421,13 @@ function existingNode({ name, version, properties }: ClusterServiceVersion): Nod
   return { ...place, replaces: '', skips: [], version, offer, entry: undefined, bundle: undefined };
 }
 
-const requirements = new WeakMap<Scope, Map<string, Requirement>>();
+/** What bundles of a scope ask for, by the text of a property and by the property. */
+interface Asked {
+  readonly byText: Map<string, Requirement>;
+  readonly byProperty: WeakMap<Property, Requirement>;
+}
+
+const asked = new WeakMap<Scope, Asked>();
 
 /**
  * What bundles with these properties ask for. Bundles that ask for the same get the same requirement.
@@ -421,16 +435,26 @@ const requirements = new WeakMap<Scope, Map<string, Requirement>>();
  * @throws RequirementError
  */
 function requirementsIn(scope: Scope, properties: readonly Property[]): Requirement[] {
-  const known = requirements.get(scope) ?? new Map<string, Requirement>();
-  requirements.set(scope, known);
   return properties
     .filter(({ type }) => REQUIRING.has(type))
-    .map((property) => {
-      const key = JSON.stringify([property.type, property.value]);
-      const found = known.get(key) ?? requirementOf(property, scope.cel);
-      known.set(key, found);
-      return found;
-    });
+    .map((property) => requirementIn(scope, property));
+}
+
+/**
+ * What a property asks for, read once for a scope.
+ *
+ * @throws RequirementError
+ */
+export function requirementIn(scope: Scope, property: Property): Requirement {
+  const known = asked.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
+  asked.set(scope, known);
+  const its = known.byProperty.get(property);
+  if (its) return its;
+  const key = JSON.stringify([property.type, property.value]);
+  const found = known.byText.get(key) ?? requirementOf(property, scope.cel);
+  known.byText.set(key, found);
+  known.byProperty.set(property, found);
+  return found;
 }
 
 const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();

@@ -12,7 +12,8 @@ import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
 import { parseJson } from '../../json.ts';
-import { parseRange, satisfies, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { parseRange, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
 
 /** What a bundle offers, which requirements ask for. */
 export interface Offer {

@@ -29,6 +29,11 @@ export interface Effort {
   left: number;
 }
 
+/** Whether more was looked at than may be: nothing is resolved any more. */
+export function isExhausted({ effort }: Scope): boolean {
+  return effort !== undefined && effort.left < 0;
+}
+
 /** A CatalogSource or ClusterCatalog on a cluster. */
 export interface ScopeCatalog {
   readonly name: string;

@@ -6,13 +6,8 @@ import type { Installed } from '../../fbc/edge.ts';
 import { edgeField } from '../../fbc/edge.ts';
 import type { Entry } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
-import {
-  compareVersions,
-  formatVersion,
-  satisfies,
-  tryParseRange,
-  type Version,
-} from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { compareVersions, formatVersion, tryParseRange, type Version } from '../../version/version.ts';
 import { shortestChain } from './shortest-chain.ts';
 
 /** An entry as it is written; empty members are left out. */

@@ -1,5 +1,5 @@
 import { shortName, versionText } from '../../fbc/edge.ts';
-import { satisfies } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText } from '../message-text.ts';
 import { isOpen, rangedChannels } from '../ranges.ts';

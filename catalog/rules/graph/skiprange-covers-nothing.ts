@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { installationsOf } from '../../olm/foresight/installation.ts';
-import { satisfies } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText } from '../message-text.ts';
 import { rangedChannels } from '../ranges.ts';

@@ -1,6 +1,7 @@
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { World } from '../../olm/foresight/world.ts';
-import { compareVersions, satisfies } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { compareVersions } from '../../version/version.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText, listed, versionsOf } from '../message-text.ts';
 import {

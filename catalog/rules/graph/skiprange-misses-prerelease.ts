@@ -1,13 +1,8 @@
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { installationsOf } from '../../olm/foresight/installation.ts';
 import type { World } from '../../olm/foresight/world.ts';
-import {
-  compareVersions,
-  formatVersion,
-  satisfies,
-  type Version,
-  type VersionRange,
-} from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { compareVersions, formatVersion, type Version, type VersionRange } from '../../version/version.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText, listed, versionsOf } from '../message-text.ts';
 import { type RangedChannel, rangedChannels } from '../ranges.ts';

@@ -3,7 +3,8 @@ import { member, text, texts } from '../../bundle/inspect.ts';
 import type { OperatorBundle, OperatorFolder } from '../../bundle/operator-folder.ts';
 import type { Location } from '../../finding.ts';
 import { compareText } from '../../go/text.ts';
-import { compareVersions, satisfies, tryParseRange, tryParseVersion } from '../../version/version.ts';
+import { satisfies } from '../../version/satisfies.ts';
+import { compareVersions, tryParseRange, tryParseVersion } from '../../version/version.ts';
 import { settingOf } from './settings.ts';
 
 /** The bundles that can follow each bundle; what nothing follows is missing. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { intervalsOf } from '../../../catalog/rules/version-line.ts';
-import { compareVersions, parseRange, parseVersion, satisfies } from '../../../catalog/version/version.ts';
+import { satisfies } from '../../../catalog/version/satisfies.ts';
+import { compareVersions, parseRange, parseVersion } from '../../../catalog/version/version.ts';
 
 const LINE = ['1.0.0-rc.1', '1.0.0', '1.1.0', '1.1.0', '1.2.0', '2.0.0'].map((text) => parseVersion(text));
 

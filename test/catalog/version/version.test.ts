@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import valid from 'semver/functions/valid.js';
 import { describe, expect, test } from 'vitest';
+import { satisfies } from '../../../catalog/version/satisfies.ts';
 import {
   compareVersions,
   formatVersion,
   parseRange,
   parseRelease,
   parseVersion,
-  satisfies,
   tryParseRange,
   tryParseVersion,
 } from '../../../catalog/version/version.ts';

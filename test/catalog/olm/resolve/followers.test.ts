@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { edgeField } from '../../../../catalog/fbc/edge.ts';
 import type { Entry } from '../../../../catalog/fbc/model.ts';
-import { firstHolder } from '../../../../catalog/olm/resolve/first-holder.ts';
 import { firstFollower } from '../../../../catalog/olm/resolve/followers.ts';
-import { parseVersion, satisfies, tryParseRange, type Version } from '../../../../catalog/version/version.ts';
+import { firstHolder } from '../../../../catalog/version/first-holder.ts';
+import { satisfies } from '../../../../catalog/version/satisfies.ts';
+import { parseVersion, tryParseRange, type Version } from '../../../../catalog/version/version.ts';
 import { runs } from '../../../fakes/runs.ts';
 import { VERSIONS } from '../universe.ts';
 

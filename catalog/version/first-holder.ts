@@ -3,7 +3,7 @@
  * O(log n), so that a channel of thousands of entries, each with a skipRange over all
  * that came before, costs no square of them.
  */
-import { type Comparator, compareVersions, type Version, type VersionRange } from '../../version/version.ts';
+import { type Comparator, compareVersions, type Version, type VersionRange } from './version.ts';
 
 /** Position of the first range that holds the version, or -1. */
 type FirstHolder = (version: Version) => number;
@@ -15,14 +15,17 @@ type FirstHolder = (version: Version) => number;
 export function firstHolder(ranges: readonly (VersionRange | undefined)[]): FirstHolder {
   const bounds = sortedBounds(ranges);
   const line = new Line(bounds.length * 2 + 1);
+  const painted = new Set<VersionRange>();
   for (const [position, range] of ranges.entries()) {
-    for (const comparators of range?.alternatives ?? []) paint(line, position, comparators, bounds);
+    if (!range || painted.has(range)) continue;
+    painted.add(range);
+    for (const comparators of range.alternatives) paint(line, position, comparators, bounds);
   }
   return (version) => line.colour(cellOf(version, bounds));
 }
 
 function sortedBounds(ranges: readonly (VersionRange | undefined)[]): readonly Version[] {
-  return ranges
+  return [...new Set(ranges)]
     .flatMap((range) => range?.alternatives.flat() ?? [])
     .map(({ version }) => version)
     .sort(compareVersions)
