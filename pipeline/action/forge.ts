@@ -60,9 +60,14 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
   return { github, token };
 }
 
-/** GitHub as the gate sees it, with the job's log behind what is posted. */
-export function hubOf({ says, forge: at }: Pick<RunInputs, 'says' | 'forge'>, forge: Forge): GateForge {
-  return gitHubForge({ ...forge, link: says.link, server: at?.server, annotations: says.annotations });
+/** GitHub as the gate sees it, with the job's log behind what is posted. @param few commits without an earlier status */
+export function hubOf(
+  { says, forge: at }: Pick<RunInputs, 'says' | 'forge'>,
+  forge: Forge,
+  few?: ReadonlySet<string>,
+): GateForge {
+  const { link, annotations } = says;
+  return gitHubForge({ ...forge, link, server: at?.server, annotations, few });
 }
 
 /** The tip of the repository's default branch. @throws PipelineError as the client */

@@ -17,7 +17,7 @@ import type { RunInputs } from './inputs.ts';
 import { annotate, logText, setReportOutputs } from './outputs.ts';
 import { postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
-import { headsMeant, startedIn, startedText } from './started.ts';
+import { headsMeant, type StartedHead, startedIn, startedText } from './started.ts';
 
 /** Runs the step; whatever goes wrong is said in the log and fails it. */
 export async function run(read: () => RunInputs): Promise<void> {
@@ -60,7 +60,7 @@ async function byEvent(inputs: RunInputs): Promise<void> {
   await orReason(inputs, forge, heads, async () => {
     const reports = await checkHeads(inputs, forge, heads);
     await setReports(reports, inputs);
-    await sayReports(inputs, forge, reports);
+    await sayReports(inputs, forge, { heads, reports });
   });
 }
 
@@ -139,7 +139,7 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
       ({ commit }) => !results.reports.some((report) => report.head === commit),
     ))
       await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.says.link });
-    await sayReports(inputs, forge, results.reports);
+    await sayReports(inputs, forge, { heads, reports: results.reports });
   });
 }
 
@@ -159,11 +159,16 @@ async function orReason(
 }
 
 /** Says the reports on GitHub, head by head. */
-async function sayReports(inputs: RunInputs, forge: Forge, reports: readonly CheckReport[]): Promise<void> {
+async function sayReports(
+  inputs: RunInputs,
+  forge: Forge,
+  { heads, reports }: { readonly heads: readonly StartedHead[]; readonly reports: readonly CheckReport[] },
+): Promise<void> {
+  const few = new Set(heads.flatMap(({ commit, isUnsaid }) => (isUnsaid ? [commit] : [])));
   for (const commit of new Set(reports.map(({ head }) => head))) {
     const own = reports.filter(({ head }) => head === commit);
     const again = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));
-    await postAll(inputs, forge, { reports: own, again });
+    await postAll(inputs, forge, { reports: own, again, few });
   }
 }
 

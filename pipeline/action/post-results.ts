@@ -2,13 +2,13 @@
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
+import type { GateForge } from '../forge/forge.ts';
 import { freshnessOf } from '../forge/freshness.ts';
 import { leaveError } from '../forge/head.ts';
 import { sayStatus, withoutStatus } from '../forge/say-status.ts';
 import { answer } from '../github/client.ts';
-import { involve } from '../github/involve.ts';
 import { mergeChecked } from '../github/merge.ts';
-import { type PostRequest, postAnswer, postCheck, postComment } from '../github/post-report.ts';
+import { postAnswer } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
 import { plainText } from './error-text.ts';
@@ -22,6 +22,8 @@ export interface PostedResults {
   readonly reports: readonly CheckReport[];
   /** Checks the pull requests of the head once more. */
   readonly again: () => Promise<readonly CheckReport[]>;
+  /** Commits that had no status before this run. */
+  readonly few: ReadonlySet<string>;
 }
 
 /** How often a pull request is checked again because its base branch moves while it is merged. */
@@ -34,10 +36,10 @@ const TRIES = 3;
 export async function postAll(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again }: PostedResults,
+  { reports, again, few }: PostedResults,
 ): Promise<void> {
   const hub = hubOf(inputs, forge);
-  const say = (found: readonly CheckReport[]) => sayAll(inputs, forge, { reports: found, again });
+  const say = (found: readonly CheckReport[]) => sayAll(inputs, forge, { reports: found, again, few });
   let current = await say(reports);
   for (let tries = 0; tries < TRIES; tries++) {
     const ready = current.filter((report) => mergeable(inputs, report));
@@ -54,10 +56,10 @@ export async function postAll(
 async function sayAll(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again }: PostedResults,
+  { reports, again, few }: PostedResults,
 ): Promise<readonly CheckReport[]> {
   if (reports.length === 0) return [];
-  const hub = hubOf(inputs, forge);
+  const hub = hubOf(inputs, forge, few);
   let [checked, said] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
     said = await sayStatus(hub, reports, async () => {
@@ -65,7 +67,7 @@ async function sayAll(
       return checked;
     });
   });
-  for (const report of said) await postRest(inputs, forge, report);
+  for (const report of said) await postRest(inputs, { forge, hub }, report);
   if (!failed) return said;
   setFailed(`cannot set the status portolan: ${plainText(failed)}`);
   const heads = checked.map(({ head, request }) => ({
@@ -73,8 +75,12 @@ async function sayAll(
     pulls: request ? [request.number] : [],
   }));
   await leaveError(hub, heads.slice(0, 1), { error: failed, link: inputs.says.link });
-  if (isRefused(failed))
-    for (const report of checked) await postRest(inputs, forge, withoutStatus(report, plain(failed.message)));
+  if (isRefused(failed)) {
+    const unsaid = checked.map((report) => withoutStatus(report, plain(failed.message)));
+    // What was read before all these tries may be old by now.
+    const again = { forge, hub: hubOf(inputs, forge) };
+    for (const report of unsaid) await postRest(inputs, again, report);
+  }
   return [];
 }
 
@@ -82,30 +88,30 @@ function isRefused({ code }: PipelineError): boolean {
   return code === 'usage' || code === 'denied';
 }
 
-async function postRest(inputs: RunInputs, forge: Forge, report: CheckReport): Promise<void> {
-  const { says, forge: at, event } = inputs;
-  const request: PostRequest = {
-    ...forge,
-    link: says.link,
-    server: at?.server,
-    annotations: says.annotations,
-  };
-  const noCheck = await attempt('the check run', () => postCheck(request, { commit: report.head, report }));
+async function postRest(
+  { says, event }: RunInputs,
+  { forge, hub }: { readonly forge: Forge; readonly hub: GateForge },
+  report: CheckReport,
+): Promise<void> {
+  const number = report.request?.number;
+  let isCurrent = false;
+  // First what was just read decides about.
+  if (says.comment && number !== undefined)
+    await attempt('the comment', async () => {
+      isCurrent = true;
+      isCurrent = await hub.postComment({ number, report });
+      if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');
+    });
+  const noCheck = await attempt('the check run', () => hub.postFindings({ number: number ?? 0, report }));
   if (noCheck) annotate(report.findings);
-  if (!says.comment || !report.request) return;
-  const { number } = report.request;
-  let isCurrent = true;
-  await attempt('the comment', async () => {
-    isCurrent = await postComment(request, { number, report });
-    if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');
-  });
+  if (!says.comment || number === undefined) return;
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
   if (question) {
     const text = answerText(report, question);
-    await attempt('the answer', () => postAnswer(request, { number, text }));
+    await attempt('the answer', () => postAnswer(forge, { number, text }));
   }
-  if (isCurrent) await involve(request, { number, report }, { attempt, info, warning });
+  if (isCurrent) await hub.involve?.({ number, report }, { attempt, info, warning });
 }
 
 /** Does without what may not be done; anything else than a refusal ends the step. */

@@ -71,7 +71,7 @@ function withOwn([listed]: readonly Head[], { number, head, branch }: PullReques
   const own = { commit: head, pulls: [number], branches: [branch] };
   if (!listed) return own;
   return {
-    commit: head,
+    ...listed,
     pulls: [...new Set([number, ...listed.pulls])],
     branches: [...new Set([branch, ...listed.branches])],
   };
@@ -81,11 +81,12 @@ function meant(heads: readonly Head[]): Meant {
   return { heads, why: 'there is no open pull request to check to a gated branch' };
 }
 
-type StartedHead = Pick<Head, 'commit' | 'pulls'>;
+/** A head as one job names it for another. */
+export type StartedHead = Pick<Head, 'commit' | 'pulls' | 'isUnsaid'>;
 
 /** Heads as one job writes them for another. */
 export function startedText(heads: readonly StartedHead[]): string {
-  return JSON.stringify(heads.map(({ commit, pulls }) => ({ commit, pulls })));
+  return JSON.stringify(heads.map(({ commit, pulls, isUnsaid }) => ({ commit, pulls, isUnsaid })));
 }
 
 /** @throws PipelineError `usage` for anything but heads */
@@ -97,7 +98,8 @@ export function startedIn(text: string): StartedHead[] {
 
 function isHead(value: unknown): value is StartedHead {
   if (!isObject(value)) return false;
-  const { commit, pulls } = value;
+  const { commit, pulls, isUnsaid = true } = value;
+  if (isUnsaid !== true) return false;
   const isCommit = typeof commit === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit);
   return isCommit && Array.isArray(pulls) && pulls.every((one) => Number.isSafeInteger(one) && one > 0);
 }

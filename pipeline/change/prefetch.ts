@@ -57,6 +57,25 @@ export function likelyFolders(changes: readonly PathChange[]): string[] {
   return [...new Set(places)];
 }
 
+/** The same places in all catalogs of the repository: rules see what each of them had. */
+export async function likelyPasts(
+  objects: ObjectReader,
+  base: string,
+  changes: readonly PathChange[],
+): Promise<string[]> {
+  const folders = likelyFolders(changes).map((path) => path.split('/'));
+  const tops = [...new Set(folders.flatMap(([top, , ...rest]) => (rest.length > 0 ? (top ?? []) : [])))];
+  const entries = await Promise.all(tops.map((top) => entryAt(objects, base, top)));
+  const catalogs = await Promise.all(
+    entries.map((entry) => (entry && isTree(entry.mode) ? objects.tree(entry.id) : [])),
+  );
+  const places = folders.flatMap(([top = '', ...rest]) => {
+    const names = catalogs[tops.indexOf(top)]?.map(({ name }) => [top, name, ...rest.slice(1)]) ?? [];
+    return rest.length > 1 ? [[top, ...rest], ...names] : [[top, ...rest]];
+  });
+  return [...new Set(places.map((names) => names.join('/')))];
+}
+
 /**
  * Fetches the policy and, in the same request, what will most likely be asked for next: the files that differ,
  * those beside them, and the owners of the packages that their paths name.

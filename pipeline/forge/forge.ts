@@ -35,8 +35,28 @@ export interface PullRequest {
 
 /** What the list of open pull requests says of one: all that a status depends on, but for its reviews. */
 export type OpenPull = Pick<PullRequest, 'number' | 'author' | 'base' | 'draft' | 'labels'> & {
-  readonly head: { readonly commit: string };
+  readonly head: {
+    readonly commit: string;
+    /** True where the forge says that no status `portolan` was ever set on it. */
+    readonly isUnsaid?: boolean;
+  };
 };
+
+/** A pull request with its reviews, in the order in which they were submitted. */
+export interface Reviewed {
+  readonly pull: PullRequest;
+  readonly reviews: readonly GivenReview[];
+}
+
+/** What results were made from, read once more. */
+export interface ReadAgain {
+  /** All open pull requests. */
+  readonly open: readonly OpenPull[];
+  /** By the numbers of pull requests. */
+  readonly reviews: ReadonlyMap<number, readonly GivenReview[]>;
+  /** Ids of the tips of branches. */
+  readonly tips: ReadonlyMap<string, string>;
+}
 
 /** The status `portolan` of a commit, as it is to be set. */
 export interface HeadStatus {
@@ -64,6 +84,8 @@ export interface Sides {
   readonly head: string;
   /** Their latest common ancestor; undefined when they have none. */
   readonly ancestor: string | undefined;
+  /** The commits that the head has and the base has not; undefined where the forge lists them elsewhere. */
+  readonly commits?: readonly CommitFacts[];
 }
 
 /** What is known of a required check at a commit. */
@@ -116,6 +138,12 @@ export interface GateForge {
   readSelf?(): Promise<number | undefined>;
   /** Reviews in the order in which they were submitted, without drafts and requests. */
   readReviews(number: number): Promise<GivenReview[]>;
+  /** Both by one request; left out, or undefined, where the forge does not answer that. */
+  readReviewed?: ((number: number) => Promise<Reviewed | undefined>) | undefined;
+  /** The same for the reviews of some pull requests and the tips of branches, with {@link readOpen}. */
+  readAgain?:
+    | ((numbers: readonly number[], branches: readonly string[]) => Promise<ReadAgain | undefined>)
+    | undefined;
   /** The commits of a pull request, as far as the forge lists them, with the accounts that it knows by their addresses. */
   readCommits(number: number): Promise<CommitFacts[]>;
   /** Who pushed the head; undefined where the forge does not say. */
@@ -132,6 +160,8 @@ export interface GateForge {
    * then says that earlier published versions are not known.
    */
   readPathChanges(commit: string, path: string, most: number): Promise<PathChanges | undefined>;
+  /** Says which paths will be asked about, where that saves requests; left out where they are best asked for at once. */
+  expectPathChanges?(commit: string, paths: readonly string[], most: number): void;
 
   /** What the forge says of the history, so that nobody has to fetch it; the history is fetched where undefined. */
   readonly ancestry?: Ancestry;

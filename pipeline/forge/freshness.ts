@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { GivenReview } from '../check/authority/approval.ts';
 import type { CheckReport } from '../check/report.ts';
-import type { GateForge, OpenPull } from './forge.ts';
+import type { GateForge, OpenPull, ReadAgain } from './forge.ts';
 import { holdsOf } from './holds.ts';
 
 /** What a report is made from, beside the commits: a digest of the pull request and its reviews. */
@@ -44,25 +44,36 @@ export async function freshnessOf(
   const requests = reports.flatMap(({ request, base }) => (request ? [{ ...request, base }] : []));
   if (requests.length === 0) return { kind: 'current' };
   const ungated = requests.flatMap((request) => request.ungated ?? []);
-  const open = (await forge.readOpen()).filter(({ head }) => head.commit === commit);
+  const branches = [...new Set(requests.map(({ branch }) => branch))];
+  const numbers = requests.map(({ number }) => number);
+  const again = await forge.readAgain?.(numbers, branches);
+  const open = (again?.open ?? (await forge.readOpen())).filter(({ head }) => head.commit === commit);
   if (open.length === 0) return { kind: 'gone' };
   // One that is for another branch now may be gated.
   const isUngated = ({ number, base }: OpenPull): boolean =>
     ungated.some((one) => one.number === number && one.branch === base.branch);
   const gated = open.filter((one) => !isUngated(one));
   if (numbersOf(gated) !== numbersOf(requests)) return changed('other pull requests have the same head');
-  const branches = new Set(requests.map(({ branch }) => branch));
-  const [reviews, tips] = await Promise.all([
-    Promise.all(gated.map(({ number }) => forge.readReviews(number))),
-    Promise.all([...branches].map(async (branch) => [branch, await forge.readTip(branch)] as const)),
-  ]);
-  const tipOf = new Map(tips);
-  for (const [i, pull] of gated.entries()) {
+  const { reviews, tips } = again ?? (await readApart(forge, numbers, branches));
+  for (const pull of gated) {
     const request = requests.find(({ number }) => number === pull.number);
-    if (request?.basis !== basisOf(pull, reviews[i] ?? [])) return changed(`#${pull.number} has changed`);
-    if (request.base !== tipOf.get(request.branch)) return changed(`${request.branch} has new commits`);
+    if (request?.basis !== basisOf(pull, reviews.get(pull.number) ?? []))
+      return changed(`#${pull.number} has changed`);
+    if (request.base !== tips.get(request.branch)) return changed(`${request.branch} has new commits`);
   }
   return { kind: 'current' };
+}
+
+async function readApart(
+  forge: GateForge,
+  numbers: readonly number[],
+  branches: readonly string[],
+): Promise<Omit<ReadAgain, 'open'>> {
+  const [reviews, tips] = await Promise.all([
+    Promise.all(numbers.map(async (number) => [number, await forge.readReviews(number)] as const)),
+    Promise.all(branches.map(async (branch) => [branch, await forge.readTip(branch)] as const)),
+  ]);
+  return { reviews: new Map(reviews), tips: new Map(tips) };
 }
 
 function numbersOf(pulls: readonly { readonly number: number }[]): string {

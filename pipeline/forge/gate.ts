@@ -3,7 +3,7 @@
  * people are read, and the check is asked. Policy and owners are those of the tip of the
  * branch that the pull request is for, whatever commit the event names.
  */
-import { bringLikely, likelyChanges, likelyFolders } from '../change/prefetch.ts';
+import { bringLikely, likelyChanges, likelyPasts } from '../change/prefetch.ts';
 import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
 import { check } from '../check/check.ts';
 import type { Checker } from '../check/confined/confined-check.ts';
@@ -21,7 +21,7 @@ import type { MergePolicy, Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import { matchesGlob } from '../text.ts';
-import type { CheckState, GateForge, PullRequest, Sides } from './forge.ts';
+import type { CheckState, GateForge, PullRequest, Reviewed, Sides } from './forge.ts';
 import { basisOf } from './freshness.ts';
 import { type History, openHistory } from './history.ts';
 import { holdsOf } from './holds.ts';
@@ -70,10 +70,8 @@ export interface MergeGroup {
 export async function gatePullRequest(ports: ForgePorts, request: GateRequest): Promise<GateOutcome> {
   const { forge } = ports;
   const { number, expected } = request;
-  const [pull, reviews, listed, guessed] = await Promise.all([
-    forge.readPull(number),
-    forge.readReviews(number),
-    forge.readCommits(number),
+  const [{ pull, reviews }, guessed] = await Promise.all([
+    readReviewed(forge, number),
     // What the event says is asked about at once; it counts when it turns out to be so.
     expected && forge.ancestry?.readSides(expected.branch, expected.head),
   ]);
@@ -81,6 +79,7 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
   const asExpected = expected?.branch === pull.base.branch && expected.head === pull.head.commit;
   const sides = (asExpected ? guessed : undefined) ?? (await sidesOf(forge, pull));
   const { base } = sides;
+  const commits = sides.commits ?? allCommits(await forge.readCommits(number), pull);
   const repository = openRemote(ports.remote, ports.git);
   const history = openHistory({ forge, git: repository }, base);
   try {
@@ -88,7 +87,7 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
       peopleOf(forge, pull, {
         base,
         reviews,
-        commits: allCommits(listed, pull),
+        commits,
         pushed: request.pushed,
         repository,
       }),
@@ -114,6 +113,13 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
   } finally {
     await repository.close();
   }
+}
+
+async function readReviewed(forge: GateForge, number: number): Promise<Reviewed> {
+  const both = await forge.readReviewed?.(number);
+  if (both) return both;
+  const [pull, reviews] = await Promise.all([forge.readPull(number), forge.readReviews(number)]);
+  return { pull, reviews };
 }
 
 function notGated(branch: string): GateOutcome {
@@ -205,7 +211,7 @@ export async function bringSides(
 ): Promise<void> {
   await repository.bring([...new Set([base, head, ancestor])]);
   const changes = await likelyChanges(repository.objects, { before: ancestor, after: head });
-  history?.prime(likelyFolders(changes));
+  history?.prime(await likelyPasts(repository.objects, base, changes));
   await bringLikely(repository.objects, base, changes);
 }
 

@@ -13,6 +13,8 @@ export interface Head {
   readonly pulls: readonly number[];
   /** The branches that they are for. */
   readonly branches: readonly string[];
+  /** True where no status `portolan` was set on it before. */
+  readonly isUnsaid?: boolean;
 }
 
 /** Which open pull requests are meant. */
@@ -41,7 +43,8 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   return [...commits].map((commit) => {
     const own = open.filter(({ head }) => head.commit === commit);
     const branches = [...new Set(own.map(({ base }) => base.branch))];
-    return { commit, pulls: own.map(({ number }) => number), branches };
+    const isUnsaid = own.every(({ head }) => head.isUnsaid);
+    return { commit, pulls: own.map(({ number }) => number), branches, ...(isUnsaid ? { isUnsaid } : {}) };
   });
 }
 

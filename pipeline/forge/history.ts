@@ -15,13 +15,13 @@ const MOST_PATHS = 30;
 const MOST_COMMITS = 60;
 
 interface HistoryPorts {
-  readonly forge: Pick<GateForge, 'readPathChanges'>;
+  readonly forge: Pick<GateForge, 'readPathChanges' | 'expectPathChanges'>;
   readonly git: Repository;
 }
 
 /** The past of a commit. */
 export interface History {
-  /** Begins to ask for what will most likely be wanted. */
+  /** Says what will most likely be wanted. */
   prime(paths: readonly string[]): void;
   /**
    * Versions that the files of catalogs had before the commit, and with it, the latest first.
@@ -40,8 +40,10 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
   };
   return {
     prime: (paths) => {
+      const likely = paths.slice(0, MOST_PATHS);
+      if (ports.forge.expectPathChanges) ports.forge.expectPathChanges(commit, likely, MOST_COMMITS);
       // Whoever wants it is told what went wrong.
-      for (const path of paths.slice(0, MOST_PATHS)) listingOf(path).catch(() => undefined);
+      else for (const path of likely) listingOf(path).catch(() => undefined);
     },
     of: async (places) => {
       const paths = [...new Set(places.map(({ path }) => path))].sort(compareText);

@@ -1,5 +1,6 @@
 /** Whose account requests are made by. */
-import { answerIfAny, type GitHub, graphql } from './client.ts';
+import { answerIfAny, type GitHub } from './client.ts';
+import { graphql } from './graphql.ts';
 
 /** The account of jobs that use their own token. Its number differs on GitHub Enterprise Server. */
 const ACTIONS_BOT = 'github-actions[bot]';

@@ -71,7 +71,25 @@ export function openGitHub({
     },
   });
   keepAnswers(client);
+  askers.set(
+    client,
+    new Octokit({
+      baseUrl: url,
+      userAgent: 'portolan',
+      authStrategy: () => client.auth,
+      log: client.log,
+      request: { fetch: timely },
+    }),
+  );
   return client;
+}
+
+/** For each client, one that waits for nothing: the other takes questions in GraphQL for writes, and sends one a second. */
+const askers = new WeakMap<GitHub, GitHub>();
+
+/** The client that asks questions in GraphQL. */
+export function askerOf(github: GitHub): GitHub {
+  return askers.get(github) ?? github;
 }
 
 /** Answers that are kept of one client. */
@@ -202,26 +220,4 @@ function hintFor({ method, url }: Asked): string | undefined {
   const [, right] = WRITES.find(([path]) => path.test(new URL(url).pathname)) ?? [];
   if (right === undefined) return undefined;
   return `give the job or the App "${right}: write"; for pull requests from forks, start the workflow on pull_request_target`;
-}
-
-/** On GitHub Enterprise Server, GraphQL is beside the REST API, which is at `/api/v3`. */
-function graphqlAddress({ request }: GitHub): string {
-  return `${request.endpoint.DEFAULTS.baseUrl.replace(/\/api\/v3\/?$/, '/api')}/graphql`;
-}
-
-/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
-export async function graphql<T>(
-  github: GitHub,
-  query: string,
-  variables: Record<string, unknown>,
-): Promise<T> {
-  const { data, errors } = await answer(
-    github.request(`POST ${graphqlAddress(github)}`, { query, variables }) as Promise<{
-      data: { data?: T; errors?: readonly { readonly message: string }[] };
-    }>,
-  );
-  const [error] = errors ?? [];
-  if (error) throw new PipelineError('conflict', `GitHub rejected it: ${error.message}`);
-  if (data === undefined) throw new PipelineError('bad-answer', 'GitHub returned an empty response');
-  return data;
 }

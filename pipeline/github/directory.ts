@@ -1,21 +1,97 @@
 /** What GitHub says of the names in owners' lists: whose number a login has, and who is in a team. */
 import { PipelineError } from '../error.ts';
-import { namesIn } from '../forge/directory.ts';
+import { type Names, namesIn } from '../forge/directory.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import { type Asked, ask } from './graphql.ts';
+import { declared, type PathHistory } from './path-changes.ts';
 import { personOf } from './pull-request.ts';
 
-/** Looks identities up at once. What cannot be found out is absent, and then counts for nobody. */
-export async function readDirectory(github: GitHub, identities: readonly Identity[]): Promise<Directory> {
+/**
+ * Looks identities up at once. What cannot be found out is absent, and then counts for nobody.
+ *
+ * @param history what is wanted of it comes with the same answer
+ */
+export async function readDirectory(
+  github: GitHub,
+  identities: readonly Identity[],
+  history?: Pick<PathHistory, 'part'>,
+): Promise<Directory> {
   const { logins, teams } = namesIn(identities);
+  const asked = await askNames(github, { logins, teams }, history);
   const accounts = await Promise.all(
-    logins.map(async (login) => [login, await accountNumber(github, login)] as const),
+    logins.map(async (login, i) => {
+      // An organization or an app has no such answer, nor has a login that nobody has.
+      const id = asked?.data[`u${i}`]?.databaseId ?? (await accountNumber(github, login));
+      return [login, id] as const;
+    }),
   );
-  const members = await Promise.all(teams.map(async (team) => [team, await readTeam(github, team)] as const));
+  const members = await Promise.all(
+    teams.map(async (team, i) => {
+      const known = asked && teamIn(asked, `t${i}`);
+      return [team, known === 'more' || !known ? await readTeam(github, team) : known.people] as const;
+    }),
+  );
   return {
     accounts: new Map(accounts.flatMap(([login, id]) => (id === undefined ? [] : [[login, id]]))),
     teams: new Map(members.flatMap(([team, people]) => (people ? [[team, people]] : []))),
   };
+}
+
+interface Named {
+  readonly databaseId?: number | null;
+  readonly team?: {
+    readonly members: {
+      readonly nodes: readonly { readonly login: string; readonly databaseId: number | null }[];
+      readonly pageInfo: { readonly hasNextPage: boolean };
+    };
+  } | null;
+}
+
+type Answered = Asked<Readonly<Record<string, Named | null>>>;
+
+/** All names by one question. */
+async function askNames(
+  github: GitHub,
+  { logins, teams }: Names,
+  history: Pick<PathHistory, 'part'> | undefined,
+): Promise<Answered | undefined> {
+  if (logins.length + teams.length === 0) return undefined;
+  const part = history?.part();
+  const names = Object.fromEntries([
+    ...logins.map((login, i) => [`u${i}`, login]),
+    ...teams.flatMap((team, i) => {
+      const [org, slug] = team.split('/');
+      return [
+        [`o${i}`, org],
+        [`s${i}`, slug],
+      ];
+    }),
+  ]);
+  const strings = Object.fromEntries(Object.keys(names).map((name) => [name, 'String!']));
+  const fields = [
+    ...logins.map((_, i) => `u${i}: user(login: $u${i}) { databaseId }`),
+    ...teams.map((_, i) => `t${i}: organization(login: $o${i}) { team(slug: $s${i}) { ${MEMBERS} } }`),
+    part?.field ?? '',
+  ];
+  const query = `query(${declared({ ...strings, ...part?.variables })}) {\n${fields.join('\n')}\n}`;
+  const asked = await ask<Answered['data']>(github, query, { ...names, ...part?.values });
+  part?.give(asked?.data['histories']);
+  return asked;
+}
+
+const MEMBERS = 'members(first: 100) { nodes { login databaseId } pageInfo { hasNextPage } }';
+
+/** A team's members where the answer has all of them; none where they may not be seen. */
+function teamIn(
+  { data, refused }: Asked<Readonly<Record<string, Named | null>>>,
+  name: string,
+): { readonly people: readonly Person[] | undefined } | 'more' {
+  const team = data[name]?.team;
+  if (!team) return refused.get(name) === 'FORBIDDEN' ? { people: undefined } : 'more';
+  const { nodes, pageInfo } = team.members;
+  const people = nodes.flatMap(({ login, databaseId: id }) => (id === null ? [] : [{ login, id }]));
+  return pageInfo.hasNextPage || people.length < nodes.length ? 'more' : { people };
 }
 
 /** The number of an account, null for a login that nobody has, undefined when it cannot be told. */

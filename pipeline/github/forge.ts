@@ -2,10 +2,12 @@
 import type { GateForge, RepositoryName } from '../forge/forge.ts';
 import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
-import { answerIfAny, type GitHub } from './client.ts';
+import type { GitHub } from './client.ts';
 import { readDirectory } from './directory.ts';
 import { involve } from './involve.ts';
+import { pathHistory } from './path-changes.ts';
 import { type PostRequest, postCheck, postComment, postStatus } from './post-report.ts';
+import { askAgain, askOpen, askReviewed } from './pull-queries.ts';
 import {
   readCommits,
   readFile,
@@ -23,38 +25,38 @@ import {
 const ANNOTATIONS = 200;
 
 /** GitHub, and where what is posted links to. */
-export interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations'>> {
+export interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations' | 'few'>> {
   readonly github: GitHub;
   readonly repository: RepositoryName;
 }
 
 export function gitHubForge(place: GitHubPlace): GateForge {
-  const { github, repository, link, server, annotations = ANNOTATIONS } = place;
-  const posting: PostRequest = { github, repository, link, server, annotations };
+  const { github, repository, link, server, few, annotations = ANNOTATIONS } = place;
+  const posting: PostRequest = { github, repository, link, server, annotations, few, said: undefined };
+  const history = pathHistory(github, repository);
   return {
     name: 'GitHub',
     repository,
     lacks: [],
     readPull: (number) => readPullRequest(github, repository, number),
-    readOpen: () => readOpen(github, repository),
+    readOpen: async () => (await askOpen(github, repository)) ?? readOpen(github, repository),
+    readReviewed: (number) => askReviewed(github, repository, number),
+    readAgain: async (numbers, branches) => {
+      const asked = await askAgain(github, repository, numbers, branches);
+      posting.said = asked && { of: asked.said, at: Date.now() };
+      return asked;
+    },
     readStatuses: (commit) => readStatuses(github, repository, commit),
     readReviews: (number) => readReviews(github, repository, number),
     readCommits: (number) => readCommits(github, repository, number),
     readPusher: (pull) => readPusher(github, pull),
-    readDirectory: (identities) => readDirectory(github, identities),
+    readDirectory: (identities) => readDirectory(github, identities, history),
     readChecks: (commit, required) => readRequiredChecks(github, repository, { commit, required }),
     readSelf: () => ownAccount(github),
     readTip: (branch) => readTip(github, repository, branch),
     readFile: (branch, path) => readFile(github, repository, { branch, path }),
-    readPathChanges: async (commit, path, most) => {
-      const asked = { ...repository, sha: commit, path, per_page: most };
-      const listed = await answerIfAny(github.rest.repos.listCommits(asked));
-      return listed?.map(({ sha, commit: { tree, committer } }) => ({
-        commit: sha,
-        tree: tree.sha,
-        date: (committer?.date ?? '').slice(0, 10),
-      }));
-    },
+    readPathChanges: (commit, path, most) => history.read({ commit, path, most }),
+    expectPathChanges: history.expect,
     ancestry: {
       readSides: (base, head) => readSides(github, repository, { base, head }),
       readLeftAt: (base, commit) => readLeftAt(github, repository, { base, commit }),

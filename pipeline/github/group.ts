@@ -18,9 +18,10 @@ import { openHistory } from '../forge/history.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { memoryStore } from '../oci/image/memory-store.ts';
-import { type GitHub, graphql } from './client.ts';
+import type { GitHub } from './client.ts';
 import { gitHubForge } from './forge.ts';
 import type { GatePorts } from './gate.ts';
+import { graphql } from './graphql.ts';
 import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
 
 /**

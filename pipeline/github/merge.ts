@@ -2,7 +2,8 @@
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { MergePolicy } from '../policy/policy.ts';
-import { answer, type GitHub, graphql, pages } from './client.ts';
+import { answer, type GitHub, pages } from './client.ts';
+import { graphql } from './graphql.ts';
 import { readTip } from './pull-request.ts';
 
 export interface MergeRequest {

@@ -10,6 +10,7 @@ import { plain, shortened } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
 import { createOnce } from './create-once.ts';
+import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
 /** What people see beside the status: it is not the one to require. */
@@ -27,6 +28,18 @@ export interface PostRequest {
   readonly server?: string | undefined;
   /** Most annotations in all. */
   readonly annotations: number;
+  /** Commits that had no status before this run: they have few. */
+  readonly few?: ReadonlySet<string> | undefined;
+  /** What was said on pull requests when they were read last, and when that was, in ms. */
+  said?: { readonly of: ReadonlyMap<number, Said>; readonly at: number } | undefined;
+}
+
+/** How long what was read of a pull request is good enough to write its comment, in ms: a later run may write it meanwhile. */
+const RECENT = 15_000;
+
+/** What was said on a pull request, where it was read a moment ago with its head. */
+export function justSaid({ said }: PostRequest, number: number): Said | undefined {
+  return said && Date.now() - said.at < RECENT ? said.of.get(number) : undefined;
 }
 
 /** GitHub takes so many statuses of one name on one commit. The last one must never be a success, which would stay. */
@@ -52,7 +65,7 @@ export async function postStatus(
   { commit, state, description }: Pick<HeadStatus, 'commit' | 'state' | 'description'>,
 ): Promise<void> {
   const { github, repository, link } = request;
-  if (state === 'success') await refuseLastSuccess(request, commit);
+  if (state === 'success' && !request.few?.has(commit)) await refuseLastSuccess(request, commit);
   await answer(
     github.rest.repos.createCommitStatus({
       ...repository,
@@ -162,32 +175,41 @@ function annotationsOf(findings: readonly Finding[]) {
  * @throws PipelineError as the client
  */
 export async function postComment(
-  { github, repository, server }: PostRequest,
+  request: PostRequest,
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<boolean> {
-  const { head } = await readPullRequest(github, repository, number);
-  if (head.commit !== report.head) return false;
+  const { github, repository, server } = request;
+  const said = justSaid(request, number);
+  const head = said?.head ?? (await readPullRequest(github, repository, number)).head.commit;
+  if (head !== report.head) return false;
   const text = markdownReport(report, { most: COMMENT_BYTES, server });
-  await writeComment({ github, repository }, { number, mark: COMMENT_MARK, text });
+  await writeComment({ github, repository }, { number, mark: COMMENT_MARK, text, said });
   return true;
 }
 
 /** Writes the answer to a question in a comment of its own, or over the last answer. @throws PipelineError as the client */
 export async function postAnswer(
-  request: PostRequest,
+  request: Pick<PostRequest, 'github' | 'repository'>,
   { number, text }: { readonly number: number; readonly text: string },
 ): Promise<void> {
   await writeComment(request, { number, mark: ANSWER_MARK, text });
 }
 
+interface Written {
+  readonly number: number;
+  readonly mark: string;
+  readonly text: string;
+  readonly said?: Said | undefined;
+}
+
 async function writeComment(
   { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
-  { number, mark, text }: { readonly number: number; readonly mark: string; readonly text: string },
+  { number, mark, text, said }: Written,
 ): Promise<void> {
   const body = `${mark}\n${text}`;
   const findAll = async () =>
     ownMarked(await commentsOn({ github, repository }, number), mark, () => ownAccount(github));
-  const [own, ...more] = await findAll();
+  const [own, ...more] = said ? await ownMarked(said.comments, mark, async () => said.self) : await findAll();
   // A comment that was created twice, because an answer was lost, would stay as it is for ever.
   for (const { id } of more)
     await answerIfAny(github.rest.issues.deleteComment({ ...repository, comment_id: id }));

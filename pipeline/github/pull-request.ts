@@ -104,14 +104,29 @@ export async function readReviews(
       per_page: 100,
     }),
   );
+  return reviewsOf(
+    reviews.map(({ id, user, state, commit_id: commit, submitted_at: at }) => ({
+      ...{ id: Number(id), state, at: at ?? '' },
+      author: personOf(user),
+      commit: commit ?? undefined,
+    })),
+  );
+}
+
+interface SubmittedReview extends Pick<GivenReview, 'author' | 'commit'> {
+  readonly id: number;
+  /** As GitHub calls it. */
+  readonly state: string;
+  /** When it was submitted, ISO 8601. */
+  readonly at: string;
+}
+
+/** Reviews as the check takes them, in the order in which they were submitted. */
+export function reviewsOf(reviews: readonly SubmittedReview[]): GivenReview[] {
   return reviews
     .filter(({ state }) => state !== 'PENDING')
-    .sort((a, b) => (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || Number(a.id) - Number(b.id))
-    .map(({ user, state, commit_id: commit }) => ({
-      author: personOf(user),
-      state: STATES[state] ?? 'commented',
-      commit: commit ?? undefined,
-    }));
+    .toSorted((a, b) => a.at.localeCompare(b.at) || a.id - b.id)
+    .map(({ author, state, commit }) => ({ author, state: STATES[state] ?? 'commented', commit }));
 }
 
 /** The commits, as far as GitHub lists them. */
@@ -127,6 +142,13 @@ export async function readCommits(
       per_page: 100,
     }),
   );
+  return factsOf(listed);
+}
+
+type ListedCommit = Awaited<ReturnType<GitHub['rest']['pulls']['listCommits']>>['data'][number];
+
+/** What is known of commits, by GitHub's list of them. */
+function factsOf(listed: readonly ListedCommit[]): CommitFacts[] {
   const accounts = new Map<string, Person>();
   const signerOf = (
     signer: { name?: string; email?: string } | null | undefined,
@@ -174,7 +196,7 @@ export async function readPusher(github: GitHub, { head }: PullRequest): Promise
 
 /**
  * The tip of a branch and its common ancestor with a commit, by one request; undefined where GitHub does not
- * compare them.
+ * compare them. The commits between them are listed if they are a hundred at most.
  *
  * @param base a branch, or the id of a commit
  */
@@ -183,15 +205,13 @@ export async function readSides(
   repository: RepositoryName,
   { base, head }: { readonly base: string; readonly head: string },
 ): Promise<Sides | undefined> {
-  const compared = await answerIfAny(
-    github.rest.repos.compareCommitsWithBasehead({
-      ...repository,
-      basehead: `${base}...${head}`,
-      per_page: 1,
-    }),
-  );
+  const basehead = `${base}...${head}`;
+  const asked = { ...repository, basehead, per_page: 100 };
+  const compared = await answerIfAny(github.rest.repos.compareCommitsWithBasehead(asked));
   if (!compared) return undefined;
-  return { base: compared.base_commit.sha, head, ancestor: compared.merge_base_commit.sha };
+  const { base_commit: tip, merge_base_commit: ancestor, commits, total_commits: total } = compared;
+  const listed = commits.length === total ? { commits: factsOf(commits) } : {};
+  return { base: tip.sha, head, ancestor: ancestor.sha, ...listed };
 }
 
 /** Commits of a branch that are looked through, in pages of a hundred. */

@@ -6,6 +6,7 @@ import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { answer, type GitHub, pages } from './client.ts';
+import { justSaid, type PostRequest } from './post-report.ts';
 import { readReviews } from './pull-request.ts';
 
 /** Most people who are asked; GitHub takes fifteen. */
@@ -23,15 +24,16 @@ interface AskedFor {
  * @throws PipelineError as the client, but for people who are not collaborators
  */
 export async function askForReviews(
-  { github, repository }: { readonly github: GitHub; readonly repository: RepositoryName },
+  request: PostRequest,
   { number, report }: { readonly number: number; readonly report: CheckReport },
 ): Promise<AskedFor> {
+  const { github, repository } = request;
   const wanted = candidates(report);
   if (wanted.length === 0) return { asked: [], refused: [] };
-  const [requests, reviews] = await Promise.all([
-    readRequests(github, repository, number),
-    readReviews(github, repository, number),
-  ]);
+  const said = justSaid(request, number);
+  const [requests, reviews] = said
+    ? [said.requests, said.reviews]
+    : await Promise.all([readRequests(github, repository, number), readReviews(github, repository, number)]);
   const logins = wanted.filter((login) => isToAsk(login, { requests, reviews, head: report.head }));
   if (logins.length === 0) return { asked: [], refused: [] };
   const ask = (reviewers: string[]): Promise<unknown> =>

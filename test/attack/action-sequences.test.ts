@@ -22,7 +22,7 @@ import { gateRequest } from '../fakes/gate-request.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import type { FakePull } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
-import { remembering } from '../fakes/repository.ts';
+import { quickGit } from '../fakes/quick-git.ts';
 
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? 200) / 4;
 const SEED = Number(process.env['SEED'] ?? 37);
@@ -43,6 +43,11 @@ vi.mock('../../pipeline/git/remote.ts', async (original) => ({
   ...(await original<object>()),
   openRemote: () => ({ ...(here.repository as object), close: async () => undefined }),
 }));
+vi.mock('../../pipeline/git/merge.ts', async (original) => {
+  const real = await original<typeof import('../../pipeline/git/merge.ts')>();
+  const { once } = await import('../fakes/quick-git.ts');
+  return { ...real, mergedTree: once(real.mergedTree) };
+});
 vi.mock('../../pipeline/check/check.ts', async (original) => {
   const real = await original<typeof import('../../pipeline/check/check.ts')>();
   const check: typeof real.check = async (repository, request) => {
@@ -72,8 +77,8 @@ vi.mock('../../pipeline/action/outputs.ts', async (original) => ({
 }));
 vi.mock('../../pipeline/github/client.ts', async (original) => ({
   ...(await original<object>()),
-  openGitHub: ({ url }: { url: string }) => {
-    const github = unpaced({ url });
+  openGitHub: () => {
+    const github = unpaced(hub.forge);
     github.hook.wrap('request', async (request, options) => {
       const { watch } = here;
       await watch?.(options, true);
@@ -172,6 +177,7 @@ function commitOn(parent: string, what: string, files: Readonly<Record<string, s
 }
 
 function moveMain(to: string): void {
+  if (tip === to) return;
   tip = to;
   writeFileSync(join(hub.repository.directory, '.git/refs/heads/main'), `${to}\n`);
 }
@@ -459,11 +465,19 @@ class Sequence {
     return { forge, remote: { url: source.url }, git, today: '2026-01-01' };
   }
 
-  async #fresh({ number }: FakePull): Promise<CheckReport | undefined> {
-    const outcome = await gatePullRequest(this.#ports(), { number });
-    return outcome.kind === 'checked' ? outcome.report : undefined;
+  /** What a check says now: of the same pull request it says the same, whatever number that has. */
+  async #fresh(pull: FakePull): Promise<CheckReport | undefined> {
+    const { number, ...rest } = pull;
+    const key = JSON.stringify([rest, tip, here.team]);
+    if (!fresh.has(key)) {
+      const outcome = await gatePullRequest(this.#ports(), { number });
+      fresh.set(key, outcome.kind === 'checked' ? outcome.report : undefined);
+    }
+    return fresh.get(key);
   }
 }
+
+const fresh = new Map<string, CheckReport | undefined>();
 
 /** One that is not gated keeps nothing from being merged. */
 function stateIn(report: CheckReport | undefined): string {
@@ -478,9 +492,7 @@ beforeAll(async () => {
     repository.commit(files, { parents: [first], branch: `head-${i}`, author: 'bob' }),
   );
   dev = repository.commit({ [POLICY_PATH]: `${POLICY}enforce: off\n` }, { parents: [first], branch: 'dev' });
-  const { git } = repository;
-  const remembered = remembering((...words) => git(...words.slice(1)));
-  Object.assign(repository, { git: (...words: string[]) => remembered(tip, ...words) });
+  Object.assign(repository, { git: quickGit(repository, (branch) => ({ main: tip, dev })[branch]) });
   const at = (branch: string): string => (branch === 'dev' ? dev : tip);
   hub = { ...opened, base: () => tip, tip: at };
   local = await openRepository(repository.directory, { searchPath: process.env['PATH'] });

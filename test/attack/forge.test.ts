@@ -10,6 +10,7 @@ import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, documents, PEOPLE, POLICY } from '../fakes/gate.ts';
 import { type FakePull, TOKEN } from '../fakes/github/forge.ts';
+import { withoutGraphql } from '../fakes/github/server.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 import type { Files } from '../fakes/repository.ts';
 
@@ -535,6 +536,7 @@ describe('bad moments of GitHub', () => {
     const pull = hub.open(etcd('1.2.0'));
     let left = 2;
     hub.forge.faults = [
+      withoutGraphql,
       ({ operation }) => {
         if (!operation.endsWith('/reviews') || left-- <= 0) return undefined;
         if (left === 1) return { status: 502, data: { message: 'Server Error' } };
@@ -552,6 +554,7 @@ describe('bad moments of GitHub', () => {
   test('a limit that lasts is an error that may be tried again, and no verdict', async () => {
     const pull = hub.open(etcd('1.2.0'));
     hub.forge.faults = [
+      withoutGraphql,
       ({ operation }) =>
         operation.endsWith('/reviews')
           ? {

@@ -69,6 +69,7 @@ test('S01: a check that ends late says nothing of the head that was pushed meanw
     ...story.request,
     forge: {
       ...forge,
+      readReviewed: undefined,
       readReviews: async (...all: Parameters<GateForge['readReviews']>) => {
         if (!later) {
           story.request = { ...story.request, forge };

@@ -241,6 +241,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     expect(last(scene, pull)?.state).toBe('success');
     const forge: GateForge = {
       ...request.forge,
+      readReviewed: undefined,
       readReviews: () => Promise.reject(new PipelineError('bad-answer', 'reviews: 500', { retryable: true })),
     };
     await expect(handleGate(pull.number, { ...request, forge })).rejects.toThrow('reviews: 500');
@@ -284,10 +285,11 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     const [first, second] = [hub.open(etcd('1.2.0')), hub.open(etcd('1.3.0'))];
     const forge: GateForge = {
       ...request.forge,
-      readCommits: (number) =>
+      readReviewed: undefined,
+      readReviews: (number) =>
         number === first.number
           ? Promise.reject(new PipelineError('unreachable', 'no answer', { retryable: true }))
-          : request.forge.readCommits(number),
+          : request.forge.readReviews(number),
     };
     const asked = { kind: 'selected', selection: { kind: 'all' } } as const;
     await expect(handleGates(asked, { ...request, forge })).rejects.toThrow('no answer');
@@ -402,7 +404,7 @@ describe('GitHub', () => {
 
   test('33: GraphQL of GitHub Enterprise Server is beside its REST API', async () => {
     const scene = await open();
-    const { graphql } = await import('../../pipeline/github/client.ts');
+    const { graphql } = await import('../../pipeline/github/graphql.ts');
     const github = unpaced({ url: `${scene.hub.forge.url}/api/v3` });
     const asked: string[] = [];
     github.hook.wrap('request', async (_, options) => {

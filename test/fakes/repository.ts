@@ -28,12 +28,23 @@ export interface TestRepository {
   readonly directory: string;
   /** Commits changes on top of the first parent; returns the id. */
   commit(files: Files, options?: CommitOptions): string;
+  /** What {@link commit} wrote, without asking git. */
+  written(commit: string): WrittenCommit | undefined;
   /** A chain of commits that begins anew; returns their ids. */
   chain(...all: readonly Files[]): string[];
   git(...parameters: readonly string[]): string;
   /** Runs git with input; returns what it prints, trimmed. */
   feed(input: string | Buffer, ...parameters: readonly string[]): string;
   remove(): void;
+}
+
+export interface WrittenCommit {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  /** When it was committed, ISO 8601. */
+  readonly date: string;
+  /** What it changed. */
+  readonly files: Files;
 }
 
 const ENVIRONMENT = {
@@ -69,6 +80,7 @@ export function makeRepository(...options: readonly string[]): TestRepository {
     listed.set(commit, known);
     return known;
   };
+  const written = new Map<string, WrittenCommit>();
   let time = 1_700_000_000;
   const write = (files: Files, { parents: given = [], ...rest }: CommitOptions): string => {
     const parents = given.map((parent) =>
@@ -78,13 +90,15 @@ export function makeRepository(...options: readonly string[]): TestRepository {
     for (const [path, written] of Object.entries(files)) put(after, path, written, store);
     const author = rest.author ?? 'anna';
     const person = (name: string): string => `${name} <${name}@example.com> ${time} +0000`;
+    const tree = store.tree(after);
     const commit = store.commit({
-      tree: store.tree(after),
+      tree,
       parents,
       author: person(author),
       committer: person(rest.committer ?? author),
       message: rest.message ?? 'a change',
     });
+    written.set(commit, { tree, parents, files, date: new Date(time * 1000).toISOString() });
     time++;
     listed.set(commit, after);
     store.branch(rest.branch ?? 'main', commit);
@@ -95,6 +109,7 @@ export function makeRepository(...options: readonly string[]): TestRepository {
     feed,
     git: (...parameters) => feed('', ...parameters),
     commit: (files, commitOptions = {}) => write(files, commitOptions),
+    written: (commit) => written.get(commit),
     chain: (...all) => {
       const branch = `chain-${time}`;
       const ids: string[] = [];

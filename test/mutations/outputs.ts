@@ -197,17 +197,17 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 33,
     without: 'asking whether the head has moved on',
     file: 'pipeline/github/post-report.ts',
-    text: 'if (head.commit !== report.head) return false;',
+    text: 'if (head !== report.head) return false;',
     instead: '',
     test: OUTPUTS,
   },
   {
     attack: 10,
     without: 'git, which says all that changes',
-    file: 'pipeline/github/pull-request.ts',
-    text: '  const reviews = await pages(\n',
+    file: 'pipeline/github/pull-queries.ts',
+    text: '  return found?.repository?.pullRequest ?',
     instead:
-      '  await github.rest.pulls.listFiles({ ...repository, pull_number: number }).catch(() => undefined);\n  const reviews = await pages(\n',
+      '  await github.rest.pulls.listFiles({ ...repository, pull_number: number }).catch(() => undefined);\n  return found?.repository?.pullRequest ?',
     test: FORGE,
   },
   {

@@ -1,5 +1,6 @@
 /** A repository on the fake GitHub: its people, its pull requests, and what was said about them. */
 import type { TestRepository } from '../repository.ts';
+import { graphqlRoutes } from './graphql.ts';
 import { labelRoutes } from './labels.ts';
 import { type FakeReviewComment, reviewRoutes } from './reviews.ts';
 import { type Answer, type Asked, type GitHubServer, type Routes, startGitHub } from './server.ts';
@@ -36,7 +37,8 @@ export interface FakeCommit {
   readonly sha: string;
   readonly author: string | null;
   readonly message?: string;
-  readonly parents?: number;
+  /** How many it has, or which. */
+  readonly parents?: number | readonly string[];
   readonly verified?: boolean;
 }
 
@@ -131,8 +133,12 @@ export async function startForge(
     writer: ACTIONS_BOT.login,
   };
   let forge: FakeForge;
+  let all: Routes | undefined;
   const routes: Routes = new Proxy({} as Routes, {
-    get: (_, operation: string) => routesOf(forge, repository)[operation],
+    get: (_, operation: string) => {
+      all ??= routesOf(forge, repository);
+      return all[operation];
+    },
   });
   const server = await startGitHub({ routes, repository: repository.directory, token: TOKEN });
   forge = Object.assign(server, state) as FakeForge;
@@ -186,19 +192,16 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
       const [base = '', head = ''] = (path['basehead'] ?? '').split('...');
       const ancestor = attempt(() => git('merge-base', base, head));
       if (ancestor === undefined) return { status: 404 };
-      const ahead = git('rev-list', '--reverse', '--parents', `${base}..${head}`).split('\n').filter(Boolean);
+      const pull = [...forge.pulls.values()].find((one) => one.head === head);
+      const ahead = pull?.commits ?? commitsBetween({ base, head, author: pull?.author ?? null }, git);
       const most = Number(query['per_page'] ?? 30);
       const from = (Number(query['page'] ?? 1) - 1) * most;
-      const commits = ahead.slice(from, from + most).map((line) => {
-        const [sha, ...parents] = line.split(' ');
-        return { sha, parents: parents.map((parent) => ({ sha: parent })) };
-      });
       return {
         data: {
           base_commit: { sha: git('rev-parse', base) },
           merge_base_commit: { sha: ancestor },
           total_commits: ahead.length,
-          commits,
+          commits: ahead.slice(from, from + most).map((one) => commitData(one, account)),
         },
       };
     },
@@ -353,20 +356,27 @@ function routesOf(forge: FakeForge, repository: TestRepository): Routes {
     'GET /app': () => ({ status: 401 }),
     ...reviewRoutes(forge, repository, account),
     ...labelRoutes(forge),
-    'POST /graphql': ({ body }) => graphql(forge, body),
+    ...graphqlRoutes(forge, repository, account),
   };
 }
 
-function commitsOf(
-  { base, head, commits, author }: FakePull,
-  git: (...parameters: string[]) => string,
-): FakeCommit[] {
-  if (commits) return commits;
-  const listed = attempt(() => git('rev-list', '--reverse', head, `^${base}`)) ?? '';
+function commitsOf(pull: FakePull, git: TestRepository['git']): readonly FakeCommit[] {
+  return pull.commits ?? commitsBetween(pull, git);
+}
+
+/** The commits that a head has and a base has not, the oldest first. */
+function commitsBetween(
+  { base, head, author }: { readonly base: string; readonly head: string; readonly author: string | null },
+  git: TestRepository['git'],
+): readonly FakeCommit[] {
+  const listed = attempt(() => git('rev-list', '--reverse', '--parents', `${base}..${head}`)) ?? '';
   return listed
     .split('\n')
     .filter(Boolean)
-    .map((sha) => ({ sha, author }));
+    .map((line) => {
+      const [sha = '', ...parents] = line.split(' ');
+      return { sha, author, parents };
+    });
 }
 
 function commitData(
@@ -382,7 +392,9 @@ function commitData(
     sha,
     author: account(author),
     committer: account(author),
-    parents: Array.from({ length: parents }, () => ({ sha })),
+    parents: (typeof parents === 'number' ? Array<string>(parents).fill(sha) : parents).map((one) => ({
+      sha: one,
+    })),
     commit: { author: signer, committer: signer, message, verification: { verified } },
   };
 }
@@ -395,38 +407,6 @@ function mergeAnswer(forge: FakeForge, pull: FakePull, { body }: Asked): Answer 
   pull.state = 'closed';
   pull.merged = true;
   return { data: { sha: pull.head, merged: true, message: 'merged' } };
-}
-
-function graphql(
-  forge: FakeForge,
-  { query, variables }: { query: string; variables: Record<string, unknown> },
-): Answer {
-  if (query.includes('viewer')) {
-    const login = forge.self ?? ACTIONS_BOT.login;
-    const own = forge.accounts.find((one) => one.login === login);
-    return { data: { data: { viewer: { databaseId: own?.id ?? null } } } };
-  }
-  if (query.includes('mergeQueue(')) {
-    // A job's own token has no permission that covers queues.
-    if (!forge.readsQueues)
-      return { data: { data: null, errors: [{ message: 'Resource not accessible by integration' }] } };
-    const nodes = forge.queue.map(({ number, head, base, pullHead }) => ({
-      headCommit: { oid: head },
-      baseCommit: { oid: base },
-      pullRequest: { number, headRefOid: pullHead },
-    }));
-    return { data: { data: { repository: { mergeQueue: { entries: { nodes } } } } } };
-  }
-  if (query.includes('enqueuePullRequest')) {
-    const number = Number(String(variables['id']).slice(3));
-    const pull = forge.pulls.get(number);
-    const expected = query.includes('expectedHeadOid: $head') ? variables['head'] : pull?.head;
-    if (!pull || pull.head !== expected)
-      return { data: { data: null, errors: [{ message: 'Head oid was not the expected one' }] } };
-    forge.enqueued.push({ number, head: pull.head });
-    return { data: { data: { enqueuePullRequest: { mergeQueueEntry: { id: 'MQE_1' } } } } };
-  }
-  return { data: { data: { repository: { pullRequest: { id: `PR_${variables['number']}` } } } } };
 }
 
 /** One page of a list, with the link to the next. */

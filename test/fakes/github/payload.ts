@@ -34,7 +34,7 @@ export function pullPayload(
     state: pull.state,
     user: { ...(request['user'] as Json), type: 'User', ...person(pull.author) },
   });
-  Object.assign(request['base'] as Json, { ref: 'main', sha: pull.base });
+  Object.assign(request['base'] as Json, { ref: pull.into ?? 'main', sha: pull.base });
   Object.assign(request['head'] as Json, { ref: pull.branch, sha: pull.head });
   const by = { ...(payload['sender'] as Json), type: 'User', ...person(sender) };
   return { ...payload, action, number: pull.number, sender: by };

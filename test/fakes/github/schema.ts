@@ -65,17 +65,25 @@ export function responseSchema({ responses }: Operation, status: number): Json |
 }
 
 const compiled = new Map<string, ValidateFunction>();
+/** By the schemas of the description, which stay the same objects. */
+const strict = new WeakMap<Json, ValidateFunction>();
+const coercing = new WeakMap<Json, ValidateFunction>();
 
 /** What is wrong with a value under one of the description's schemas, in words. */
 export function defectsOf(schema: Json, value: unknown, coerce = false): string[] {
-  const key = `${coerce} ${JSON.stringify(schema)}`;
-  const absolute = JSON.parse(
-    JSON.stringify(schema).replaceAll('"#/components', '"github#/components'),
-  ) as Json;
-  const validate = compiled.get(key) ?? (coerce ? lenient : ajv).compile(absolute);
-  compiled.set(key, validate);
+  const known = coerce ? coercing : strict;
+  const validate = known.get(schema) ?? compile(schema, coerce);
+  known.set(schema, validate);
   if (validate(value)) return [];
   return (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+function compile(schema: Json, coerce: boolean): ValidateFunction {
+  const text = JSON.stringify(schema).replaceAll('"#/components', '"github#/components');
+  const key = `${coerce} ${text}`;
+  const validate = compiled.get(key) ?? (coerce ? lenient : ajv).compile(JSON.parse(text) as Json);
+  compiled.set(key, validate);
+  return validate;
 }
 
 /** The least value that a schema passes, with what is given in place of what it would make up. */

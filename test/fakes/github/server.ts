@@ -33,9 +33,15 @@ export type Routes = Readonly<Record<string, (asked: Asked) => Answer>>;
 /** What goes wrong: an answer in place of the right one, or undefined to let the request pass. */
 export type Fault = (asked: Asked) => Answer | 'cut' | undefined;
 
+/** GraphQL does not answer: the REST API is asked. */
+export const withoutGraphql: Fault = ({ operation }) =>
+  operation === 'POST /graphql' ? { status: 502 } : undefined;
+
 export interface GitHubServer {
   /** Of the API, and of repositories. */
   readonly url: string;
+  /** The API without the network. */
+  readonly fetch: typeof fetch;
   readonly asked: Asked[];
   readonly git: GitTraffic;
   /** What GitHub would not have taken, or would not have said. */
@@ -86,6 +92,7 @@ export async function startGitHub({ routes, repository, token }: ServerOptions):
   const { port } = server.address() as AddressInfo;
   return Object.assign(fake, {
     url: `http://127.0.0.1:${port}`,
+    fetch: fetchFrom(Object.assign(fake, { routes, token })),
     close: () =>
       new Promise<void>((resolve) => {
         server.closeAllConnections();
@@ -103,55 +110,96 @@ interface Api {
   readonly deaf: (() => boolean) | undefined;
 }
 
+/** A request as it came, over the network or not. */
+interface Came {
+  readonly method: string;
+  readonly url: URL;
+  readonly authorization: string;
+  readonly etag: string | undefined;
+  readonly body: string;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string | undefined;
+}
+
 async function answerApi(api: Api, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost');
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : undefined;
-  const operation = operationOf(request.method ?? '', url.pathname);
-  const asked: Asked = {
-    operation: operation?.name ?? `${request.method} ${url.pathname}`,
+  const reply = replyTo(api, {
+    method: request.method ?? '',
     url: new URL(request.url ?? '/', `http://${request.headers.host}`),
+    authorization: request.headers.authorization ?? '',
+    etag: request.headers['if-none-match'],
+    body: Buffer.concat(chunks).toString('utf8'),
+  });
+  if (!reply) response.destroy();
+  else response.writeHead(reply.status, reply.headers).end(reply.text);
+}
+
+/** The API in the process of the test, as `fetch`: what takes longest of a request is the network. */
+function fetchFrom(api: Api): typeof fetch {
+  return async (address, { method = 'GET', headers = {}, body } = {}) => {
+    const given = new Headers(headers);
+    const reply = replyTo(api, {
+      method,
+      url: new URL(String(address)),
+      authorization: given.get('authorization') ?? '',
+      etag: given.get('if-none-match') ?? undefined,
+      body: typeof body === 'string' ? body : '',
+    });
+    if (!reply) throw new TypeError('fetch failed');
+    const { status, headers: own, text } = reply;
+    return new Response(status === 204 || status === 304 ? null : text, { status, headers: own });
+  };
+}
+
+/** Undefined where the connection is cut. */
+function replyTo(api: Api, { method, url, authorization, etag: known, body }: Came): Reply | undefined {
+  const operation = operationOf(method, url.pathname);
+  const asked: Asked = {
+    operation: operation?.name ?? `${method} ${url.pathname}`,
+    url,
     path: pathOf(operation, url.pathname),
     query: Object.fromEntries(url.searchParams),
-    body,
+    body: body === '' ? undefined : JSON.parse(body),
   };
   api.asked.push(asked);
   if (operation) api.defects.push(...requestDefects(operation, asked));
   else if (url.pathname !== '/graphql') api.defects.push(`no operation ${asked.operation}`);
-  const isKnown = /^(?:token|bearer) /i.test(request.headers.authorization ?? '');
-  const answer = isKnown
+  const answer = /^(?:token|bearer) /i.test(authorization)
     ? (api.faults.map((fault) => fault(asked)).find(Boolean) ?? routed(api, asked))
     : { status: 401 };
-  if (answer === 'cut') {
-    response.destroy();
-    return;
-  }
-  if (api.deaf?.()) {
-    response.destroy();
-    return;
-  }
-  const { status = 200, data, headers } = answer;
-  const whole = operation ? answerOf(api, operation, { status, data, headers: {} }) : data;
-  const text = JSON.stringify(whole ?? { message: 'x' });
-  const etag = `"${createHash('sha256')
-    .update(text)
-    .update(JSON.stringify(headers ?? {}))
-    .digest('hex')}"`;
-  if (request.method === 'GET' && status === 200 && request.headers['if-none-match'] === etag) {
+  if (answer === 'cut' || api.deaf?.()) return undefined;
+  const { status = 200, data, headers = {} } = answer;
+  const text = operation
+    ? answerText(api, operation, { status, data })
+    : JSON.stringify(data ?? { message: 'x' });
+  const etag = `"${createHash('sha256').update(text).update(JSON.stringify(headers)).digest('hex')}"`;
+  if (method === 'GET' && status === 200 && known === etag) {
     asked.isUnchanged = true;
-    response.writeHead(304, { etag, ...headers }).end();
-    return;
+    return { status: 304, headers: { etag, ...headers }, text: undefined };
   }
-  response.writeHead(status, { 'content-type': 'application/json', etag, ...headers });
-  response.end(status === 204 ? undefined : text);
+  const all = { 'content-type': 'application/json', etag, ...headers };
+  return { status, headers: all, text: status === 204 ? undefined : text };
 }
 
 function routed({ routes }: Api, asked: Asked): Answer {
   return routes[asked.operation]?.(asked) ?? { status: 404, data: { message: 'Not Found' } };
 }
 
+/** Of each request, by method and path. */
+const operations = new Map<string, Operation | undefined>();
+
 function operationOf(method: string, path: string): Operation | undefined {
+  const key = `${method} ${path}`;
+  if (!operations.has(key)) operations.set(key, findOperation(method, path));
+  return operations.get(key);
+}
+
+function findOperation(method: string, path: string): Operation | undefined {
   const fitting = OPERATIONS.filter((one) => one.method === method && one.pattern.test(path));
   // Of several the one with the fewest names to fill in.
   return fitting.sort((a, b) => a.name.split('{').length - b.name.split('{').length)[0];
@@ -162,20 +210,40 @@ function pathOf(operation: Operation | undefined, path: string): Record<string, 
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
 }
 
+/** Schemas of objects that hold the value of a parameter: a value alone is not turned into its type. */
+const holders = new WeakMap<object, Record<string, unknown>>();
+
 function requestDefects(operation: Operation, { query, body }: Asked): string[] {
   const defects = Object.entries(query).flatMap(([name, value]) => {
     const parameter = operation.parameters.find((one) => one.in === 'query' && one.name === name);
     if (!parameter) return [`has no parameter ${name}`];
-    return defectsOf({ type: 'object', properties: { value: parameter.schema ?? {} } }, { value }, true);
+    const holder = holders.get(parameter) ?? {
+      type: 'object',
+      properties: { value: parameter.schema ?? {} },
+    };
+    holders.set(parameter, holder);
+    return defectsOf(holder, { value }, true);
   });
   if (operation.body) defects.push(...defectsOf(operation.body, body ?? {}));
   return defects.map((defect) => `request ${operation.name}: ${defect}`);
 }
 
-function answerOf({ defects }: Api, operation: Operation, { status = 200, data }: Answer): unknown {
+/** Texts of answers that were found right, by what matters of them. */
+const known = new Map<string, string>();
+const MOST_KNOWN = 5000;
+
+/** The text of an answer, which the description must allow. */
+function answerText({ defects }: Api, operation: Operation, { status = 200, data }: Answer): string {
   const schema = responseSchema(operation, status);
-  if (!schema || status >= 400) return data;
+  if (!schema || status >= 400) return JSON.stringify(data ?? { message: 'x' });
+  const key = `${operation.name} ${status} ${JSON.stringify(data)}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
   const whole = leastOf(schema, data);
-  defects.push(...defectsOf(schema, whole).map((defect) => `answer ${operation.name}: ${defect}`));
-  return whole;
+  const found = defectsOf(schema, whole).map((defect) => `answer ${operation.name}: ${defect}`);
+  defects.push(...found);
+  const text = JSON.stringify(whole);
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (found.length === 0) known.set(key, text);
+  return text;
 }

@@ -1,0 +1,73 @@
+/** GitHub's GraphQL: what the REST API does not have, and questions that would take many requests there. */
+import { PipelineError } from '../error.ts';
+import { answer, askerOf, type GitHub } from './client.ts';
+
+interface QueryError {
+  readonly message: string;
+  /** Such as `NOT_FOUND`. */
+  readonly type?: string;
+  readonly path?: readonly (string | number)[];
+}
+
+interface Answer<T> {
+  readonly data?: T | null;
+  readonly errors?: readonly QueryError[];
+}
+
+/** On GitHub Enterprise Server, GraphQL is beside the REST API, which is at `/api/v3`. */
+function graphqlAddress({ request }: GitHub): string {
+  return `${request.endpoint.DEFAULTS.baseUrl.replace(/\/api\/v3\/?$/, '/api')}/graphql`;
+}
+
+function send<T>(github: GitHub, query: string, variables: Record<string, unknown>): Promise<Answer<T>> {
+  const asked = github.request(`POST ${graphqlAddress(github)}`, { query, variables });
+  return answer(asked as Promise<{ data: Answer<T> }>);
+}
+
+/** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
+export async function graphql<T>(
+  github: GitHub,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<T> {
+  const { data, errors } = await send<T>(github, query, variables);
+  const [error] = errors ?? [];
+  if (error) throw new PipelineError('conflict', `GitHub rejected it: ${error.message}`);
+  if (!data) throw new PipelineError('bad-answer', 'GitHub returned an empty response');
+  return data;
+}
+
+/** What a question gave: fields that GitHub refused are null, and `refused` has the type of each error by its first name. */
+export interface Asked<T> {
+  readonly data: T;
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/**
+ * Asks one question in place of several requests. Undefined where GitHub does not answer it: whoever asks then asks the REST
+ * API, which also says why.
+ */
+export async function ask<T>(
+  github: GitHub,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<Asked<T> | undefined> {
+  try {
+    const { data, errors = [] } = await send<T>(askerOf(github), query, variables);
+    if (!data || errors.some(({ path }) => path === undefined)) return undefined;
+    return { data, refused: new Map(errors.map(({ path, type = '' }) => [String(path?.[0]), type])) };
+  } catch (error) {
+    if (error instanceof PipelineError) return undefined;
+    throw error;
+  }
+}
+
+/** As {@link ask}, undefined also where GitHub refuses a part of it. */
+export async function askWhole<T>(
+  github: GitHub,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<T | undefined> {
+  const asked = await ask<T>(github, query, variables);
+  return asked?.refused.size === 0 ? asked.data : undefined;
+}
