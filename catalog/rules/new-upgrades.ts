@@ -9,8 +9,8 @@ import {
   publishedInstallations,
   withoutChannels,
 } from '../olm/foresight/installation.ts';
-import type { Manifests } from '../olm/foresight/manifests.ts';
 import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import type { Manifests } from '../olm/manifests.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';

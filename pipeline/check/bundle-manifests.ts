@@ -6,13 +6,8 @@ import { firstValue, readManifestFile } from '../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { interner } from '../../catalog/crd/intern.ts';
 import type { Bundle } from '../../catalog/fbc/model.ts';
-import {
-  type ManifestPart,
-  type Manifests,
-  manifestPart,
-  manifestsOf,
-} from '../../catalog/olm/foresight/manifests.ts';
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import { type ManifestPart, type Manifests, manifestPart, manifestsOf } from '../../catalog/olm/manifests.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';

@@ -4,7 +4,7 @@
  * @see https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/auth/authorizer/rbac/rbac.go `RuleAllows`
  */
 import { compareText } from '../../go/text.ts';
-import type { AccessRule, Permission } from './manifests.ts';
+import type { AccessRule, Permission } from '../manifests.ts';
 
 /** Verbs on one kind of object, or on one path of the API server. */
 export interface Grant {

@@ -17,9 +17,9 @@ import {
 import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import type { Version } from '../../version/version.ts';
+import { type Manifests, manifestsOfBundle } from '../manifests.ts';
 import { isExhausted, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { type Foresight, foresightOf, type UpgradePath } from './foresight.ts';
-import { type Manifests, manifestsOfBundle } from './manifests.ts';
 
 /** The generations of OLM. */
 export type Olm = 'v0' | 'v1';

@@ -6,9 +6,7 @@
  */
 
 import type { Bundle } from '../../fbc/model.ts';
-import { decodeBase64 } from '../../go/base64.ts';
-import { isObject } from '../../go/shape.ts';
-import { parseJson } from '../../json.ts';
+import { manifestsOfBundle } from '../manifests.ts';
 import { unsupportedProperty } from './extension.ts';
 
 const obstacles = new WeakMap<Bundle, readonly string[]>();
@@ -23,14 +21,10 @@ export function v1Obstacles(bundle: Bundle): readonly string[] {
 function findObstacles(bundle: Bundle): string[] {
   const dependency = unsupportedProperty(bundle);
   const found = dependency ? [`it has dependencies (${dependency})`] : [];
-  const spec = csvOf(bundle);
-  if (!spec) return found;
-  const modes = modesIn(spec);
+  const { csv } = manifestsOfBundle(bundle);
+  const modes = csv?.installModes;
   if (modes && !modes.has('AllNamespaces')) found.push(isForOne(modes) ? NEEDS_GATE : NAMESPACED);
-  const services = spec['apiServiceDefinitions'];
-  if (isObject(services) && Array.isArray(services['owned']) && services['owned'].length > 0) {
-    found.push('it owns API services');
-  }
+  if (csv && csv.ownedApiServices.length > 0) found.push('it owns API services');
   return found;
 }
 
@@ -53,42 +47,6 @@ export function gatedSupport(bundle: Bundle): GatedSupport {
   return { obstacles, needsNamespace: obstacles.length < all.length };
 }
 
-/** Install modes that a ClusterServiceVersion supports; undefined where it names none. */
-function modesIn(spec: Readonly<Record<string, unknown>>): ReadonlySet<unknown> | undefined {
-  const modes = Array.isArray(spec['installModes']) ? spec['installModes'].filter(isObject) : [];
-  if (modes.length === 0) return undefined;
-  return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => type));
-}
-
-function isForOne(modes: ReadonlySet<unknown>): boolean {
+function isForOne(modes: ReadonlySet<string>): boolean {
   return modes.has('OwnNamespace') || modes.has('SingleNamespace');
-}
-
-/** The fields of the ClusterServiceVersion's spec that a bundle's properties tell. */
-function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
-  const metadata = bundle.properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
-  if (isObject(metadata)) return metadata;
-  for (const { type, value } of bundle.properties) {
-    if (type !== 'olm.bundle.object' || !isObject(value) || typeof value['data'] !== 'string') continue;
-    const manifest = jsonIn(value['data']);
-    if (isObject(manifest) && manifest['kind'] === 'ClusterServiceVersion' && isObject(manifest['spec'])) {
-      return manifest['spec'];
-    }
-  }
-  return undefined;
-}
-
-/** Enough of a manifest to see its kind, which stands before all that is long. */
-const BEGINNING = 400;
-
-/** The ClusterServiceVersion in base64 of JSON; manifests in YAML are left to the rules about bundles. */
-function jsonIn(base64: string): unknown {
-  // Base64 of `{"`.
-  if (!base64.startsWith('ey')) return undefined;
-  try {
-    if (!atob(base64.slice(0, BEGINNING)).includes('ClusterServiceVersion')) return undefined;
-    return parseJson(decodeBase64(base64));
-  } catch {
-    return undefined;
-  }
 }

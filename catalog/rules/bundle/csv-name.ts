@@ -1,6 +1,6 @@
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
-import { manifestsOfBundle } from '../../olm/foresight/manifests.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
+import { manifestsOfBundle } from '../../olm/manifests.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { shortName } from '../../fbc/edge.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
 import { parseJson } from '../../json.ts';
-import type { Olm } from '../../olm/foresight/world.ts';
+import type { Change, Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { grouped, listed } from '../message-text.ts';
 import { type NewUpgrade, newUpgrades, placeOfEdge, type Side, upgradesText } from '../new-upgrades.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**
  * OLM v1 applies a bundle as one release: what the new version lacks is deleted, a CRD with all of its
@@ -17,43 +17,83 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
-  summary: 'Reports upgrades that drop CRDs that the previous version owned',
+  summary:
+    'Reports upgrades that drop CRDs that the previous version owned, or stop serving versions of them',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {
-      const dropping = newUpgrades(change, name).flatMap((edge) => {
-        const lost = newlyDropped(edge);
-        return lost.length > 0 ? [{ edge, lost }] : [];
-      });
-      const key = ({ edge, lost }: Dropping): string => JSON.stringify([edge.to.bundle.name, edge.olm, lost]);
-      for (const group of grouped(dropping, key)) {
-        const [first] = group;
-        if (!first) continue;
-        const { lost, edge } = first;
-        const edges = group.map((one) => one.edge);
-        const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
-        if (olm.length === 0) continue;
-        const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
-        report(message, placeOfEdge(change, edge), {
-          package: name,
-          channel: edge.channel,
-          installed: edges.map(({ from }) => shortName(from.bundle)),
-          severity: olm.includes('v1') ? 'error' : 'warning',
-          hint: `keep the CRD in ${shortName(edge.to.bundle)} until its objects are migrated`,
-        });
-      }
+      const edges = newUpgrades(change, name);
+      reportDropped({ change, name, edges, report });
+      reportUnserved({ change, name, edges, report });
     }
   },
 };
 
-/** Where the platform is unknown, OLM v1 may be there. */
-const LATEST = { major: 4, minor: 20 };
+interface Checked {
+  readonly change: Change;
+  /** Of the package. */
+  readonly name: string;
+  readonly edges: readonly NewUpgrade[];
+  readonly report: Report;
+}
 
-interface Dropping {
+function reportDropped({ change, name, edges: all, report }: Checked): void {
+  for (const { edges, edge, lost } of losing(all, droppedOn)) {
+    const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
+    if (olm.length === 0) continue;
+    const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
+    report(message, placeOfEdge(change, edge), {
+      package: name,
+      channel: edge.channel,
+      installed: edges.map(({ from }) => shortName(from.bundle)),
+      severity: olm.includes('v1') ? 'error' : 'warning',
+      hint: `keep the CRD in ${shortName(edge.to.bundle)} until its objects are migrated`,
+    });
+  }
+}
+
+/** No OLM refuses such an upgrade, and no object is lost; but who uses the version gets errors from then on. */
+function reportUnserved({ change, name, edges: all, report }: Checked): void {
+  for (const { edges, edge, lost } of losing(all, unservedOn)) {
+    const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'stops' : 'stop'} serving ${listed(lost)}: requests for ${lost.length === 1 ? 'it' : 'them'} fail`;
+    report(message, placeOfEdge(change, edge), {
+      package: name,
+      channel: edge.channel,
+      subject: JSON.stringify(lost),
+      installed: edges.map(({ from }) => shortName(from.bundle)),
+      severity: 'warning',
+      hint: `serve it in ${shortName(edge.to.bundle)} until nothing uses it`,
+    });
+  }
+}
+
+interface Loss {
+  /** The upgrades to one bundle that lose the same. */
+  readonly edges: readonly NewUpgrade[];
+  /** The first of them. */
   readonly edge: NewUpgrade;
-  /** Names of CRDs, or kinds where names are unknown. */
   readonly lost: readonly string[];
 }
+
+type Between = Pick<NewUpgrade, 'from' | 'to'>;
+
+/** What upgrades lose, but for what the upgrades that they take the place of lost as well. */
+function losing(edges: readonly NewUpgrade[], lostOn: (between: Between) => readonly string[]): Loss[] {
+  const all = edges.flatMap((edge) => {
+    const before = new Set(edge.formerTo ? lostOn({ from: edge.from, to: edge.formerTo }) : []);
+    const lost = lostOn(edge).filter((one) => !before.has(one));
+    return lost.length > 0 ? [{ edge, lost }] : [];
+  });
+  const key = ({ edge, lost }: (typeof all)[number]): string =>
+    JSON.stringify([edge.to.bundle.name, edge.olm, lost]);
+  return grouped(all, key).flatMap((group) => {
+    const [first] = group;
+    return first ? [{ ...first, edges: group.map(({ edge }) => edge) }] : [];
+  });
+}
+
+/** Where the platform is unknown, OLM v1 may be there. */
+const LATEST = { major: 4, minor: 20 };
 
 function effectOf(olm: readonly Olm[], count: number): string {
   const them = count === 1 ? 'it' : 'them';
@@ -67,13 +107,8 @@ function effectOf(olm: readonly Olm[], count: number): string {
     .join(', ');
 }
 
-/** What an upgrade drops, but for what it dropped before the change as well. */
-function newlyDropped({ from, to, formerTo }: NewUpgrade): readonly string[] {
-  const before = new Set(formerTo ? droppedOn({ from, to: formerTo }) : []);
-  return droppedOn({ from, to }).filter((name) => !before.has(name));
-}
-
-function droppedOn({ from, to }: Pick<NewUpgrade, 'from' | 'to'>): readonly string[] {
+/** Names of CRDs, or kinds where names are unknown. */
+function droppedOn({ from, to }: Between): readonly string[] {
   const [before, after] = [from.manifests.csv, to.manifests.csv];
   if (!before || !after) return droppedKinds(from, to);
   const kept = new Set([
@@ -82,6 +117,20 @@ function droppedOn({ from, to }: Pick<NewUpgrade, 'from' | 'to'>): readonly stri
     ...(to.world.crds(to.bundle) ?? []).map(({ name }) => name),
   ]);
   return before.ownedCrds.filter((name) => !kept.has(name)).map(quoted);
+}
+
+/** Versions of CRDs that both bundles have. The loss of a version that stores objects is an unsafe change of the CRD. */
+function unservedOn({ from, to }: Between): readonly string[] {
+  const after = new Map((to.world.crds(to.bundle) ?? []).map((crd) => [crd.name, crd.versions]));
+  return (from.world.crds(from.bundle) ?? []).flatMap(({ name, versions, storedVersions }) => {
+    const kept = after.get(name) ?? versions;
+    return versions
+      .filter((version) => version.served && !kept.some((one) => one.served && one.name === version.name))
+      .filter(
+        (version) => kept.some((one) => one.name === version.name) || !storedVersions.includes(version.name),
+      )
+      .map((version) => `${version.name} of ${quoted(name)}`);
+  });
 }
 
 /** Kinds of which the bundle no longer provides or requires any version. */

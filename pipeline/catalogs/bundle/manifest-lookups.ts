@@ -6,8 +6,8 @@ import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.t
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { interner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
-import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/foresight/manifests.ts';
 import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';

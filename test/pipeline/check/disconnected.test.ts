@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
-import { type CsvFacts, type Manifests, manifestPart } from '../../../catalog/olm/foresight/manifests.ts';
+import { type CsvFacts, type Manifests, manifestPart } from '../../../catalog/olm/manifests.ts';
 import type { TouchedCatalog } from '../../../pipeline/check/catalogs.ts';
 import { disconnectedOf } from '../../../pipeline/check/disconnected.ts';
 import { disconnectedLines } from '../../../pipeline/report/text-report.ts';

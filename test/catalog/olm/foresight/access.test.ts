@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addedGrants } from '../../../../catalog/olm/foresight/access.ts';
-import type { AccessRule, Permission } from '../../../../catalog/olm/foresight/manifests.ts';
+import type { AccessRule, Permission } from '../../../../catalog/olm/manifests.ts';
 
 const rule = (apiGroups: string[], resources: string[], verbs: string[], more: Partial<AccessRule> = {}) => ({
   apiGroups,

@@ -3,12 +3,12 @@
  * parts of its ClusterServiceVersion about install modes, webhooks and permissions.
  */
 
-import { ownText } from '../../fbc/document.ts';
-import type { Bundle } from '../../fbc/model.ts';
-import { decodeBase64 } from '../../go/base64.ts';
-import { isObject } from '../../go/shape.ts';
-import { parsedJson } from '../../json.ts';
-import { usedImages } from '../../references/csv.ts';
+import { ownText } from '../fbc/document.ts';
+import type { Bundle } from '../fbc/model.ts';
+import { decodeBase64 } from '../go/base64.ts';
+import { isObject } from '../go/shape.ts';
+import { parsedJson } from '../json.ts';
+import { usedImages } from '../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,6 +39,8 @@ export interface CsvFacts {
   readonly ownedCrds: readonly string[];
   /** Names of those that it requires of others. */
   readonly requiredCrds: readonly string[];
+  /** Names of the API services that it owns. */
+  readonly ownedApiServices: readonly string[];
   /** Names of its webhooks that convert; undefined where they are not told. */
   readonly conversionWebhooks: readonly string[] | undefined;
   /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not told. */
@@ -157,6 +159,7 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
     installModes: modesIn(spec['installModes']),
     ownedCrds: namesIn(spec['customresourcedefinitions'], 'owned'),
     requiredCrds: namesIn(spec['customresourcedefinitions'], 'required'),
+    ownedApiServices: namesIn(spec['apiservicedefinitions'], 'owned'),
     conversionWebhooks: list(spec['webhookdefinitions'])
       .filter((webhook) => webhook['type'] === 'ConversionWebhook')
       .map((webhook) => text(webhook['generateName'])),
@@ -175,6 +178,7 @@ function metadataFacts(metadata: Fields): CsvFacts {
     installModes: modesIn(metadata['installModes']),
     ownedCrds: namesIn(metadata['crdDescriptions'], 'owned'),
     requiredCrds: namesIn(metadata['crdDescriptions'], 'required'),
+    ownedApiServices: namesIn(metadata['apiServiceDefinitions'], 'owned'),
     conversionWebhooks: undefined,
     images: undefined,
     permissions: undefined,
