@@ -6,7 +6,7 @@
  */
 
 import { parseTolerant, VersionError } from '../version/version.ts';
-import type { Property } from './model.ts';
+import type { Bundle, Property } from './model.ts';
 
 /** A minor version of the platform, such as 4.20. */
 export interface Minor {
@@ -91,4 +91,9 @@ export function limitOf(properties: readonly Property[]): Limit {
 /** Whether a cluster with such a bundle may go to a version of the platform. */
 export function allows(limit: Limit, platform: Minor): boolean {
   return limit.kind === 'none' || (limit.kind === 'limit' && compareMinors(limit.max, platform) >= 0);
+}
+
+/** Whether clusters that have a bundle installed are kept from a version of the platform. */
+export function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
+  return platform !== undefined && !allows(limitOf(bundle.properties), platform);
 }

@@ -6,6 +6,7 @@ import { compareInstalled } from '../olm/foresight/installation.ts';
 import { compareVersionReleases, type VersionRelease, versionReleaseOf } from '../olm/resolve/release.ts';
 import { satisfies } from '../version/satisfies.ts';
 import { compareVersions, type Version, type VersionRange } from '../version/version.ts';
+import { isUnstable } from './unstable.ts';
 import { type Interval, intervalsOf } from './version-line.ts';
 
 /** What one field of an entry follows although it is newer. */
@@ -181,4 +182,13 @@ function orderOf(bundle: Bundle): VersionRelease | undefined {
 
 function sameNumbers(a: Version, b: Version): boolean {
   return a.major === b.major && a.minor === b.minor && a.patch === b.patch;
+}
+
+/**
+ * How far an upgrade lowers a version: 2 by its numbers, or from a release to a pre-release of it; 1 by another suffix,
+ * which many operators use for rebuilds; 0 not at all.
+ */
+export function lowering(from: Version | undefined, to: Version | undefined): 0 | 1 | 2 {
+  if (!from || !to || compareVersions(to, from) >= 0) return 0;
+  return !sameNumbers(from, to) || isUnstable(to.prerelease.join('.')) ? 2 : 1;
 }

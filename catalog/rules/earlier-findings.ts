@@ -8,24 +8,33 @@ import { groupedBy } from '../go/grouped.ts';
 /**
  * Tells which findings were there before: whatever their lines, their words, and the head that they name. What is
  * worse than before is news, and so is an installation that was not affected before, unless the rule names a subject.
+ *
+ * @param isCopy whether a finding is of a channel that is new, and may copy what another one has
  */
-export function knownFrom(before: readonly Finding[]): (finding: Finding) => boolean {
+export function knownFrom(
+  before: readonly Finding[],
+  isCopy: (finding: Finding) => boolean = () => false,
+): (finding: Finding) => boolean {
   const earlier = groupedBy(before, identityOf);
+  const anywhere = groupedBy(before, inAnyChannel);
   // One cause may have a thousand findings: whom they affect is found out once for each severity.
   const known = new Map<string, Affected>();
-  const affectedBy = (finding: Finding): Affected => {
-    const identity = identityOf(finding);
-    const key = `${finding.severity} ${identity}`;
+  const affectedBy = (finding: Finding, isCopied: boolean): Affected => {
+    const identity = isCopied ? inAnyChannel(finding) : identityOf(finding);
+    const key = `${finding.severity} ${identity} ${isCopied}`;
     if (known.has(key)) return known.get(key);
-    const same = (earlier.get(identity) ?? []).filter((one) => !isWorse(finding, one));
+    const same = ((isCopied ? anywhere : earlier).get(identity) ?? []).filter(
+      (one) => !isWorse(finding, one),
+    );
     const found = same.length === 0 ? undefined : new Set(same.flatMap(({ installed = [] }) => installed));
     known.set(key, found);
     return found;
   };
   return (finding) => {
-    const affected = affectedBy(finding);
+    const isCopied = finding.subject !== undefined && isCopy(finding);
+    const affected = affectedBy(finding, isCopied);
     if (!affected) return false;
-    if (finding.subject !== undefined) return true;
+    if (finding.subject !== undefined && !isCopied) return true;
     return (finding.installed ?? []).every((version) => affected.has(version));
   };
 }
@@ -36,6 +45,10 @@ type Affected = ReadonlySet<string> | undefined;
 /** What makes two findings the same: the same rule says the same of one thing. */
 export function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {
   return JSON.stringify([rule, of, channel, subject]);
+}
+
+function inAnyChannel(finding: Finding): string {
+  return identityOf({ ...finding, channel: '' });
 }
 
 function isWorse(finding: Finding, earlier: Finding): boolean {

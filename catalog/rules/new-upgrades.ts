@@ -4,9 +4,10 @@ import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
 import {
+  broughtTo,
+  clusterInstallations,
   type Installation,
   installationsOf,
-  publishedInstallations,
   withoutChannels,
 } from '../olm/foresight/installation.ts';
 import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
@@ -15,7 +16,7 @@ import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
-import { broughtTo, bundleOf } from './origins.ts';
+import { bundleOf } from './origins.ts';
 
 /** An upgrade with what is known of both bundles. */
 export interface NewUpgrade {
@@ -24,8 +25,8 @@ export interface NewUpgrade {
   readonly channel: string;
   readonly from: Side;
   readonly to: Side;
-  /** Where the upgrade led before; undefined where it led nowhere. */
-  readonly formerTo: Side | undefined;
+  /** Where those who make it got to before. */
+  readonly former: readonly FormerPath[];
   /** The generations of OLM that make it, v0 first. */
   readonly olm: readonly Olm[];
 }
@@ -35,6 +36,13 @@ export interface Side {
   readonly bundle: Bundle;
   readonly world: World;
   readonly manifests: Manifests;
+}
+
+/** The upgrades that followed each other before a change, in one of the ways in which a bundle may be installed. */
+interface FormerPath {
+  readonly olm: Olm;
+  /** Read where it is asked for: paths are long, and few upgrades need them. */
+  readonly path: () => readonly Side[];
 }
 
 const known = new WeakMap<Change, Map<string, readonly NewUpgrade[]>>();
@@ -57,15 +65,12 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);
     if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) return;
-    const former = nextIn(change.before, step);
-    const formerTo = former === undefined ? undefined : sideOf(change, name, former);
+    const former = { olm: step.olm, path: () => formerPath(change, step) };
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
-    const same = edges.get(key) ?? { package: name, channel, from, to, formerTo, olm: [] };
-    // What one of them did not drop before is news.
-    const isAlike = same.formerTo?.bundle === formerTo?.bundle;
+    const same = edges.get(key) ?? { package: name, channel, from, to, former: [], olm: [] };
     const olm = [...new Set([...same.olm, step.olm])].sort();
-    edges.set(key, { ...same, formerTo: isAlike ? formerTo : undefined, olm });
+    edges.set(key, { ...same, former: [...same.former, former], olm });
   };
   for (const step of stepsFrom(change, ofPackage)) add(step);
   return [...edges.values()];
@@ -74,33 +79,26 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
 /** What clusters may have had before a change: with it, on their way since, or in the catalog that they come from. */
 function installedBefore(change: Change, { name }: Package, olm: Olm): readonly Installation[] {
   const { before, after, existed } = change;
-  const brought = broughtTo(before, name, olm);
-  if (before.catalog.packages.has(name)) return [...publishedInstallations(before, name), ...brought];
+  if (before.catalog.packages.has(name)) return clusterInstallations(before, name, olm);
   // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
   const made = installationsOf(after, name).filter(({ installed }) => {
     const bundle = after.catalog.packages.get(name)?.bundles.get(installed.name);
     return bundle !== undefined && existed(bundle);
   });
-  return [...made, ...brought];
+  return [...made, ...broughtTo(before, name, olm)];
 }
 
 /** Each step that clusters take after a change, from what they had before it; every bundle once. */
 function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
   const { olm } = change.after;
-  const starts: Step[] = [
-    ...(olm.has('v0') ? installedBefore(change, ofPackage, 'v0') : []).map(({ channel, installed }): Step => {
-      return { ofPackage, channel, installed, olm: 'v0' };
-    }),
-    ...(olm.has('v1') ? withoutChannels(installedBefore(change, ofPackage, 'v1')) : []).map(
-      (installed): Step => {
-        return { ofPackage, channel: '', installed, olm: 'v1' };
-      },
-    ),
-    // Extensions that select one channel get what others do not.
-    ...(olm.has('v1') && ofPackage.channels.size > 1 ? installedBefore(change, ofPackage, 'v1') : []).map(
-      ({ channel, installed }): Step => ({ ofPackage, channel, installed, olm: 'v1' }),
-    ),
-  ];
+  const starts = [...olm].sort().flatMap((one): Step[] => {
+    const all = installedBefore(change, ofPackage, one);
+    const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
+    // Who selects one channel may get what others do not.
+    return [...(one === 'v0' ? [...all, ...open] : [...open, ...all])].map(({ channel, installed }) => {
+      return { ofPackage, channel, installed, olm: one };
+    });
+  });
   const seen = { v0: new Map<string, Set<string>>(), v1: new Map<string, Set<string>>() };
   for (const start of starts) {
     const names = seen[start.olm].get(start.channel) ?? new Set<string>();
@@ -117,7 +115,7 @@ function* stepsFrom(change: Change, ofPackage: Package): Generator<Step> {
 
 interface Step {
   readonly ofPackage: Package;
-  /** Empty under OLM v1 for who selects none. */
+  /** Empty for who selects none. */
   readonly channel: string;
   readonly installed: Installed;
   readonly olm: Olm;
@@ -137,6 +135,17 @@ function nextIn(
   const following = { package: name, channel, olm, onlyChannel: channel !== '' };
   const { next } = upgradePathOf(foresight, following, installed);
   return upgradeOf(next)?.to.name;
+}
+
+/** Where an installation got to before a change, one upgrade after the other. */
+function formerPath(change: Change, step: Step): Side[] {
+  const path: Side[] = [];
+  for (let at = step; ; ) {
+    const side = sideOf(change, step.ofPackage.name, nextIn(change.before, at) ?? '');
+    if (!side || path.some(({ bundle }) => bundle === side.bundle)) return path;
+    path.push(side);
+    at = { ...at, installed: installedOf(side.bundle) };
+  }
 }
 
 /** Where a step leads that clusters did not go before; undefined where nothing is new. */

@@ -3,9 +3,8 @@
  * bring from the catalogs of the platform's previous versions.
  */
 import type { Bundle } from '../fbc/model.ts';
-import { type Installation, installationsOf, publishedInstallations } from '../olm/foresight/installation.ts';
-import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
-import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { broughtTo, installationsOf } from '../olm/foresight/installation.ts';
+import type { Change, World } from '../olm/foresight/world.ts';
 
 /** Finds a bundle of a package by its name. */
 export type BundleOf = (name: string) => Bundle | undefined;
@@ -40,17 +39,6 @@ function lookUp({ before, after }: Change, name: string, bundle: string): Bundle
   }
   const past = before.publications({ package: name, bundle });
   return (past.find(({ catalog }) => catalog === before.name) ?? past[0])?.bundle;
-}
-
-/** What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from. */
-export function broughtTo({ preceding }: World, name: string, olm: Olm): Installation[] {
-  return preceding.flatMap((world) => {
-    const isEnd = ({ channel, installed }: Installation): boolean => {
-      const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
-      return upgradeOf(next) === undefined;
-    };
-    return publishedInstallations(world, name).filter(isEnd);
-  });
 }
 
 /** What clusters that use a catalog may have of a package, and what those that come to it bring. */

@@ -1,13 +1,13 @@
 /** Who loses the upgrade path when clusters go to the next version of the platform, under each OLM. */
 import { headOf } from '../fbc/channel.ts';
-import { type Installed, installedOf, shortName } from '../fbc/edge.ts';
+import { type Installed, installedOf } from '../fbc/edge.ts';
 import type { Bundle, Channel } from '../fbc/model.ts';
+import { isHeldBack } from '../fbc/openshift.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { publishedInstallations, withoutChannels } from '../olm/foresight/installation.ts';
-import { endWithoutChannel } from '../olm/foresight/without-channel.ts';
 import { checkedPackages, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { endText } from './message-text.ts';
-import { isHeldBack, stepsOf } from './platform-upgrade.ts';
+import { stepsOf } from './platform-upgrade.ts';
 
 /** Installations of a channel that are lost when their clusters go to another version of the platform. */
 export interface Loss {
@@ -107,11 +107,7 @@ function lostBySelecting(leaving: Leaving, world: World): Loss[] {
 function lostWithoutChannel({ channel, installed, to, olm }: Leaving, world: World): string | undefined {
   const [now, then] = [world, to].map((one) => endIn(one, { olm, package: channel.package }, installed));
   if (!now || !then || now.at.name !== installed.name) return undefined;
-  const nowhere = (): string =>
-    then.path === undefined
-      ? `it never reaches a head: ${shortName(then.at)} has no successor in any channel`
-      : `it never reaches the head: ${endText(then.path)}`;
-  return lostEnd(now, then, nowhere);
+  return lostEnd(now, then, () => `it never reaches a head: ${endText(then.path)}`);
 }
 
 /** Where upgrades end. */
@@ -120,7 +116,7 @@ interface End {
   readonly arrives: boolean;
   /** Why resolution fails at once, if it does. */
   readonly fails: string | undefined;
-  readonly path?: UpgradePath;
+  readonly path: UpgradePath;
 }
 
 function endOfPath(path: UpgradePath): End {
@@ -134,9 +130,7 @@ function endIn(
   { olm, package: name }: { readonly olm: Olm; readonly package: string },
   installed: Installed,
 ): End {
-  if (olm === 'v1') return endOfPath(world.foresight.v1({ package: name, channels: [] }, installed));
-  const { at, arrives, fails } = endWithoutChannel(world, name, installed);
-  return { at, arrives, fails: fails?.reason.text };
+  return endOfPath(upgradePathOf(world.foresight, { olm, package: name, channel: '' }, installed));
 }
 
 /** Why an existing upgrade path would be lost. */

@@ -1,6 +1,5 @@
 /** Upgrades of the platform, which take clusters from one catalog to the next. */
-import type { Bundle } from '../fbc/model.ts';
-import { allows, limitOf, type Minor } from '../fbc/openshift.ts';
+import type { Minor } from '../fbc/openshift.ts';
 import type { World } from '../olm/foresight/world.ts';
 
 /**
@@ -16,9 +15,4 @@ export function stepsOf({ platform, following: [next, second] }: World): World[]
       ? [second]
       : [];
   return [...(next ? [next] : []), ...skips];
-}
-
-/** Whether clusters that have a bundle installed are kept from a version of the platform. */
-export function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
-  return platform !== undefined && !allows(limitOf(bundle.properties), platform);
 }

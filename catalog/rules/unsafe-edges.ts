@@ -17,10 +17,17 @@ export interface UsedEdge {
   readonly channel: Channel;
   readonly from: Bundle;
   readonly to: Bundle;
-  /** The generations of OLM that make it. */
-  readonly olm: readonly Olm[];
-  /** Whether an extension of OLM v1 makes it that selects the channel alone. */
-  readonly isAlone: boolean;
+  readonly ways: readonly Way[];
+}
+
+/** Under which OLM, and with which channel, clusters make an upgrade; an empty channel is none. */
+export interface Way {
+  readonly olm: Olm;
+  readonly channel: string;
+}
+
+export function isSameWay(one: Way, other: Way): boolean {
+  return one.olm === other.olm && one.channel === other.channel;
 }
 
 /** Unsafe changes of one CRD with the upgrades that make all of them. */
@@ -42,8 +49,8 @@ interface OneChange {
   readonly edges: UsedEdge[];
 }
 
-/** Under which generations of OLM a change counts: all that make the upgrade, or those for which it is new. */
-export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly Olm[];
+/** In which ways a change counts: in all that the upgrade is made, or in those for which it is new. */
+export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly Way[];
 
 /** Whether a bundle's CRDs can be seen, or it serves none. */
 export function isKnown(bundle: Bundle, { crds }: Known): boolean {
@@ -56,25 +63,17 @@ export function usedEdges(
   ofPackage: Package,
   origins: readonly Origin[] = entriesOf(ofPackage),
 ): UsedEdge[] {
-  const edges = new Map<string, UsedEdge[]>();
+  const edges = new Map<string, UsedEdge>();
   for (const { channel: name, bundle: from } of origins) {
     if (offerOfBundle(from).gvks.length === 0) continue;
-    for (const way of waysFrom(world, ofPackage)) {
-      const edge = edgeFrom(world, ofPackage, { channel: name, from, ...way });
+    for (const way of waysFrom(world, name)) {
+      const edge = edgeFrom(world, ofPackage, { channel: name, from, way });
       if (!edge) continue;
-      const key = JSON.stringify([name, from.name]);
-      const others = edges.get(key) ?? [];
-      edges.set(key, others);
-      const same = others.findIndex(({ to }) => to === edge.to);
-      const [known] = same < 0 ? [] : others.splice(same, 1);
-      others.push({
-        ...edge,
-        olm: [...new Set([...(known?.olm ?? []), way.olm])],
-        isAlone: edge.isAlone || known?.isAlone === true,
-      });
+      const key = JSON.stringify([name, from.name, edge.to.name]);
+      edges.set(key, { ...edge, ways: [...(edges.get(key)?.ways ?? []), way] });
     }
   }
-  return [...edges.values()].flat();
+  return [...edges.values()];
 }
 
 /** The entries of a package whose bundles it has. */
@@ -87,45 +86,34 @@ function entriesOf({ channels, bundles }: Package): Origin[] {
   );
 }
 
-interface Way {
-  readonly olm: Olm;
-  /** Whether an extension selects the channel. */
-  readonly onlyChannel: boolean;
+/** How a bundle is installed from a channel. */
+export function waysFrom({ olm }: World, channel: string): readonly Way[] {
+  return [...olm].sort().flatMap((one) => [channel, ''].map((selected) => ({ olm: one, channel: selected })));
 }
 
-/** How bundles are installed: under OLM v1 with one channel or with all, which differ where there are several. */
-function waysFrom({ olm }: World, { channels }: Package): readonly Way[] {
-  const open = [...olm].sort().reverse();
-  return [
-    ...open.map((one) => ({ olm: one, onlyChannel: false })),
-    ...(olm.has('v1') && channels.size > 1 ? [{ olm: 'v1' as const, onlyChannel: true }] : []),
-  ];
-}
-
-interface Step extends Way {
+interface Step {
   readonly channel: string;
   readonly from: Bundle;
+  readonly way: Way;
 }
 
 /** The upgrade that a bundle gets; the channel is the one that it came from, or one of those that have its target. */
 function edgeFrom(
   { foresight }: World,
   { name, channels, bundles }: Package,
-  { channel, from, olm, onlyChannel }: Step,
+  { channel, from, way }: Step,
 ): UsedEdge | undefined {
-  const following = { package: name, channel, olm, onlyChannel };
+  const following = { package: name, ...way, onlyChannel: way.channel !== '' };
   const { next } = upgradePathOf(foresight, following, installedOf(from));
   const to = bundles.get(upgradeOf(next)?.to.name ?? '');
   if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
   const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));
-  // With a single channel, who selects it makes what all make.
-  const isAlone = onlyChannel || (olm === 'v1' && channels.size === 1);
-  return own ? { channel: own, from, to, olm: [olm], isAlone } : undefined;
+  return own ? { channel: own, from, to, ways: [way] } : undefined;
 }
 
 /** Edges that entries had when they were published: what was installed then may have gone along them. */
-export function pastEdges({ published, olm }: World, name: string, find: BundleOf): UsedPath[] {
-  const all = published.get(name) ?? [];
+export function pastEdges(world: World, name: string, find: BundleOf): UsedPath[] {
+  const all = world.published.get(name) ?? [];
   return all.flatMap(({ channel, name: target, entry }) => {
     const to = find(target);
     if (!to || !entry) return [];
@@ -135,7 +123,7 @@ export function pastEdges({ published, olm }: World, name: string, find: BundleO
     );
     return sources.flatMap((source): UsedPath[] => {
       const from = find(source.name);
-      return from ? [{ channel: { name: channel }, from, to, olm: [...olm] }] : [];
+      return from ? [{ from, to, ways: waysFrom(world, channel) }] : [];
     });
   });
 }
@@ -155,10 +143,10 @@ interface Known {
 }
 
 /** What stored versions follow. */
-type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'olm'> & { readonly channel: Pick<Channel, 'name'> };
+type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'ways'>;
 
 interface CauseOptions {
-  /** All of the upgrade's generations without it. */
+  /** All of the upgrade's ways without it. */
   readonly counts?: Counts;
   /** Upgrades that clusters may have made before, which stored versions as well. */
   readonly earlier?: readonly UsedPath[];
@@ -168,25 +156,24 @@ interface CauseOptions {
 export function causesOf(
   edges: readonly UsedEdge[],
   { crds }: Known,
-  { counts = ({ olm }) => olm, earlier = [] }: CauseOptions = {},
+  { counts = ({ ways }) => ways, earlier = [] }: CauseOptions = {},
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
   const compared = new Set<string>();
   const inherited = inheritedOn([...earlier, ...edges], crds);
   for (const edge of edges) {
     // What was stored on the way depends on the channel, where one is selected.
-    const channelName = edge.olm.includes('v0') || edge.isAlone ? edge.channel.name : '';
-    const pair = JSON.stringify([edge.from.name, edge.to.name, channelName]);
+    const pair = JSON.stringify([edge.from.name, edge.to.name, edge.ways]);
     if (compared.has(pair)) continue;
     compared.add(pair);
     for (const after of crds(edge.to) ?? []) {
       const before = crds(edge.from)?.find(({ name }) => name === after.name);
       for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
-        const olm = counts(edge, after.name, change);
-        if (olm.length === 0) continue;
+        const ways = counts(edge, after.name, change);
+        if (ways.length === 0) continue;
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { crd: after.name, change, edges: [] };
-        addEdge(cause.edges, { ...edge, olm });
+        addEdge(cause.edges, { ...edge, ways });
         causes.set(key, cause);
       }
     }
@@ -194,12 +181,15 @@ export function causesOf(
   return grouped(causes.values());
 }
 
-/** An upgrade stands once, whatever the channels, with all generations of OLM that make it. */
+/** An upgrade stands once, whatever the channels, with all ways in which it is made. */
 function addEdge(edges: UsedEdge[], edge: UsedEdge): void {
   const at = edges.findIndex(({ from, to }) => from === edge.from && to === edge.to);
   const known = edges[at];
   if (!known) edges.push(edge);
-  else edges[at] = { ...known, olm: [...new Set([...known.olm, ...edge.olm])] };
+  else {
+    const others = edge.ways.filter((way) => !known.ways.some((one) => isSameWay(one, way)));
+    edges[at] = { ...known, ways: [...known.ways, ...others] };
+  }
 }
 
 /** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
@@ -207,20 +197,19 @@ function inheritedOn(
   edges: readonly UsedPath[],
   crds: CrdsOf,
 ): (edge: UsedEdge, crd: string) => readonly Inherited[] {
-  const byChannel = new Map<string, InheritedOf>();
-  const inheritedIn = (olm: Olm, { name }: Pick<Channel, 'name'>): InheritedOf => {
-    const key = olm === 'v1' ? 'v1' : `v0 ${name}`;
-    const isOnIt = (edge: UsedPath): boolean =>
-      edge.olm.includes(olm) && (olm === 'v1' || edge.channel.name === name);
-    const known = byChannel.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
-    byChannel.set(key, known);
+  const byWay = new Map<string, InheritedOf>();
+  const inheritedIn = ({ olm, channel }: Way): InheritedOf => {
+    const key = olm === 'v1' ? olm : `${olm} ${channel}`;
+    const isOnIt = ({ ways }: UsedPath): boolean =>
+      ways.some((one) => one.olm === olm && (olm === 'v1' || one.channel === channel));
+    const known = byWay.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
+    byWay.set(key, known);
     return known;
   };
-  return ({ olm, channel, from }, crd) => {
+  return ({ ways, from }, crd) => {
     const found = new Map<string, Inherited>();
-    for (const generation of olm) {
-      for (const one of inheritedIn(generation, channel)(from, crd))
-        if (!found.has(one.version)) found.set(one.version, one);
+    for (const way of ways) {
+      for (const one of inheritedIn(way)(from, crd)) if (!found.has(one.version)) found.set(one.version, one);
     }
     return [...found.values()];
   };
@@ -242,11 +231,18 @@ function changesOn(before: Crd, after: Crd, inherited: readonly Inherited[]): re
   );
 }
 
+function generationsOf(ways: readonly Way[]): readonly Olm[] {
+  return [...new Set(ways.map(({ olm }) => olm))].sort();
+}
+
 /** Changes that the same upgrades make are one cause: they are corrected together. */
 function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
   const causes = new Map<string, Cause>();
   for (const { crd, change, edges } of changes) {
-    const key = JSON.stringify([crd, edges.map(({ from, to, olm }) => [from.name, to.name, olm])]);
+    const key = JSON.stringify([
+      crd,
+      edges.map(({ from, to, ways }) => [from.name, to.name, generationsOf(ways)]),
+    ]);
     const cause = causes.get(key) ?? { crd, changes: [], edges };
     cause.changes.push(change);
     causes.set(key, cause);

@@ -125,10 +125,10 @@ export function foreseenIn(
   // What the change does is told first: where a fix would serve both, it is that of the change.
   const compared = runComparison(change, RULES, severityOf);
   const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
-  const isKnown = knownFrom([
-    ...(before ? runForesight(change.before, RULES, severityOf) : []),
-    ...copiedFrom(change, severityOf),
-  ]);
+  const earlier = before ? runForesight(change.before, RULES, severityOf) : [];
+  const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
+    channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
+  const isKnown = knownFrom([...earlier, ...copiedFrom(change, severityOf)], isNewChannel);
   const said = new Set(compared.map(cause));
   const isStrandingTold = areStrandedIn(compared);
   const isTold = (finding: Finding): boolean =>

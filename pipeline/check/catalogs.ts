@@ -232,12 +232,32 @@ function mayHold(
   return unit.package === undefined || packages.has(unit.package) || folders.has(unit.package);
 }
 
+/**
+ * The files that may hold packages: those in folders of their names and, where these lack one of them, all others that
+ * mention it.
+ */
+async function filesOfPackages(
+  { context, folders }: Wide,
+  files: readonly CatalogFile[],
+  packages: ReadonlySet<string>,
+): Promise<readonly CatalogFile[]> {
+  const likely = files.filter((file) => mayHold(file, packages, folders));
+  await context.readElsewhere(likely);
+  const found = new Set(likely.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
+  const missing = new Set([...packages].filter((name) => !found.has(name)));
+  if (missing.size === 0) return likely;
+  const others = files.filter((file) => !likely.includes(file));
+  const mentioning = await context.mentioning(others, missing);
+  await context.readElsewhere(mentioning);
+  return [...likely, ...mentioning];
+}
+
 /** The touched packages where clusters of touched catalogs come from, and where they go. */
 async function neighborDrafts(
   place: Wide,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<MemberDraft[]> {
-  const { order, reader, folders } = place;
+  const { order, reader } = place;
   const wanted = new Map<string, Set<string>>();
   for (const [name, packages] of touched) {
     for (const other of [...order.before(name, FOLLOWING), ...order.after(name, FOLLOWING)]) {
@@ -248,7 +268,7 @@ async function neighborDrafts(
   const drafts: MemberDraft[] = [];
   for (const [name, packages] of [...wanted].sort(([a], [b]) => order.compare(a, b))) {
     const holding = async (files: readonly CatalogFile[]): Promise<readonly CatalogFile[]> => {
-      const likely = files.filter((file) => mayHold(file, packages, folders));
+      const likely = await filesOfPackages(place, files, packages);
       const read = await Promise.all(likely.map((file) => reader.read(file)));
       return likely.filter((_, i) => hasOneOf(packagesOf(read[i]?.blobs ?? NO_BLOBS), packages));
     };
@@ -269,16 +289,14 @@ function hasOneOf(names: ReadonlySet<string>, wanted: ReadonlySet<string>): bool
 
 /** What the next catalogs have of packages, in the files where they are likely to be. */
 async function followingCatalogs(
-  { context, folders, ...place }: Wide,
+  place: Wide,
   names: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<FollowingCatalog[]> {
   const following: FollowingCatalog[] = [];
   for (const name of names) {
     const side = async (of: FilesOf): Promise<Catalog> => {
-      const files = (await of(name)).filter((file) => mayHold(file, packages, folders));
-      await context.read(files);
-      return outlinesOf(context, files, packages);
+      return outlinesOf(place.context, await filesOfPackages(place, await of(name), packages), packages);
     };
     following.push({ name, before: await side(place.before), after: await side(place.after) });
   }
@@ -287,7 +305,7 @@ async function followingCatalogs(
 
 /** What all catalogs have of the touched packages: what was read for some of them, and outlines of the others. */
 async function readEverywhere(
-  { context, folders, names, ...place }: Wide,
+  place: Wide,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
   read: readonly TouchedCatalog[],
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
@@ -296,19 +314,19 @@ async function readEverywhere(
   for (const one of read) for (const name of one.names) known.set(name, [...(known.get(name) ?? []), one]);
   const everywhere = new Map<string, Sided<Catalog>>();
   const places = new Map(read.flatMap((one) => one.places).map((place) => [place.path, place]));
-  for (const name of names) {
+  for (const name of place.names) {
     const parts = known.get(name) ?? [];
     const missing = new Set([...packages].filter((one) => !parts.some((part) => part.packages.has(one))));
     const side = async (of: FilesOf, when: keyof Sided<unknown>): Promise<Catalog> => {
-      const files = (await of(name)).filter((file) => missing.size > 0 && mayHold(file, missing, folders));
-      await context.readElsewhere(files);
-      for (const { unit } of files) places.set(unit.path, { catalog: name, path: unit.path });
+      const files = missing.size > 0 ? await filesOfPackages(place, await of(name), missing) : [];
+      for (const { unit } of files)
+        places.set(unit.path, { catalog: name, path: unit.path, root: unit.root });
       return joinedCatalog([
         ...parts.flatMap((part) => {
           const state = part[when];
           return state ? [catalogIn(state)] : [];
         }),
-        outlinesOf(context, files, missing),
+        outlinesOf(place.context, files, missing),
       ]);
     };
     everywhere.set(name, {
@@ -526,8 +544,8 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
 }
 
 function placesOf({ name, own }: MemberDraft): CatalogPath[] {
-  const paths = new Set([...own.before, ...own.after].map(({ unit }) => unit.path));
-  return [...paths].map((path) => ({ catalog: name, path }));
+  const roots = new Map([...own.before, ...own.after].map(({ unit }) => [unit.path, unit.root]));
+  return [...roots].map(([path, root]) => ({ catalog: name, path, root }));
 }
 
 /** The untouched packages; mostly the same before and after. */

@@ -68,6 +68,9 @@ export class ContextReader {
   /** Catalogs whose files were left out where only the touched packages are looked for. */
   readonly leftElsewhere: Set<string> = new Set();
   #made = 0;
+  /** Bytes that were searched for names, and what was found. */
+  #searched = 0;
+  readonly #mentioned = new Map<string, boolean>();
   #count = { files: 0, bytes: 0, fetched: 0, fetchedBytes: 0, requests: 0 };
 
   /** @param kept outlines that stay for other checks of the same repository */
@@ -106,6 +109,36 @@ export class ContextReader {
     await this.#readAll(files);
     for (const file of files)
       if (this.#outlines.get(keyOf(file)) === 'left') this.leftElsewhere.add(file.unit.catalog);
+  }
+
+  /** The files whose text has any of some names, as far as the bound allows. */
+  async mentioning(files: readonly CatalogFile[], names: ReadonlySet<string>): Promise<CatalogFile[]> {
+    const plain = files.filter(({ made, mode }) => !made && whyUnreadable(mode) === undefined);
+    await this.#bring(plain);
+    const found: CatalogFile[] = [];
+    for (const file of plain) {
+      const outline = this.#outlines.get(keyOf(file));
+      const isKnown = outline !== undefined && outline !== 'left';
+      const has = isKnown ? hasAny(outline.packages, names) : await this.#mentions(file, names);
+      if (has) found.push(file);
+    }
+    return [...found, ...files.filter(({ made }) => made)];
+  }
+
+  async #mentions({ id, unit }: CatalogFile, names: ReadonlySet<string>): Promise<boolean> {
+    const size = (await this.#objects.info(id))?.size ?? 0;
+    if (this.#searched + size > this.#limits.contextBytes || size > this.#limits.fileBytes) {
+      this.leftElsewhere.add(unit.catalog);
+      return false;
+    }
+    const key = `${id} ${[...names].join(' ')}`;
+    const known = this.#mentioned.get(key);
+    if (known !== undefined) return known;
+    this.#searched += size;
+    const { bytes } = await this.#objects.read(id, this.#limits.fileBytes);
+    const has = [...names].some((name) => bytes.includes(name));
+    this.#mentioned.set(key, has);
+    return has;
   }
 
   async #readAll(files: readonly CatalogFile[]): Promise<void> {
@@ -173,6 +206,10 @@ export class ContextReader {
     if (read.isBroken) this.unreadable.add(file.unit.catalog);
     this.#outlines.set(keyOf(file), read);
   }
+}
+
+function hasAny(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
+  return [...wanted].some((name) => names.has(name));
 }
 
 function outlineOf({ blobs, findings }: Loaded): ReadOutline {

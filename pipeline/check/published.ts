@@ -9,6 +9,7 @@ import { type EachBlob, load } from '../../catalog/fbc/load.ts';
 import type { Blobs, Bundle, Channel } from '../../catalog/fbc/model.ts';
 import type { PublishedBundle } from '../../catalog/olm/foresight/world.ts';
 import { OUTLINE } from '../../catalog/olm/outline.ts';
+import { isWithin } from '../change/catalogs.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { runGit } from '../git/process.ts';
@@ -36,6 +37,8 @@ export interface CatalogPath {
   readonly catalog: string;
   /** A folder or a file. */
   readonly path: string;
+  /** The catalog's folder: with it, the past of what was moved within the catalog is found as well. */
+  readonly root?: string;
 }
 
 /** Most old versions of files that are read, and most of their bytes. */
@@ -109,8 +112,8 @@ export async function publishedIn(
       read.set(id, past);
     }
   }
-  for (const { id, path, date } of versions) {
-    const catalog = places.find((place) => path === place.path || path.startsWith(`${place.path}/`))?.catalog;
+  for (const { id, path, date, ...version } of versions) {
+    const catalog = version.catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
     const past = read.get(id);
     if (catalog !== undefined && past) note(past, { id, date }, mapIn(found, catalog));
   }
@@ -284,6 +287,8 @@ export interface OldVersion {
   readonly path: string;
   /** The last day, `YYYY-MM-DD`. */
   readonly date: string;
+  /** The catalog, where the path is none of those that were asked for. */
+  readonly catalog?: string;
 }
 
 /** Lists what each commit of a branch changed. */
@@ -292,13 +297,16 @@ const LOG: readonly string[] = [
   '--format=%x01%H %cs',
 ];
 
+/** How often a package is followed to the folder that it came from. */
+const MOST_MOVES = 3;
+
 /**
- * The old versions of files below some places, the latest first.
+ * The old versions of files below some places, the latest first, and of the files that these were moved from.
  *
  * @param commit id of the last commit that is looked at
  */
 export async function oldVersions(
-  { settings, scratch }: Repository,
+  repository: Repository,
   commit: string,
   places: readonly CatalogPath[],
 ): Promise<OldVersions> {
@@ -307,9 +315,54 @@ export async function oldVersions(
   const asked = paths.slice(0, MOST_PATHS);
   const incomplete =
     asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
+  const parts = await endedVersions(repository, commit, asked);
+  const versions = parts.flatMap((part) => part.versions);
+  let [added, from] = [parts.filter((part) => part.added.length > 0), places];
+  const known = new Set(paths);
+  for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
+    from = (await movedFrom(repository, added, from)).filter(({ path }) => !known.has(path));
+    if (from.length === 0) break;
+    for (const { path } of from) known.add(path);
+    const earlier = await endedVersions(
+      repository,
+      commit,
+      from.map(({ path }) => path),
+    );
+    const catalogOf = (path: string): string | undefined => from.find((one) => one.path === path)?.catalog;
+    versions.push(
+      ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
+    );
+    added = earlier.filter((part) => part.added.length > 0);
+  }
+  return { versions, incomplete };
+}
+
+function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
+  return catalog === undefined ? {} : { catalog };
+}
+
+/** Files of the same catalogs that were gone with the commits that added files below some places. */
+async function movedFrom(
+  { settings, scratch }: Repository,
+  added: readonly EndedVersions[],
+  places: readonly CatalogPath[],
+): Promise<CatalogPath[]> {
+  const roots = new Map(
+    places.flatMap(({ catalog, root, path }) =>
+      root !== undefined && added.some((part) => part.added.some((one) => isWithin(one, path)))
+        ? [[root, catalog] as const]
+        : [],
+    ),
+  );
+  if (roots.size === 0) return [];
   const run = { settings, directory: scratch, bare: true };
-  const { output } = await runGit(run, [...LOG, commit, '--', ...asked]);
-  return { versions: parseLog(output.toString('utf8')).flatMap((part) => part.versions), incomplete };
+  const commits = added.map(({ commit }) => commit);
+  const paths = roots.has('') ? [] : [...roots.keys()];
+  const { output } = await runGit(run, [...LOG, '--no-walk', ...commits, '--', ...paths]);
+  const gone = parseLog(output.toString('utf8')).flatMap((part) => part.gone);
+  return gone.flatMap((path) =>
+    [...roots].flatMap(([root, catalog]) => (isWithin(path, root) ? [{ catalog, path, root }] : [])),
+  );
 }
 
 /**
@@ -331,6 +384,9 @@ export async function endedVersions(
 export interface EndedVersions {
   readonly commit: string;
   readonly versions: readonly OldVersion[];
+  /** Paths of files that were new with it, and of those that were gone. */
+  readonly added: readonly string[];
+  readonly gone: readonly string[];
 }
 
 /** Old versions of files by the commit that ended them, the latest first. */
@@ -345,6 +401,8 @@ function parseLog(text: string): EndedVersions[] {
         const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
         return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
       });
-      return { commit, versions };
+      const pathsOf = (pattern: RegExp): string[] =>
+        tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
+      return { commit, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
     });
 }

@@ -134,7 +134,9 @@ function releasedIn(
 
 function followingWorld(name: string, catalog: Catalog, { world, worlds }: Shared): Promise<World> {
   // Equal content in several catalogs is one object: each of them is a world of its own.
-  return madeOnce(worlds, name, catalog, () => worldOf({ ...clustersOf(name, world), catalog }));
+  return madeOnce(worlds, name, catalog, () =>
+    worldOf({ ...clustersOf(name, world), catalog, isWhole: false }),
+  );
 }
 
 function precedingWorld(name: string, when: Side, shared: Shared): Promise<World> {
@@ -144,7 +146,14 @@ function precedingWorld(name: string, when: Side, shared: Shared): Promise<World
     ? releasedIn(name, shared)
     : { published: publishedIn([name], packages, world.published) };
   return madeOnce(worlds, `${when} ${name}`, catalog, () =>
-    worldOf({ ...clustersOf(name, world), ...world.lookups?.[when], ...published, packages, catalog }),
+    worldOf({
+      ...clustersOf(name, world),
+      ...world.lookups?.[when],
+      ...published,
+      packages,
+      catalog,
+      isWhole: false,
+    }),
   );
 }
 

@@ -74,8 +74,38 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   {
     without: 'findings of the catalog before a new one',
     file: 'pipeline/check/catalog-rules.ts',
-    text: '    ...copiedFrom(change, severityOf),\n',
+    text: ', ...copiedFrom(change, severityOf)',
     instead: '',
+  },
+  {
+    without: 'the other catalogs of the clusters',
+    file: WORLD,
+    text: '...(companions ? { companions } : {}),',
+    instead: '',
+  },
+  {
+    without: 'folders of another name in untouched catalogs',
+    file: 'pipeline/check/catalogs.ts',
+    text: 'return [...likely, ...mentioning];',
+    instead: 'return likely;',
+  },
+  {
+    without: 'the folder that a package was moved from',
+    file: 'pipeline/check/published.ts',
+    text: 'const MOST_MOVES = 3;',
+    instead: 'const MOST_MOVES = 0;',
+  },
+  {
+    without: 'what clusters bring from other catalogs',
+    file: 'catalog/olm/foresight/installation.ts',
+    text: 'if (brought.length === 0) return own;',
+    instead: 'if (brought.length >= 0) return own;',
+  },
+  {
+    without: 'subscriptions that name no channel',
+    file: 'catalog/olm/foresight/installation-change.ts',
+    text: 'return [...open, ...all]',
+    instead: "return [...(olm === 'v1' ? open : []), ...all]",
   },
 ];
 

@@ -9,11 +9,11 @@ export function graphFindings(): FindingsOf {
     rules = await openGraphRules();
   });
   afterAll(() => rules.close());
-  return (states) => rules.findingsOf(states);
+  return (...asked) => rules.findingsOf(...asked);
 }
 
 /** The errors of a merge alone. */
 export function graphErrors(): FindingsOf {
   const findingsOf = graphFindings();
-  return async (states) => (await findingsOf(states)).filter(({ severity }) => severity === 'error');
+  return async (...asked) => (await findingsOf(...asked)).filter(({ severity }) => severity === 'error');
 }

@@ -69,6 +69,20 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   ];
 }
 
+/** Who is worse off where other catalogs of the clusters have the packages that a catalog requires and lacks. */
+export function worseOffElsewhere(states: readonly State[], after: State): WorseOff[] {
+  const provided = (state: State): State =>
+    Object.fromEntries(
+      Object.entries(state).map(([catalog, packages]) => [
+        catalog,
+        Object.fromEntries(
+          Object.entries(packages).map(([name, one]) => [name, { ...one, isProvidedElsewhere: true }]),
+        ),
+      ]),
+    );
+  return worseOff(states.map(provided), provided(after));
+}
+
 /** A merge, from both sides. */
 interface Views {
   readonly before: View;
@@ -93,17 +107,23 @@ function needsAnother(one: Installation, { before, after }: Views): boolean {
 }
 
 /**
- * Whether there is the same problem already: in another catalog, from which clusters come, or in another channel, which
- * is copied and nobody has. There OLM v0 must only wait for what is required.
+ * Whether there is the same problem already: in another catalog, from which clusters come, or in another channel, of this
+ * catalog or another, which is copied and nobody has. There OLM v0 must only wait for what is required. Where OLM v1 refuses
+ * what all have next for its requirements, one more that is refused them is nothing new.
  */
 function isKnownProblem(one: Installation, all: readonly Installation[], { before, after }: Views): boolean {
-  const isWaiting = one.olm === 'v1' || waitsForProvider(one, after);
+  const isUnmet = waitsForProvider(one, after);
+  const isWaiting = one.olm === 'v1' || isUnmet;
+  const beside = all.filter(
+    ({ catalog, package: name, channel, olm }) =>
+      catalog === one.catalog && name === one.package && channel === one.channel && olm === one.olm,
+  );
+  const isAll = beside.length > 0 && beside.every((other) => !walk(before, other).atHead);
+  if (one.olm === 'v1' && isUnmet && isAll) return true;
   return all.some((other) => {
-    const isHere = other.catalog === one.catalog;
-    const place = isHere ? { channel: one.channel } : { catalog: one.catalog };
-    return (
-      keyOf({ ...other, ...place }) === keyOf(one) && (!isHere || isWaiting) && !walk(before, other).atHead
-    );
+    const { catalog, channel } = one;
+    const isAlike = keyOf({ ...other, catalog, channel }) === keyOf(one);
+    return isAlike && (other.channel === channel || isWaiting) && !walk(before, other).atHead;
   });
 }
 
@@ -122,13 +142,24 @@ function harmsTo(one: Installation, views: Views): Harm[] {
   if (harm !== undefined) return [harm];
   const [was, is] = [walk(before, one), walk(after, one)];
   if (!isBroken(open.was.next) && isNewlyRefused(was, is)) return ['refused'];
+  // Who got an error before has an upgrade now: only that objects are deleted is worse.
+  const hadUpgrades = was.next.kind !== 'fails';
   return [
-    ...(is.drops && !was.drops
-      ? [one.olm === 'v1' ? ('objects deleted' as const) : ('CRD without an owner' as const)]
-      : []),
-    ...(is.harms && !was.harms ? ['objects at risk' as const] : []),
-    ...platformHarms(one, { was, is }, views),
+    ...(is.drops && !was.drops && one.olm === 'v1' ? ['objects deleted' as const] : []),
+    ...(is.drops && !was.drops && one.olm === 'v0' && hadUpgrades ? ['CRD without an owner' as const] : []),
+    ...(is.harms && !was.harms && hadUpgrades ? ['objects at risk' as const] : []),
+    ...lostOnPlatforms(one, views),
   ];
+}
+
+/** What is lost on the platform's next versions: upgrades that are refused for a CRD count as ones that are made later. */
+function lostOnPlatforms(one: Installation, { before, after }: Views): Harm[] {
+  const open = { before: withoutCrds(before), after: withoutCrds(after) };
+  const [lost = [], refused = []] = [open, { before, after }].map((views) => {
+    const walks = { was: walk(views.before, one), is: walk(views.after, one) };
+    return platformHarms(one, walks, views);
+  });
+  return lost.length > 0 ? lost : refused;
 }
 
 function withoutCrds(view: View): View {
@@ -193,7 +224,7 @@ function platformHarms(one: Installation, { was, is }: Walks, { before, after }:
   const own = [before, after].map(({ state }) => state[one.catalog]?.[one.package]);
   const [from, to] = [was.end, is.end];
   const [ownBefore, ownAfter] = own;
-  if (!was.atHead || !from || !to || !ownBefore || !ownAfter) return [];
+  if (!from || !to || !ownBefore || !ownAfter) return [];
   // Who is lost on the next version is lost behind it as well.
   const isLowered = (view: View, name: string, at: Installation): boolean =>
     isDowngrade(walk(view, { ...at, catalog: name }), at);
@@ -201,6 +232,7 @@ function platformHarms(one: Installation, { was, is }: Walks, { before, after }:
     (name) => isLowered(after, name, to) && !(before.state[name] && isLowered(before, name, from)),
   );
   if (lowered) return ['downgrade'];
+  if (!was.atHead) return [];
   const next = platformsAfter(one.catalog, after.state).find(
     (name) => !isHeldBack(ownAfter, to.version, name) && !arrivesIn(name, after, to),
   );

@@ -29,6 +29,8 @@ export interface Package {
   readonly deprecatedChannels?: readonly string[];
   /** The folder; that of its name without it. */
   readonly folder?: string;
+  /** Whether another catalog of the clusters has what this one lacks. */
+  readonly isProvidedElsewhere?: boolean;
 }
 
 export type Catalog = Readonly<Record<string, Package>>;

@@ -139,6 +139,7 @@ export function isMet(catalog: Catalog, name: string, version: string): boolean 
   const range = catalog[name]?.requires[version];
   if (range === undefined) return true;
   const { [otherOf(name)]: provider } = catalog;
+  if (!provider && catalog[name]?.isProvidedElsewhere) return true;
   return Object.values(provider?.channels ?? {})
     .flatMap(unskipped)
     .some((entry) => isIn(entry.version, range) && allows(provider, entry.version, version));

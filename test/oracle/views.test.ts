@@ -3,6 +3,9 @@
  * harmful, and a twin; `test/mutations` takes the parts away.
  */
 import { expect, test } from 'vitest';
+import type { Finding } from '../../catalog/finding.ts';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import { operator, POLICY } from '../fakes/gate.ts';
 import { type Crd, FIRST_CRD } from './custom-resources.ts';
 import { graphFindings } from './graph-errors.ts';
 import type { Entry, Package, State } from './repository-state.ts';
@@ -11,7 +14,10 @@ import { chain, packageOf } from './states.ts';
 const findingsOf = graphFindings();
 
 async function rulesOf(...states: readonly State[]): Promise<string[]> {
-  const findings = await findingsOf(states);
+  return told(await findingsOf(states));
+}
+
+function told(findings: readonly Finding[]): string[] {
   const counted = findings.filter(({ severity }) => severity !== 'info');
   return [...new Set(counted.map(({ severity, rule }) => `${severity} ${rule}`))];
 }
@@ -58,8 +64,9 @@ test('59: what clusters bring from the catalog of the previous platform version'
       { 'v4.19': { pa }, 'v4.20': { pa: own([...chain('1.0.0'), head]) } },
     );
   };
-  expect(await merge(FIRST_CRD)).toContain('error graph/crd-unsafe-edge');
-  expect(await merge(required)).not.toContain('error graph/crd-unsafe-edge');
+  // OLM v1 had an error before, and OLM v0 makes the upgrade: a warning.
+  expect(await merge(FIRST_CRD)).toContain('warning graph/crd-unsafe-edge');
+  expect(await merge(required)).not.toContain('warning graph/crd-unsafe-edge');
 });
 
 test('59: the even platform version after the next one', async () => {
@@ -172,4 +179,71 @@ test('59: versions without an upgrade path in the catalog before a new one', asy
   expect(await rulesOf(old, { ...old, 'v4.20': { pa: stuck } })).not.toContain('error graph/stranded-v0');
   const sound: State = { 'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0', '1.3.0') } };
   expect(await rulesOf(sound, { ...sound, 'v4.20': { pa: stuck } })).toContain('error graph/stranded-v0');
+});
+
+test('59: the other catalogs of the clusters', async () => {
+  const unmet = 'error graph/unsatisfied-dependency';
+  const requiring = packageOf({ stable: chain('1.0.0', '1.1.0') }, { requires: { '1.1.0': '>=1.1.0' } });
+  const merge = async (...versions: readonly string[]): Promise<string[]> => {
+    const policy = `${POLICY}graph: {companions: ['beside/{catalog}']}\n`;
+    const beside = { [POLICY_PATH]: policy, 'beside/v4.19/pb/catalog.yaml': operator('pb', versions) };
+    return told(await findingsOf([{ 'v4.19': { pa: of('1.0.0') } }, { 'v4.19': { pa: requiring } }], beside));
+  };
+  expect(await merge('1.0.0')).toContain(unmet);
+  expect(await merge('1.0.0', '1.1.0')).not.toContain(unmet);
+});
+
+test('59: a folder of another name in an untouched catalog', async () => {
+  const state = (folder: string, ...own: readonly string[]): State => ({
+    'v4.19': { pa: of(...own) },
+    'v4.20': { pa: { ...of('1.0.0', '1.1.0'), folder } },
+  });
+  const merge = (folder: string, ...versions: readonly string[]): Promise<string[]> =>
+    rulesOf(state(folder, '1.0.0'), state(folder, ...versions));
+  expect(await merge('pa-operator', '1.0.0', '1.2.0')).toContain(STRANDS);
+  expect(await merge('pa-operator', '1.0.0', '1.1.0')).not.toContain(STRANDS);
+});
+
+test('59: the folder that a package was moved from', async () => {
+  const stranded = 'error graph/strands-installed-v0';
+  const state = (first: Entry): State => ({
+    'v4.19': {
+      pa: {
+        ...packageOf({ stable: [first, { version: '1.2.0', replaces: '1.1.0' }] }),
+        folder: 'pa-operator',
+      },
+    },
+  });
+  const pruned = state({ version: '1.1.0', replaces: '1.0.0' });
+  const past: State = { 'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0') } };
+  expect(await rulesOf(past, pruned, state({ version: '1.1.0' }))).toContain(stranded);
+  expect(await rulesOf(past, pruned, state({ version: '1.1.0', skips: ['1.0.0'] }))).not.toContain(stranded);
+});
+
+test('59: what clusters brought before the merge, and is no entry here', async () => {
+  const stranded = 'error graph/strands-installed-v0';
+  const state = (head: Entry, ...last: readonly string[]): State => ({
+    'v4.19': { pa: of('1.0.0', '1.1.0', ...last) },
+    'v4.20': { pa: packageOf({ stable: [...chain('1.0.0'), head] }) },
+  });
+  const head: Entry = { version: '1.2.0', replaces: '1.0.0' };
+  const merge = (after: Entry): Promise<string[]> =>
+    rulesOf(state({ ...head, skipRange: '>=1.0.0 <1.2.0' }), state(after, '1.2.0'));
+  expect(await merge(head)).toContain(stranded);
+  expect(await merge({ ...head, skips: ['1.1.0'] })).not.toContain(stranded);
+});
+
+test('59: subscriptions that name no channel', async () => {
+  const lowered = 'error graph/automatic-downgrade';
+  const channels = { stable: chain('1.0.0', '1.1.0', '1.2.0') };
+  const merge = (skips: readonly string[]): Promise<string[]> => {
+    const candidate = [{ version: '1.0.0' }, { version: '1.1.0', replaces: '1.0.0', skips }];
+    // OLM v1 takes the highest version, and has the same as before.
+    return rulesOf(
+      { 'v4.19': { pa: packageOf(channels) } },
+      { 'v4.19': { pa: packageOf({ ...channels, candidate }) } },
+    );
+  };
+  expect(await merge(['1.2.0'])).toContain(lowered);
+  expect(await merge([])).not.toContain(lowered);
 });

@@ -10,6 +10,7 @@ import { nextV0, type Place } from '../resolve/next-v0.ts';
 import { nextV1, type Selection } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
+import { nextWithoutChannel } from './without-channel.ts';
 
 /** The upgrade path of an installation: its next step and its end. */
 export interface UpgradePath {
@@ -27,7 +28,7 @@ export interface UpgradePath {
 export interface Foresight {
   readonly scope: Scope;
   readonly source: ScopeCatalog;
-  /** Of a subscription under OLM v0. */
+  /** Of a subscription under OLM v0; an empty channel is none. */
   readonly v0: (place: Place, installed: Installed) => UpgradePath;
   /** Of an extension under OLM v1. */
   readonly v1: (selection: Selection, installed: Installed) => UpgradePath;
@@ -35,8 +36,10 @@ export interface Foresight {
 
 /** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
 export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
-  const v0 = new Walks((name, channels) =>
-    walkV0(scope, source, { package: name, channel: channels[0] ?? '' }),
+  const v0: Walks = new Walks((name, [channel = '']) =>
+    channel === ''
+      ? walkWithoutChannel(source, name, (one, from) => v0.ofChannel(name, one).follow(from).next)
+      : walkV0(scope, source, { package: name, channel }),
   );
   const v1 = new Walks((name, channels) => walkV1(source, { package: name, channels }));
   return {
@@ -55,6 +58,21 @@ function walkV0(scope: Scope, source: ScopeCatalog, place: Place): Walk {
     next: nextV0(scope, source, place),
     bundles: ofPackage?.bundles ?? NONE,
     isHead: (name) => name === head,
+  });
+}
+
+/** The upgrades of subscriptions that name no channel: any head is an end. */
+function walkWithoutChannel(
+  source: ScopeCatalog,
+  name: string,
+  inChannel: (channel: string, from: Installed) => Outcome,
+): Walk {
+  const ofPackage = source.catalog.packages.get(name);
+  const heads = new Set([...(ofPackage?.channels.values() ?? [])].flatMap(headsOf).map((head) => head.name));
+  return new Walk({
+    next: nextWithoutChannel(name, ofPackage, inChannel),
+    bundles: ofPackage?.bundles ?? NONE,
+    isHead: (head) => heads.has(head),
   });
 }
 

@@ -3,13 +3,13 @@
  */
 import type { Installed } from '../../fbc/edge.ts';
 import type { UpgradePath } from './foresight.ts';
-import { type Installation, publishedInstallations, withoutChannels } from './installation.ts';
-import type { Change, Olm } from './world.ts';
+import { clusterInstallations, withoutChannels } from './installation.ts';
+import { type Change, type Olm, upgradePathOf } from './world.ts';
 
 export interface InstallationChange {
   readonly package: string;
   readonly olm: Olm;
-  /** The subscribed channel, or the only one that an extension selects; empty for an extension that selects none. */
+  /** The subscribed channel, or the only one that an extension selects; empty where none is named. */
   readonly channel: string;
   readonly installed: Installed;
   readonly before: UpgradePath;
@@ -18,7 +18,7 @@ export interface InstallationChange {
 
 const known = new WeakMap<Change, Map<string, readonly InstallationChange[]>>();
 
-/** Everything published of a package that can be installed before a change, with what becomes of it. */
+/** Everything of a package that clusters may have before a change, with what becomes of it. */
 export function installationChanges(change: Change, name: string): readonly InstallationChange[] {
   const byPackage = known.get(change) ?? new Map<string, readonly InstallationChange[]>();
   known.set(change, byPackage);
@@ -41,46 +41,27 @@ export function changesUnder(change: Change, olm: Olm): readonly InstallationCha
 }
 
 function findMoves(change: Change, name: string): InstallationChange[] {
-  const installations = publishedInstallations(change.before, name);
-  const { olm } = change.after;
-  return [
-    ...(olm.has('v0') ? installations.map((one) => moveV0(change, name, one)) : []),
-    ...(olm.has('v1') ? withoutChannels(installations).map((one) => moveV1(change, name, one)) : []),
-    ...(olm.has('v1') ? installations.map((one) => moveV1(change, name, one.installed, one.channel)) : []),
-  ];
+  return [...change.after.olm].sort().flatMap((olm) => {
+    const all = clusterInstallations(change.before, name, olm);
+    const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
+    return [...open, ...all].map(({ channel, installed }) => {
+      const following = { package: name, olm, channel, onlyChannel: channel !== '' };
+      const [before, after] = [change.before, change.after].map(({ foresight }) =>
+        upgradePathOf(foresight, following, installed),
+      ) as [UpgradePath, UpgradePath];
+      return { package: name, olm, channel, installed, before, after };
+    });
+  });
 }
 
-function moveV0(
-  { before, after }: Change,
-  name: string,
-  { channel, installed }: Installation,
-): InstallationChange {
-  const place = { package: name, channel };
-  const paths = {
-    before: before.foresight.v0(place, installed),
-    after: after.foresight.v0(place, installed),
-  };
-  return { package: name, olm: 'v0', channel, installed, ...paths };
-}
-
-function moveV1(
-  { before, after }: Change,
-  name: string,
-  installed: Installed,
-  channel?: string,
-): InstallationChange {
-  const selection = { package: name, channels: channel === undefined ? [] : [channel] };
-  const paths = {
-    before: before.foresight.v1(selection, installed),
-    after: after.foresight.v1(selection, installed),
-  };
-  return { package: name, olm: 'v1', channel: channel ?? '', installed, ...paths };
-}
-
-/** Of moves under OLM v1, each once: who is affected without selecting a channel is affected with any. */
+/**
+ * Of moves under one OLM, each once. Under OLM v1, who is affected without selecting a channel is affected with any; under
+ * OLM v0, where most subscriptions name a channel, who names none is told of only where nobody else is affected.
+ */
 export function eachOnce(moves: readonly InstallationChange[]): readonly InstallationChange[] {
   const keyOf = ({ package: name, installed }: InstallationChange): string =>
     JSON.stringify([name, installed.name]);
-  const open = new Set(moves.filter(({ channel }) => channel === '').map(keyOf));
-  return moves.filter((move) => move.channel === '' || !open.has(keyOf(move)));
+  const isFirst = ({ olm, channel }: InstallationChange): boolean => (channel === '') === (olm === 'v1');
+  const told = new Set(moves.filter(isFirst).map(keyOf));
+  return moves.filter((move) => isFirst(move) || !told.has(keyOf(move)));
 }

@@ -4,9 +4,10 @@
 
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Package } from '../../fbc/model.ts';
+import { isHeldBack } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
-import { ALL_PUBLISHED, type PublishedBundle, type World } from './world.ts';
+import { ALL_PUBLISHED, type Olm, type PublishedBundle, upgradePathOf, type World } from './world.ts';
 
 /** A bundle installed from a channel. */
 export interface Installation {
@@ -53,6 +54,36 @@ export function publishedInstallations(world: World, name: string): readonly Ins
   return all.filter(({ channel, installed }) =>
     world.isPublished({ package: name, channel, bundle: installed.name }),
   );
+}
+
+/**
+ * What the clusters of a catalog may have under an OLM: what was published there, and what clusters bring that have come
+ * from the platform's previous versions, which is what they have at the end of their upgrades there.
+ */
+export function clusterInstallations(world: World, name: string, olm: Olm): readonly Installation[] {
+  const own = publishedInstallations(world, name);
+  const brought = broughtTo(world, name, olm);
+  if (brought.length === 0) return own;
+  const known = new Set(own.map(keyOf));
+  return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
+}
+
+function keyOf({ channel, installed }: Installation): string {
+  return JSON.stringify([channel, installed.name]);
+}
+
+/** What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from. */
+export function broughtTo({ preceding, platform }: World, name: string, olm: Olm): Installation[] {
+  return preceding.flatMap((world) => {
+    const bundles = world.catalog.packages.get(name)?.bundles;
+    const isEnd = ({ channel, installed }: Installation): boolean => {
+      const bundle = bundles?.get(installed.name);
+      if (bundle && isHeldBack(bundle, platform)) return false;
+      const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
+      return next.kind !== 'upgrade';
+    };
+    return publishedInstallations(world, name).filter(isEnd);
+  });
 }
 
 function presentOf(ofPackage: Package): Installation[] {

@@ -6,7 +6,7 @@
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareText } from '../../go/text.ts';
 import type { UpgradePath } from './foresight.ts';
-import { compareInstalled } from './installation.ts';
+import { compareInstalled, publishedInstallations } from './installation.ts';
 import { type InstallationChange, installationChanges } from './installation-change.ts';
 import type { Change, Olm } from './world.ts';
 
@@ -44,16 +44,17 @@ export interface PathSummary {
 
 /** Rows of a package: those that lose their upgrade path first, then by channel and version. */
 export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
-  const moves = installationChanges(change, name);
+  const own = new Set(publishedInstallations(change.before, name).map(({ installed }) => installed.name));
+  // What clusters bring from other catalogs is told by rules.
+  const moves = installationChanges(change, name).filter(({ installed }) => own.has(installed.name));
   // Under OLM v1 most extensions select no channel; who selects one is told by rules.
   const open = new Map(
     moves
       .filter((move) => move.olm === 'v1' && move.channel === '')
       .map((move) => [move.installed.name, move]),
   );
-  const places = moves.filter((move) =>
-    change.after.olm.has('v0') ? move.olm === 'v0' : move.olm === 'v1' && move.channel !== '',
-  );
+  const shown = change.after.olm.has('v0') ? 'v0' : 'v1';
+  const places = moves.filter((move) => move.olm === shown && move.channel !== '');
   const rows = places.flatMap((move) => {
     const v0 = move.olm === 'v0' ? beforeAfterOf(move) : undefined;
     const v1 = beforeAfterOf(open.get(move.installed.name));

@@ -30,6 +30,8 @@ export interface World {
   readonly catalog: Catalog;
   /** Packages to check; all without it. */
   readonly packages: ReadonlySet<string> | undefined;
+  /** Whether the catalog is known with all its packages: what a part of it lacks may be in the rest. */
+  readonly isWhole: boolean;
   /** What the clusters run that use the catalog. */
   readonly olm: ReadonlySet<Olm>;
   readonly foresight: Foresight;
@@ -116,6 +118,8 @@ export interface WorldOptions {
   readonly name: string;
   readonly catalog: Catalog;
   readonly packages?: ReadonlySet<string>;
+  /** Whether the catalog is known with all its packages; it is without it. */
+  readonly isWhole?: boolean;
   readonly olm?: readonly Olm[];
   /** Other catalogs of the same clusters, by name. */
   readonly companions?: ReadonlyMap<string, Catalog>;
@@ -161,6 +165,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     name,
     catalog,
     packages: options.packages,
+    isWhole: options.isWhole ?? true,
     olm: new Set(olm),
     foresight: foresightOf(scope, source),
     hasCompanions: others.length > 0,

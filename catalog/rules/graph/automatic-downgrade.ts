@@ -3,7 +3,8 @@ import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
-import { compareVersions, type Version } from '../../version/version.ts';
+import type { Version } from '../../version/version.ts';
+import { lowering } from '../downgrade.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -13,14 +14,16 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports changes that downgrade installations',
   harm: { rank: 5, kind: 'change' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     for (const olm of ['v0', 'v1'] as const) {
       const down = changesUnder(change, olm).filter(
         ({ installed, before, after }) =>
-          goesDown(after, installed.version) && !goesDown(before, installed.version),
+          before.next.kind !== 'fails' &&
+          goesDown(after, installed.version) &&
+          !goesDown(before, installed.version),
       );
-      const groups = grouped(olm === 'v0' ? down : eachOnce(down), ({ package: name, channel, after }) =>
+      const groups = grouped(eachOnce(down), ({ package: name, channel, after }) =>
         JSON.stringify([name, channel, upgradeOf(after.next)?.to.name]),
       );
       for (const group of groups) reportGroup(change, group, report);
@@ -28,17 +31,9 @@ export const rule: Rule = {
   },
 };
 
-/** Whether the next version is lower by its numbers; a suffix that sorts below is another rule's matter. */
+/** Whether the next version is lower; a suffix that sorts below is another rule's matter. */
 function goesDown({ next }: UpgradePath, from: Version | undefined): boolean {
-  if (next.kind !== 'upgrade' || !from || !next.to.version) return false;
-  const numbers = ({ major, minor, patch }: Version): Version => ({
-    major,
-    minor,
-    patch,
-    prerelease: [],
-    build: [],
-  });
-  return compareVersions(numbers(next.to.version), numbers(from)) < 0;
+  return next.kind === 'upgrade' && lowering(from, next.to.version) === 2;
 }
 
 function reportGroup(change: Change, group: readonly InstallationChange[], report: Report): void {

@@ -37,9 +37,9 @@ interface Checked {
   readonly report: Report;
 }
 
-function reportDropped({ change, name, edges: all, report }: Checked): void {
-  for (const { edges, edge, lost } of losing(all, droppedOn)) {
-    const olm = edge.olm.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
+function reportDropped({ change, name, edges: upgrades, report }: Checked): void {
+  for (const { edges, edge, lost, olm: all } of losing(upgrades, droppedOn)) {
+    const olm = all.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
     if (olm.length === 0) continue;
     const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
     report(message, placeOfEdge(change, edge), {
@@ -73,23 +73,40 @@ interface Loss {
   /** The first of them. */
   readonly edge: NewUpgrade;
   readonly lost: readonly string[];
+  /** The generations of OLM under which that is new. */
+  readonly olm: readonly Olm[];
 }
 
 type Between = Pick<NewUpgrade, 'from' | 'to'>;
 
-/** What upgrades lose, but for what the upgrades that they take the place of lost as well. */
-function losing(edges: readonly NewUpgrade[], lostOn: (between: Between) => readonly string[]): Loss[] {
+type LostOn = (between: Between) => readonly string[];
+
+/** What upgrades lose, but for what those who make them lost on their way before the change as well. */
+function losing(edges: readonly NewUpgrade[], lostOn: LostOn): Loss[] {
   const all = edges.flatMap((edge) => {
-    const before = new Set(edge.formerTo ? lostOn({ from: edge.from, to: edge.formerTo }) : []);
-    const lost = lostOn(edge).filter((one) => !before.has(one));
-    return lost.length > 0 ? [{ edge, lost }] : [];
+    const { lost, olm } = newlyLost(edge, lostOn);
+    return lost.length > 0 ? [{ edge, lost, olm }] : [];
   });
-  const key = ({ edge, lost }: (typeof all)[number]): string =>
-    JSON.stringify([edge.to.bundle.name, edge.olm, lost]);
+  const key = ({ edge, lost, olm }: (typeof all)[number]): string =>
+    JSON.stringify([edge.to.bundle.name, olm, lost]);
   return grouped(all, key).flatMap((group) => {
     const [first] = group;
     return first ? [{ ...first, edges: group.map(({ edge }) => edge) }] : [];
   });
+}
+
+function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Pick<Loss, 'lost' | 'olm'> {
+  const all = lostOn({ from, to });
+  if (all.length === 0) return { lost: [], olm: [] };
+  const news = former.map(({ olm, path }) => {
+    const before = new Set(
+      path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? from, to: side })),
+    );
+    return { olm, lost: all.filter((one) => !before.has(one)) };
+  });
+  const lost = all.filter((one) => news.some((of) => of.lost.includes(one)));
+  const olm = news.flatMap((of) => (of.lost.length > 0 ? [of.olm] : []));
+  return { lost, olm: [...new Set(olm)].sort() };
 }
 
 /** Where the platform is unknown, OLM v1 may be there. */

@@ -2,13 +2,13 @@ import { safeChange } from '../../crd/advice.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,
   type CrdsOf,
   checkedPackages,
   formerWorld,
-  type Olm,
   upgradePathOf,
   type World,
 } from '../../olm/foresight/world.ts';
@@ -22,9 +22,12 @@ import {
   type Counts,
   causesOf,
   isKnown,
+  isSameWay,
   pastEdges,
   type UsedEdge,
   usedEdges,
+  type Way,
+  waysFrom,
 } from '../unsafe-edges.ts';
 
 /**
@@ -62,12 +65,12 @@ export const rule: Rule = {
       const edges = usedEdges(after, ofPackage, originsOf(change, name));
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
-        refused.some((edge) => refuses(after, changes, { ...edge, olm: edge.olm.filter(reaches(edge)) }));
+        refused.some((edge) => refuses(after, changes, { ways: edge.ways.filter(reaches(edge)) }));
       const earlier = [...earlierEdges(change, name), ...pastEdges(before, name, find)];
       for (const cause of causesOf(edges, { crds }, { counts: newsIn(change, name), earlier })) {
         const isMade = cause.edges.some(
           (edge) =>
-            before.isPublished({ package: name, bundle: edge.from.name }) || edge.olm.some(reaches(edge)),
+            before.isPublished({ package: name, bundle: edge.from.name }) || edge.ways.some(reaches(edge)),
         );
         reportCause(ofPackage, cause, { report: isMade ? report : asNote(report), isRefused });
       }
@@ -98,17 +101,17 @@ function earlierEdges(change: Change, name: string): UsedEdge[] {
 function refuses(
   { platform }: World,
   changes: readonly CauseChange[],
-  { olm }: Pick<UsedEdge, 'olm'>,
+  { ways }: Pick<UsedEdge, 'ways'>,
 ): boolean {
-  const byV1 = olm.includes('v1') && (!platform || hasOlmV1(platform));
-  return byV1 || (olm.includes('v0') && changes.some(({ check }) => check === 'storedVersionRemoval'));
+  const isStoredLost = changes.some(({ check }) => check === 'storedVersionRemoval');
+  return ways.some(({ olm }) => (olm === 'v1' ? !platform || hasOlmV1(platform) : isStoredLost));
 }
 
 /** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
 function newsIn(change: Change, name: string): Counts {
   const before = formerWorld(change, name);
   const was = before.catalog.packages.get(name);
-  const added: Counts = was ? addedTo(was, before, change) : ({ olm }) => olm;
+  const added: Counts = was ? addedTo(was, before, change) : ({ ways }) => ways;
   if (change.before.catalog.packages.has(name)) return added;
   // Whoever writes the bundles of a repository as a catalog adds no upgrade to those that the bundles had.
   return (edge, ...rest) =>
@@ -121,7 +124,9 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const find = bundleOf(change, name);
   const crds: CrdsOf = (bundle) => before.crds(bundle) ?? change.after.crds(bundle);
   const isOld = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);
-  const edges = usedEdges(before, was, originsIn(before, name, isOld));
+  const origins = originsIn(before, name, isOld);
+  const places = new Set(origins.map(({ channel, bundle }) => JSON.stringify([channel, bundle.name])));
+  const edges = usedEdges(before, was, origins);
   const earlier = pastEdges(before, name, isOld);
   const texts = new Set<string>();
   const keyOf = (of: UsedEdge, ...rest: string[]): string =>
@@ -129,68 +134,56 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
     for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
+  const bySource = groupedBy(edges, ({ from }) => from.name);
   return (edge, crd, { text }) => {
-    const earlierOnes = edges.filter(({ from }) => from.name === edge.from.name);
-    const same = earlierOnes.filter(({ to }) => to.name === edge.to.name);
-    const hasIn = (some: readonly UsedEdge[], olm: Olm): boolean =>
-      some.some((old) => old.olm.includes(olm) && isMadeIn(was, old, edge));
     // The same unsafe change on the way to another target harms nobody anew.
-    const alike = earlierOnes.filter((old) => texts.has(keyOf(old, crd, text)));
-    const isNew = edge.olm.filter(
-      (olm) =>
-        (!hasIn(same, olm) && !hasIn(alike, olm)) ||
-        (olm === 'v1' && isNewAlone(was, edge, [...same, ...alike])),
+    const alike = (bySource.get(edge.from.name) ?? []).filter(
+      (old) => texts.has(keyOf(old, crd, text)) || (old.to.name === edge.to.name && isBlind(old)),
     );
-    if (same.length === 0) return isNew;
-    const isAlike = same.some((old) => isBlind(old) || texts.has(keyOf(old, crd, text)));
-    return isNew.length > 0 || isAlike ? isNew : edge.olm;
+    const known = alike.flatMap(({ ways }) => ways);
+    // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
+    const isThere = ({ channel }: Way): boolean =>
+      channel === '' || places.has(JSON.stringify([channel, edge.from.name]));
+    return edge.ways.filter(
+      (way) => !known.some((old) => (isThere(way) ? isSameWay(old, way) : old.olm === way.olm)),
+    );
   };
 }
 
-/** Whether extensions that selected the channel alone made none of some older upgrades. */
-function isNewAlone(was: Package, { channel, from, isAlone }: UsedEdge, older: readonly UsedEdge[]): boolean {
-  const wasThere = entryIn(was.channels.get(channel.name), from.name) !== undefined;
-  return isAlone && wasThere && !older.some((old) => old.isAlone && old.channel.name === channel.name);
-}
-
-/** Whether who was in an upgrade's channel made an older upgrade: under OLM v0 they make those of their own only. */
-function isMadeIn(was: Package, old: UsedEdge, { channel, from, olm }: UsedEdge): boolean {
-  if (!olm.includes('v0') || old.channel.name === channel.name) return true;
-  return entryIn(was.channels.get(channel.name), from.name) === undefined;
-}
-
-/** Tells which upgrades lie on the path of anything published that was installed before a change. */
+/** Tells which upgrades lie on the path of anything published that was installed, and not in an error, before a change. */
 function reachedFrom(
   { before, after }: Change,
   name: string,
   edges: readonly UsedEdge[],
-): (edge: UsedEdge) => (olm: Olm) => boolean {
+): (edge: UsedEdge) => (way: Way) => boolean {
   const reached = new Map<string, Set<string>>();
-  const place = (olm: Olm, channel: string): string => (olm === 'v1' ? olm : `${olm} ${channel}`);
+  const keyOf = ({ olm, channel }: Way): string => `${olm} ${channel}`;
   const installations = [before, ...before.preceding].flatMap((one) => publishedInstallations(one, name));
+  const former = formerWorld({ before }, name);
   for (const { channel, installed } of installations) {
-    for (const olm of after.olm) {
-      const { next } = upgradePathOf(after.foresight, { package: name, channel, olm }, installed);
-      const names = reached.get(place(olm, channel)) ?? new Set();
+    for (const way of waysFrom(after, channel)) {
+      const following = { package: name, ...way, onlyChannel: way.channel !== '' };
+      if (upgradePathOf(former.foresight, following, installed).next.kind === 'fails') continue;
+      const { next } = upgradePathOf(after.foresight, following, installed);
+      const names = reached.get(keyOf(way)) ?? new Set();
       names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
-      reached.set(place(olm, channel), names);
+      reached.set(keyOf(way), names);
     }
   }
   const onward = new Map<string, Map<string, string[]>>();
-  for (const { channel, from, to, olm } of edges) {
-    for (const generation of olm) {
-      const key = place(generation, channel.name);
-      const steps = onward.get(key) ?? new Map<string, string[]>();
-      onward.set(key, steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
+  for (const { from, to, ways } of edges) {
+    for (const way of ways) {
+      const steps = onward.get(keyOf(way)) ?? new Map<string, string[]>();
+      onward.set(keyOf(way), steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
     }
   }
   for (const [key, names] of reached) {
     // What is added while a set is gone through is gone through as well.
     for (const one of names) for (const to of onward.get(key)?.get(one) ?? []) names.add(to);
   }
-  return ({ channel, from }) =>
-    (olm) =>
-      reached.get(place(olm, channel.name))?.has(from.name) === true;
+  return ({ from }) =>
+    (way) =>
+      reached.get(keyOf(way))?.has(from.name) === true;
 }
 
 /** No cluster upgrades from a version that was never published and is on no upgrade path. */

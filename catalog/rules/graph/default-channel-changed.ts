@@ -1,9 +1,9 @@
 import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import { fixFor } from '../../olm/foresight/fix.ts';
-import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
-import { endWithoutChannel } from '../../olm/foresight/without-channel.ts';
+import { type InstallationChange, installationChanges } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
+import { compareVersionReleases, withRelease } from '../../olm/resolve/release.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { endText, listed, versionsOf } from '../message-text.ts';
@@ -15,7 +15,7 @@ export const rule: Rule = {
   summary:
     'Reports new default channels in which subscriptions without a channel no longer reach the same version',
   harm: { rank: 9, kind: 'change' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
@@ -61,14 +61,19 @@ export const rule: Rule = {
 };
 
 /** Installations whose subscription names no channel and that end in an error, or lower than before. */
-function lostBy({ before, after }: Change, name: string): Installed[] {
-  if (!after.olm.has('v0')) return [];
-  return withoutChannels(publishedInstallations(before, name)).filter((installed) => {
-    const [was, is] = [before, after].map((world) => endWithoutChannel(world, name, installed));
-    if (!was || !is || was.fails) return false;
-    const [high, low] = [offeredVersion(before, name, was.at), is.at.version];
-    return is.fails !== undefined || (high && low ? compareVersions(low, high) < 0 : false);
-  });
+function lostBy(change: Change, name: string): Installed[] {
+  const open = installationChanges(change, name).filter(({ olm, channel }) => olm === 'v0' && channel === '');
+  const isLost = ({ before: was, after: is }: InstallationChange): boolean => {
+    if (was.last.kind === 'fails') return false;
+    const [high, low] = [offeredVersion(change.before, name, was.end), is.end.version];
+    return is.last.kind === 'fails' || (high && low ? isLower(low, high) : false);
+  };
+  return open.filter(isLost).map(({ installed }) => installed);
+}
+
+/** A rebuild is higher than what it rebuilds. */
+function isLower(one: Version, other: Version): boolean {
+  return compareVersionReleases(withRelease(one), withRelease(other)) < 0;
 }
 
 /** Where a path ended for clusters: at the highest version published in the default channel, if its end was never. */

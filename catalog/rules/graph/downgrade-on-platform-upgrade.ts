@@ -1,11 +1,16 @@
 import { type Installed, shortName, versionText } from '../../fbc/edge.ts';
-import { type Installation, publishedInstallations } from '../../olm/foresight/installation.ts';
+import { isHeldBack } from '../../fbc/openshift.ts';
+import {
+  type Installation,
+  publishedInstallations,
+  withoutChannels,
+} from '../../olm/foresight/installation.ts';
 import { checkedPackages, type Following, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { type Upgrade, upgradeOf } from '../../olm/resolve/outcome.ts';
-import { compareVersions, type Version } from '../../version/version.ts';
+import { lowering } from '../downgrade.ts';
 import { channelIn, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
-import { isHeldBack, stepsOf } from '../platform-upgrade.ts';
+import { stepsOf } from '../platform-upgrade.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -24,7 +29,12 @@ export const rule: Rule = {
       const now = downgradesIn(after, name);
       if (now.size === 0) continue;
       const was = downgradesIn(before, name);
-      const had = new Set(installationsIn(before, name).map(installationKey));
+      // Who got an error before is not worse off.
+      const had = new Set(
+        installationsIn(before, name)
+          .filter((one) => upgradePathOf(before.foresight, one, one.installed).last.kind !== 'fails')
+          .map(installationKey),
+      );
       const fresh = [...now].filter(([key, { depth }]) => depth > (was.get(key)?.depth ?? 0));
       // What can be installed only after the merge is on no cluster yet; what leads there is told by itself.
       const [present, later] = [true, false].map((isThere) =>
@@ -50,7 +60,6 @@ interface Downgrade extends Place {
   /** What is installed before the platform is upgraded: the end of the upgrade path. */
   readonly end: Installed;
   readonly upgrade: Upgrade;
-  /** 2 where the numbers of the version are lower, 1 where only a suffix is. */
   readonly depth: 1 | 2;
 }
 
@@ -63,15 +72,15 @@ function hasChannel({ catalog }: World, name: string, channel: string): boolean 
   return channel === '' ? ofPackage !== undefined : (ofPackage?.channels.has(channel) ?? false);
 }
 
-/** What clusters may have installed; under OLM v1 each bundle once, because extensions select no channel. */
+/** What clusters may have installed, with a channel or with none; under OLM v1 most extensions select none. */
 function installationsIn(world: World, name: string): Place[] {
-  const installations = publishedInstallations(world, name);
-  return [...world.olm].flatMap((olm) => {
-    const places = installations.map(({ channel, installed }): Place => {
-      return { olm, package: name, channel: olm === 'v0' ? channel : '', installed };
-    });
-    return [...new Map(places.map((place) => [installationKey(place), place])).values()];
-  });
+  const all = publishedInstallations(world, name);
+  const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
+  return [...world.olm].flatMap((olm) =>
+    (olm === 'v0' ? [...all, ...open] : open).map(
+      ({ channel, installed }): Place => ({ olm, package: name, channel, installed }),
+    ),
+  );
 }
 
 /** The installations that are downgraded at the next platform version, or at one that clusters skip to. */
@@ -88,20 +97,12 @@ function downgradesIn(world: World, name: string): Map<string, Downgrade> {
     for (const to of steps) {
       if (bundle && isHeldBack(bundle, to.platform)) continue;
       const upgrade = upgradeOf(upgradePathOf(to.foresight, place, end).next);
-      const depth = upgrade ? depthOf(end.version, upgrade.to.version) : 0;
+      const depth = lowering(end.version, upgrade?.to.version);
       const key = JSON.stringify([installationKey(place), to.name]);
       if (upgrade && depth !== 0) found.set(key, { ...place, to, end, upgrade, depth });
     }
   }
   return found;
-}
-
-function depthOf(from: Version | undefined, to: Version | undefined): 0 | 1 | 2 {
-  if (!from || !to || compareVersions(to, from) >= 0) return 0;
-  const numbers = ({ major, minor, patch }: Version): Version => {
-    return { major, minor, patch, prerelease: [], build: [] };
-  };
-  return compareVersions(numbers(to), numbers(from)) < 0 ? 2 : 1;
 }
 
 interface DowngradeReport {

@@ -9,7 +9,7 @@ export const rule: Rule = {
   severity: 'info',
   summary: 'Reports removed entries; other rules report what is stranded',
   fix: 'nothing to do as long as upgrade edges cover the installed version',
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     for (const removed of removedEntries(change)) {
       const { package: name, channel, installed } = removed;

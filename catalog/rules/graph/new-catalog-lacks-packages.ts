@@ -1,10 +1,10 @@
 import { headOf } from '../../fbc/channel.ts';
 import type { Package } from '../../fbc/model.ts';
+import { isHeldBack } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { listed } from '../message-text.ts';
-import { isHeldBack } from '../platform-upgrade.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {

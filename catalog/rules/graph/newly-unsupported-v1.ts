@@ -10,7 +10,7 @@ export const rule: Rule = {
   id: 'graph/newly-unsupported-v1',
   severity: 'error',
   summary: 'Reports changes that offer OLM v1 a bundle that it cannot install',
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const moves = changesUnder(change, 'v1').filter((move) => refusedBundle(change, move) !== undefined);
     const refused = eachOnce(moves).flatMap((move) => {

@@ -1,8 +1,10 @@
+import type { Location } from '../../finding.ts';
 import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import { installationChanges } from '../../olm/foresight/installation-change.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { placeOfPackage } from '../finding-location.ts';
-import { versionsOf } from '../message-text.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { endText, listed, versionsOf } from '../message-text.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/package-removed',
@@ -22,10 +24,8 @@ export const rule: Rule = {
         continue;
       }
       const renamed = renamedTo(change, name);
-      if (renamed !== undefined) {
-        const message = `catalog ${quoted(change.before.name)} is renamed to ${quoted(renamed)}, with every version of package ${quoted(name)}: clusters that use ${quoted(change.before.name)} get no more updates`;
-        const hint = `if clusters still use ${change.before.name}, copy its folder instead of renaming it`;
-        report(message, location, { package: name, severity: 'warning', hint });
+      if (renamed) {
+        tellRenamed({ ...change, after: renamed }, name, { report, location });
         continue;
       }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
@@ -39,16 +39,43 @@ export const rule: Rule = {
   },
 };
 
+/** @param change from the catalog as it was to the one that takes its place */
+function tellRenamed(
+  change: Change,
+  name: string,
+  { report, location }: { readonly report: Report; readonly location: Location },
+): void {
+  const [from, to] = [change.before.name, change.after.name];
+  const renamed = `catalog ${quoted(from)} is renamed to ${quoted(to)}`;
+  const lost = installationChanges(change, name).filter(
+    ({ before, after }) => before.arrives && !after.arrives,
+  );
+  const [first] = lost;
+  if (first) {
+    const versions = versionsOf(lost.map(({ installed }) => installed));
+    const message = `${renamed}, where ${listed(versions)} of package ${quoted(name)} cannot reach a channel head under OLM ${first.olm}: ${endText(first.after)}`;
+    const hint = `correct the upgrade paths in ${to}, or keep ${from}`;
+    report(message, location, { package: name, installed: versions, hint });
+    return;
+  }
+  const message = `${renamed}, with every version of package ${quoted(name)}: clusters that use ${quoted(from)} get no more updates`;
+  const hint = `if clusters still use ${from}, copy its folder instead of renaming it`;
+  report(message, location, { package: name, severity: 'warning', hint });
+}
+
 /**
  * The catalog of the platform's next version, where it is new and has all that this one had, of which nothing is left:
  * a branch for the newest version moves the folder of its only catalog.
  */
-function renamedTo({ before, after }: Change, name: string): string | undefined {
+function renamedTo({ before, after }: Change, name: string): World | undefined {
   if (after.catalog.packages.size > 0) return undefined;
+  // Clusters of an earlier platform version come here.
+  if (after.preceding.some(({ catalog }) => (catalog.packages.get(name)?.channels.size ?? 0) > 0))
+    return undefined;
   const [next] = after.following;
   const was = before.following.find((world) => world.name === next?.name);
   if (!next || !was || was.catalog.packages.size > 0) return undefined;
-  return hasAll(next, before, name) ? next.name : undefined;
+  return hasAll(next, before, name) ? next : undefined;
 }
 
 /** Whether every entry of every channel of a package is in the same channel of another catalog. */

@@ -12,11 +12,11 @@ export const rule: Rule = {
   id: 'graph/skiprange-jumps',
   severity: 'info',
   summary: 'Reports skipRanges that skip a version that every upgrade passed through',
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
       changesUnder(change, olm)
-        .filter(({ channel }) => olm === 'v0' || channel === '')
+        .filter(({ channel }) => (channel === '') === (olm === 'v1'))
         .flatMap((move) => jumpOf(change, move) ?? []),
     );
     const key = ({ move, spot }: Jump): string =>

@@ -1,8 +1,5 @@
-import type { Installed } from '../../fbc/edge.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
-import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
-import { endWithoutChannel } from '../../olm/foresight/without-channel.ts';
+import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import { type Change, checkedPackages } from '../../olm/foresight/world.ts';
 import { channelIn, placeOfPackage } from '../finding-location.ts';
 import { listed, versionsOf } from '../message-text.ts';
@@ -15,7 +12,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports changes that strand installations that could reach their channel head under OLM v0',
   harm: { rank: 3, kind: 'loss' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v0').filter(
       ({ package: name, channel, before, after }) =>
@@ -32,15 +29,12 @@ export const rule: Rule = {
       verb: 'can no longer reach',
       past: change.before,
     });
-    const told = new Set(
-      changesUnder(change, 'v0')
-        .filter((move) => (move.before.arrives && !move.after.arrives) || losesUpgrade(move))
-        .map(({ package: name, installed }) => JSON.stringify([name, installed.name])),
+    const all = changesUnder(change, 'v0').filter(
+      (move) => (move.before.arrives && !move.after.arrives) || losesUpgrade(move),
     );
+    const open = eachOnce(all).filter((move) => move.channel === '' && isLostWithoutChannel(move, change));
     for (const name of change.packages) {
-      const without = lostWithoutChannel(change, name).filter(
-        (installed) => !told.has(JSON.stringify([name, installed.name])),
-      );
+      const without = open.filter((move) => move.package === name).map(({ installed }) => installed);
       const location = placeOfPackage(change.after, name);
       if (without.length === 0 || !location) continue;
       const versions = versionsOf(without);
@@ -52,15 +46,15 @@ export const rule: Rule = {
 };
 
 /** Who names no channel had an upgrade from any of them, and has none now; another default channel is told by itself. */
-function lostWithoutChannel({ before, after }: Change, name: string): Installed[] {
+function isLostWithoutChannel(
+  { package: name, before: old, after: now }: InstallationChange,
+  { before, after }: Change,
+): boolean {
   const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name));
-  if (!after.olm.has('v0') || !was || !is || was.defaultChannel !== is.defaultChannel) return [];
-  return withoutChannels(publishedInstallations(before, name)).filter((installed) => {
-    const [old, now] = [before, after].map((world) => endWithoutChannel(world, name, installed));
-    if (!old || !now || old.fails || now.fails || now.hops > 0) return false;
-    const wasOffered = old.hops > 0 && before.isPublished({ package: name, bundle: old.at.name });
-    return wasOffered || (old.arrives && !now.arrives);
-  });
+  if (!was || !is || was.defaultChannel !== is.defaultChannel) return false;
+  if (old.last.kind === 'fails' || now.last.kind === 'fails') return false;
+  const wasOffered = old.hops > 0 && before.isPublished({ package: name, bundle: old.end.name });
+  return (wasOffered && now.hops === 0) || (old.arrives && !now.arrives);
 }
 
 /** Whether a channel no longer has the upgrade that it had: its head moved back, which is told by itself. */

@@ -14,7 +14,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports changes that break working installations under OLM v1',
   harm: { rank: 4, kind: 'loss' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v1').filter((move) => isLost(move, change));
     const groups = grouped(eachOnce(lost), (move) =>

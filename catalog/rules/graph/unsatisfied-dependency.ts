@@ -13,7 +13,7 @@ export const rule: Rule = {
   summary: 'Reports dependencies of bundles that are not available under OLM v0',
   reads: ['catalogs'],
   foresee(world, report) {
-    if (!world.olm.has('v0')) return;
+    if (!world.olm.has('v0') || !world.isWhole) return;
     for (const { name, bundles } of checkedPackages(world)) {
       const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
       for (const group of grouped(unmet, ({ text }) => text)) {

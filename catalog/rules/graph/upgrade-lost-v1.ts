@@ -11,7 +11,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports changes that remove upgrades that OLM v1 offered',
   harm: { rank: 8, kind: 'loss' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const lost = changesUnder(change, 'v1').filter(
       ({ package: name, before, after }) =>

@@ -2,41 +2,37 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { headsOf } from '../../../../catalog/fbc/channel.ts';
 import { type Installed, installedOf } from '../../../../catalog/fbc/edge.ts';
-import {
-  type EndWithoutChannel,
-  endWithoutChannel,
-} from '../../../../catalog/olm/foresight/without-channel.ts';
+import type { UpgradePath } from '../../../../catalog/olm/foresight/foresight.ts';
+import { nextWithoutChannel } from '../../../../catalog/olm/foresight/without-channel.ts';
 import { upgradePathOf, type World, worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import type { Outcome } from '../../../../catalog/olm/resolve/outcome.ts';
 import { lanesOf } from '../../../../catalog/olm/resolve/snapshot.ts';
 import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, bundleName, catalogFrom, PACKAGE, type WrittenPackage } from '../universe.ts';
 
-describe('endWithoutChannel', () => {
+describe('subscriptions without a channel', () => {
   test('the end is that of a walk of its own, whatever was asked before', async () => {
     await fc.assert(
       fc.asyncProperty(anyPackage, fc.boolean(), async (written, reversed) => {
         const world = await worldFrom(written);
         const bundles = installedIn(world);
         for (const installed of reversed ? bundles.toReversed() : bundles) {
-          expect(told(endWithoutChannel(world, PACKAGE, installed))).toEqual(
-            told(walkedAlone(world, installed)),
-          );
+          expect(told(pathOf(world, installed))).toEqual(walkedAlone(world, installed));
         }
       }),
       runs(300),
     );
   });
 
-  test('bundles of a circle over two channels end at the one before them', async () => {
+  test('a circle over two channels is one', async () => {
     const [a, b] = [bundleName('1.0.0'), bundleName('1.1.0')];
     const world = await worldFrom({
       versions: ['1.0.0', '1.1.0'],
       channels: { a: [{ name: a }, { name: b, replaces: a }], b: [{ name: b }, { name: a, replaces: b }] },
     });
     for (const installed of installedIn(world)) {
-      const end = endWithoutChannel(world, PACKAGE, installed);
-      expect(told(end)).toEqual(told(walkedAlone(world, installed)));
-      expect({ hops: end.hops, arrives: end.arrives }).toEqual({ hops: 1, arrives: false });
+      const { last, arrives } = pathOf(world, installed);
+      expect([last.kind, arrives]).toEqual(['circle', false]);
     }
   });
 });
@@ -49,23 +45,29 @@ describe('cost, in questions to channels', () => {
       ...(i > 0 ? { replaces: bundleName(versions[i - 1] as string) } : {}),
     }));
     const channels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, entries]));
-    const { world, asked } = counting(await worldFrom({ versions, channels }));
-    for (const installed of installedIn(world)) endWithoutChannel(world, PACKAGE, installed);
-    expect(asked()).toBe(29 * 20);
+    expect(questions(await worldFrom({ versions, channels }))).toBe(29 * 20);
   });
 
   test('channels that never upgrade a bundle are not asked about it', async () => {
     const versions = Array.from({ length: 30 }, (_, i) => `1.${i}.0`);
     const channels = Object.fromEntries(versions.map((one, i) => [`c${i}`, [{ name: bundleName(one) }]]));
-    const { world, asked } = counting(await worldFrom({ versions, channels }));
-    for (const installed of installedIn(world)) endWithoutChannel(world, PACKAGE, installed);
-    expect(asked()).toBe(0);
+    expect(questions(await worldFrom({ versions, channels }))).toBe(0);
   });
 });
 
-/** An end may be known as the target of an upgrade or as a bundle: only its name and version matter. */
-function told({ at: { name, version }, ...end }: EndWithoutChannel): unknown {
-  return { ...end, at: { name, version } };
+function pathOf({ foresight }: World, installed: Installed): UpgradePath {
+  return foresight.v0({ package: PACKAGE, channel: '' }, installed);
+}
+
+/** Where an installation gets: a circle by itself, for each of its bundles ends there. */
+interface Told {
+  readonly end: string;
+  readonly kind: UpgradePath['last']['kind'];
+  readonly arrives: boolean;
+}
+
+function told({ end, last: { kind }, arrives }: UpgradePath): Told {
+  return { end: kind === 'circle' ? '' : end.name, kind, arrives };
 }
 
 async function worldFrom(written: WrittenPackage): Promise<World> {
@@ -76,31 +78,37 @@ function installedIn({ catalog }: World): Installed[] {
   return [...(catalog.packages.get(PACKAGE)?.bundles.values() ?? [])].map(installedOf);
 }
 
-function counting(world: World): { readonly world: World; readonly asked: () => number } {
+/** How often channels are asked about any bundle of a package. */
+function questions(world: World): number {
+  const ofPackage = world.catalog.packages.get(PACKAGE);
   let asked = 0;
-  const v0: World['foresight']['v0'] = (...of) => {
+  const next = nextWithoutChannel(PACKAGE, ofPackage, (channel, installed) => {
     asked++;
-    return world.foresight.v0(...of);
-  };
-  return { world: { ...world, foresight: { ...world.foresight, v0 } }, asked: () => asked };
+    return outcomeIn(world, channel, installed);
+  });
+  for (const installed of installedIn(world)) next(installed);
+  return asked;
+}
+
+function outcomeIn({ foresight }: World, channel: string, at: Installed): Outcome {
+  return upgradePathOf(foresight, { olm: 'v0', package: PACKAGE, channel }, at).next;
 }
 
 /** The definition: all channels are asked at each step, and nothing is kept. */
-function walkedAlone(world: World, installed: Installed): EndWithoutChannel {
+function walkedAlone(world: World, installed: Installed): Told {
   const ofPackage = world.catalog.packages.get(PACKAGE);
   const lanes = ofPackage ? lanesOf(ofPackage) : [];
   const seen = new Set<string>();
   for (let at = installed; ; ) {
+    if (seen.has(at.name)) return { end: '', kind: 'circle', arrives: false };
     seen.add(at.name);
-    const outcomes = lanes.map(
-      ({ channel }) => upgradePathOf(world.foresight, { olm: 'v0', package: PACKAGE, channel }, at).next,
-    );
-    const fails = outcomes.find((outcome) => outcome.kind === 'fails');
+    const outcomes = lanes.map(({ channel }) => outcomeIn(world, channel, at));
+    const fails = outcomes.some((outcome) => outcome.kind === 'fails');
     const next = outcomes.find((outcome) => outcome.kind === 'upgrade');
-    if (fails || !next || seen.has(next.to.name)) {
+    if (fails || !next) {
       const heads = [...(ofPackage?.channels.values() ?? [])].flatMap(headsOf);
-      const arrives = !fails && !next && heads.some(({ name }) => name === at.name);
-      return { at, fails, hops: seen.size - 1, arrives };
+      const arrives = !fails && heads.some(({ name }) => name === at.name);
+      return { end: at.name, kind: fails || lanes.length === 0 ? 'fails' : 'stays', arrives };
     }
     at = next.to;
   }
