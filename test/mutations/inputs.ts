@@ -1,5 +1,5 @@
 /** Defences of what reads foreign input: files that name people, codecs, expressions, requests. */
-import type { Mutation } from './mutation.ts';
+import { type Mutation, SHORT } from './mutation.ts';
 
 const PATTERN = 'pipeline/policy/owners/code-owners-pattern.ts';
 const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
@@ -114,6 +114,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: "child.once('close', (code, signal) => end(endText({ code, signal }, said, limits)));",
     instead: '',
     test: 'test/functions/confined-gate.test.ts',
+    limit: 2 * SHORT,
   },
   {
     attack: 45,
@@ -170,6 +171,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: "return error instanceof PipelineError ? replyTo(error) : refusal(500, 'UNKNOWN', 'internal error');",
     instead: 'return replyTo(error);',
     test: EXPOSED,
+    limit: SHORT,
   },
   {
     attack: 48,
@@ -202,6 +204,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (elapsed > SLOWEST.after && received < elapsed * SLOWEST.bytes) request.destroy();',
     instead: '',
     test: EXPOSED,
+    limit: SHORT,
   },
   {
     attack: 50,
@@ -239,6 +242,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: "limitConnections(server as unknown as Server, { total, perAddress, beyond: 'refuse' });",
     instead: 'server.maxConnections = total + perAddress;',
     test: GRPC_TEST,
+    limit: SHORT,
   },
   {
     attack: 52,
@@ -247,6 +251,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'requestTimeout: limits.request,',
     instead: 'requestTimeout: limits.request * 10_000,',
     test: RECEIVER_TEST,
+    limit: SHORT,
   },
   {
     attack: 52,
@@ -255,6 +260,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: "call.end(Status.deadlineExceeded, 'no message came in time')",
     instead: 'undefined',
     test: GRPC_TEST,
+    limit: SHORT,
   },
   {
     attack: 53,

@@ -6,8 +6,12 @@ export interface Mutation extends Edit {
   readonly without: string;
   /** The file with the tests of the attack. */
   readonly test: string;
+  /** A part of the title of the test that fails, where the file has many of the attack. */
+  readonly title?: string;
   /** A second defence behind the first one. */
   readonly and?: Edit;
+  /** Set where the code without the defence waits for what never comes: its test may take this long, in ms. */
+  readonly limit?: number;
 }
 
 export interface Edit {
@@ -17,6 +21,9 @@ export interface Edit {
   /** What stands there in its place. */
   readonly instead: string;
 }
+
+/** For tests that take a second. */
+export const SHORT = 10_000;
 
 export const GATE = 'test/attack/gate.test.ts';
 export const FORGE = 'test/attack/forge.test.ts';

@@ -49,7 +49,6 @@ const CONFIG_TEXT = `export default {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 60_000,
     hookTimeout: 300_000,
     experimental: { fsModuleCache: true, fsModuleCachePath: '.vite/modules' },
   },
@@ -99,7 +98,8 @@ async function inCopy<T>(run: (copy: string) => Promise<T>): Promise<T> {
 const PATIENT = { timeout: 600_000 };
 
 /** The tests of an attack, by their whole names: `6: …`, `3 and 11: …`, `attack 36: …`. */
-const namesOf = (attack: number): string => `(?:^| )(?:\\d+ and )?${attack}(?: and \\d+)?: `;
+const namesOf = ({ attack, title = '' }: Mutation): string =>
+  `(?:^| )(?:\\d+ and )?${attack}(?: and \\d+)?: .*${title}`;
 
 interface TestResult {
   readonly fullName: string;
@@ -107,19 +107,20 @@ interface TestResult {
 }
 
 /** How the tests of an attack end in a copy, until one fails. */
-function runTests(copy: string, { attack, test: file }: Mutation): Promise<TestResult[]> {
+function runTests(copy: string, mutation: Mutation): Promise<TestResult[]> {
+  const { test: file, limit = 60_000 } = mutation;
   const vitest = resolve('node_modules/vitest/vitest.mjs');
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const words = [vitest, 'run', '--config', CONFIG, '--reporter=json', `--outputFile=${report}`, file];
   const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] };
   return new Promise((done) => {
-    const names = ['--bail=1', '-t', namesOf(attack)];
+    const names = ['--bail=1', `--testTimeout=${limit}`, '-t', namesOf(mutation)];
     execFile(process.execPath, [...words, ...names], { cwd: copy, env: environment }, () => {
       const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
         testResults: { assertionResults: TestResult[] }[];
       };
-      const wanted = new RegExp(namesOf(attack));
+      const wanted = new RegExp(namesOf(mutation));
       const all = testResults.flatMap(({ assertionResults }) => assertionResults);
       done(all.filter(({ fullName }) => wanted.test(fullName)));
     });

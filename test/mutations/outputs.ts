@@ -200,6 +200,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (head !== report.head) return false;',
     instead: '',
     test: OUTPUTS,
+    title: 'what a late run found',
   },
   {
     attack: 10,
@@ -298,6 +299,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (own < MOST_STATUSES - RESERVED) return;',
     instead: 'if (own < MOST_STATUSES + RESERVED) return;',
     test: VERDICTS,
+    title: 'a success is never the last status',
   },
   {
     attack: 33,
@@ -306,6 +308,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'await post(forge, withoutStatus(report, error.message), log);',
     instead: 'void [report, withoutStatus];',
     test: VERDICTS,
+    title: 'a success is never the last status',
   },
   {
     attack: 33,
@@ -314,6 +317,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'return own?.state !== newest.state &&',
     instead: 'return own === newest &&',
     test: VERDICTS,
+    title: 'a status that somebody else set',
   },
   {
     attack: 33,
