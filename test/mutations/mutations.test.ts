@@ -9,22 +9,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { INPUT_MUTATIONS } from './inputs.ts';
-import { MIRROR_MUTATIONS } from './mirrors.ts';
+import { MUTATIONS } from './all.ts';
 import type { Edit, Mutation } from './mutation.ts';
-import { OUTPUT_MUTATIONS } from './outputs.ts';
-import { PEOPLE_MUTATIONS } from './people.ts';
-import { TREE_MUTATIONS } from './trees.ts';
-import { VIEW_MUTATIONS } from './views.ts';
-
-const MUTATIONS: readonly Mutation[] = [
-  ...PEOPLE_MUTATIONS,
-  ...TREE_MUTATIONS,
-  ...OUTPUT_MUTATIONS,
-  ...INPUT_MUTATIONS,
-  ...MIRROR_MUTATIONS,
-  ...VIEW_MUTATIONS,
-];
 
 /** Attacks of the design's list, and behind them those that were found since. */
 const ATTACKS = Array.from({ length: 60 }, (_, i) => i + 1);

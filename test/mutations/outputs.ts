@@ -98,9 +98,9 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'labels that end no diagram',
     file: 'pipeline/report/mermaid.ts',
-    text: 'const safe = text.replaceAll(',
+    text: 'const safe = plain(text).replaceAll(',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    instead: 'const safe = text + `${""}`.replaceAll(',
+    instead: 'const safe = plain(text) + `${""}`.replaceAll(',
     test: OUTPUTS,
   },
   {
@@ -200,7 +200,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (head !== report.head) return false;',
     instead: '',
     test: OUTPUTS,
-    title: 'what a late run found',
+    title: 'a push while a result is written',
   },
   {
     attack: 10,

@@ -276,8 +276,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 35,
     without: 'reading folders as opm loads them',
     file: 'catalog/fbc/load.ts',
-    text: '!isIgnoreFile(file) && !ignored(file.path)',
-    instead: '!isIgnoreFile(file) && (!ignored(file.path) || true)',
+    text: 'return ignored(file.path) ? [] : [file];',
+    instead: 'return ignored(file.path) && file.size < 0 ? [] : [file];',
     test: GATE,
   },
 ];

@@ -1,0 +1,79 @@
+// npm run stryker -- [SEED] [FILES]: mutates randomly drawn files of catalog/ and pipeline/ (40), runs the tests that
+// import them, and prints how many mutants each file's tests kill. It needs Node 22 or later and, beside the
+// project's packages, those of .ci/versions: it is run by hand and by a weekly workflow, never in CI.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [seed = '1', files = '40'] = process.argv.slice(2);
+const FOLDER = '.stryker-tmp';
+const REPORT = join(FOLDER, 'mutation.json');
+
+const mutate = drawn(Number(seed), Number(files));
+mkdirSync(FOLDER, { recursive: true });
+writeFileSync(join(FOLDER, 'config.json'), JSON.stringify(config(mutate)));
+console.log(`seed ${seed}: ${mutate.length} files`);
+const { status } = spawnSync('node_modules/.bin/stryker', ['run', join(FOLDER, 'config.json')], {
+  stdio: 'inherit',
+});
+if (status !== 0) process.exit(status ?? 1);
+console.log(table(JSON.parse(readFileSync(REPORT, 'utf8'))));
+
+function config(mutate) {
+  return {
+    mutate,
+    plugins: ['@stryker-mutator/vitest-runner'],
+    testRunner: 'vitest',
+    vitest: { configFile: 'vitest.config.ts', related: true },
+    coverageAnalysis: 'perTest',
+    ignorePatterns: ['/dist', '/site', '/.demo'],
+    tempDirName: join(FOLDER, 'sandbox'),
+    reporters: ['progress-append-only', 'clear-text', 'json'],
+    clearTextReporter: { reportTests: false, reportScoreTable: false },
+    jsonReporter: { fileName: REPORT },
+    // TypeScript 7 cannot be asked about its configuration.
+    tsconfigFile: 'none',
+    disableTypeChecks: false,
+    timeoutMS: 20_000,
+    concurrency: 2,
+  };
+}
+
+/** The same files for the same seed, as long as no file is added. */
+function drawn(seed, count) {
+  const all = ['catalog', 'pipeline'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  );
+  const left = all.filter((file) => hasLogic(readFileSync(file, 'utf8'))).sort();
+  let state = seed;
+  return Array.from({ length: Math.min(count, left.length) }, () => {
+    // Park and Miller.
+    state = (state * 48271) % 2147483647;
+    return left.splice(state % left.length, 1)[0];
+  });
+}
+
+/** Lists, types and generated files have nothing to mutate. */
+function hasLogic(text) {
+  return (
+    !text.startsWith('// Generated') && /^(?:export )?(?:async )?function|=>|^ +(?:if|return) /m.test(text)
+  );
+}
+
+function table({ files }) {
+  const rows = Object.entries(files).map(([file, { mutants }]) => {
+    const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
+    return { file, killed: count('Killed', 'Timeout'), alive: count('Survived', 'NoCoverage') };
+  });
+  const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
+  const all = { file: 'all', killed: sum('killed'), alive: sum('alive') };
+  return [...rows, all]
+    .map(({ file, killed, alive }) => `${percent(killed, killed + alive)}\t${killed}\t${alive}\t${file}`)
+    .join('\n');
+}
+
+function percent(part, whole) {
+  return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)}%`;
+}
