@@ -10,12 +10,21 @@ import { type CatalogFile, type FilesOf, fileKey, filesOf } from '../change/cata
 import { isWithin } from '../change/catalogs.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
-import type { FileReader } from '../change/content.ts';
+import { type FileReader, fileReader, type KeptFiles } from '../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../change/unit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isCatalogName } from '../policy/layout.ts';
 import type { Policy } from '../policy/policy.ts';
-import { ContextReader, joinedCatalog, type KeptOutlines, markerOf, packagesOf } from './context.ts';
+import {
+  ContextReader,
+  type ContextReport,
+  contextReport,
+  joinedCatalog,
+  type KeptOutlines,
+  markerOf,
+  NO_CONTEXT,
+  packagesOf,
+} from './context.ts';
 import { type CatalogOrder, orderOf } from './order.ts';
 import type { CatalogPath } from './published.ts';
 import { type RenamedCatalog, renamedCatalogs, underNewNames } from './renamed-catalogs.ts';
@@ -93,10 +102,37 @@ export interface CheckScene {
   readonly change: Change;
 }
 
+/** The catalogs of a scene that are checked. */
+export interface LoadedCatalogs extends Pick<TouchedCatalogs, 'touched' | 'renamed'> {
+  /** The touched packages in all other catalogs. */
+  readonly others: OtherCatalogs;
+  /** What was read of the packages that are not touched. */
+  readonly context: ContextReport;
+}
+
 /** How many of the platform's next versions are looked at. */
 const FOLLOWING = 2;
 
 const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
+
+/**
+ * Reads the catalogs before and after a change, unless it is beyond the limits.
+ *
+ * @param files what was read of them before
+ * @param kept outlines that stay for other checks of the same repository
+ */
+export async function loadCatalogs(
+  scene: CheckScene,
+  files: KeptFiles,
+  kept?: KeptOutlines,
+): Promise<LoadedCatalogs> {
+  const { objects, policy, change } = scene;
+  if (!change.isRead) return { touched: [], others: NO_OTHERS, renamed: [], context: NO_CONTEXT };
+  const reader = fileReader(objects, policy.limits, files);
+  const { touched, readOthers, context, renamed } = await touchedCatalogs(scene, reader, kept);
+  const others = await readOthers();
+  return { touched, others, renamed, context: contextReport(context, policy) };
+}
 
 /**
  * Reads what a change touches, catalog by catalog, with all that surrounds it.
@@ -177,7 +213,7 @@ async function predecessorOf(
   };
 }
 
-export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
+const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
 
 async function readOthers(
   place: Wide,

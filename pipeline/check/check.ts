@@ -2,7 +2,7 @@
  * The check of one pull request: permissions, and defects. Everything is read from git objects; policy and
  * owners come from the base branch; nothing of the pull request is executed.
  */
-import { keptFiles } from '../change/content.ts';
+import { type KeptFiles, keptFiles } from '../change/content.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -10,17 +10,17 @@ import type { PresetName } from '../policy/presets/preset.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
-import type { AuthorityDecision } from './authority/authority.ts';
-import { changesBetween, classifyPull, type ForeseenPull, foreseeMerge, type Revisions } from './changes.ts';
-import { type CheckedPull, findDefects, loadCatalogs } from './findings.ts';
-import { type Outcome, reportOf, type Start } from './outcome.ts';
-import { checkPeople, type Known, knownOf } from './people.ts';
+import { loadCatalogs } from './catalogs.ts';
+import { changesBetween, classifyPull, foreseeMerge, type Revisions } from './changes.ts';
+import { findDefects, type Sources } from './findings.ts';
+import { reportOf, type Start } from './outcome.ts';
+import { checkPeople, knownOf } from './people.ts';
 import type { CheckReport } from './report.ts';
 import type { CheckRequest } from './request.ts';
 import { suggestionsFor } from './suggestions.ts';
 
 /**
- * Checks a pull request.
+ * Checks a pull request. Each step takes what it reads of the steps before, and of the request.
  *
  * @throws PipelineError `not-found` for a revision that does not exist, `git`, `too-large`
  */
@@ -31,19 +31,49 @@ export async function check(repository: Repository, request: CheckRequest): Prom
   if (!policy) return reportOf({ ...start, kind: 'no policy' });
   const merged = await mergedTree(repository, revisions);
   if (merged.kind !== 'merged') return reportOf({ ...start, kind: 'no merge', merged });
+  const { objects } = repository;
+  const { people, today } = request;
+  const { files, digests: given, ...sources } = sourcesOf(request, policy);
   const trees = { base: revisions.base, merged: merged.tree };
-  const classified = await classifyPull({ ...portsOf(repository, request, policy), ...revisions, trees });
-  const foreseen = await foreseeMerge(classified);
-  const loaded = await loadCatalogs(foreseen);
-  const [checked, known] = await Promise.all([findDefects(loaded), lookUpPeople(foreseen)]);
-  const authority = checkPeople({ ...checked, known }, request.people);
-  const report = reportOf(outcomeOf(start, checked, authority));
-  return withSuggestions(checked, report);
+  const asked = { files, registry: sources.registry, digests: given };
+  const { change, tags } = await classifyPull({ objects, policy, trees }, asked);
+  const { digests } = tags;
+  const scene = { objects, policy, trees, change };
+  const merge = await foreseeMerge(repository, scene, { files, digests, today });
+  const catalogs = await loadCatalogs(merge.after, files, sources.outlines);
+  const changeBetween = changesBetween(repository, policy, { files, digests, today });
+  const changed = { ...revisions, policy, change, committed: merge.committed, changeBetween };
+  const [defects, known] = await Promise.all([
+    findDefects(repository, { scene, merge, catalogs, tags }, { ...sources, digests }),
+    people && knownOf(repository, changed, people),
+  ]);
+  const { results, fleet } = defects;
+  const authority = checkPeople({ ...changed, results, fleet, known }, people);
+  const { count } = catalogs.context;
+  const { released } = merge.release;
+  const author = people?.author.login;
+  const tree = trees.merged;
+  const report = reportOf({
+    ...start,
+    kind: 'checked',
+    tree,
+    change,
+    defects,
+    count,
+    released,
+    author,
+    authority,
+  });
+  const suggestions = await suggestionsFor(repository, { ...revisions, change, findings: report.findings });
+  return suggestions.length === 0 ? report : { ...report, suggestions };
 }
 
-async function resolveRevisions(repository: Repository, request: CheckRequest): Promise<Revisions> {
-  const { ancestor } = request;
-  const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
+async function resolveRevisions(
+  repository: Repository,
+  asked: Pick<CheckRequest, 'base' | 'head' | 'ancestor'>,
+): Promise<Revisions> {
+  const { ancestor } = asked;
+  const [base = '', head = ''] = await repository.resolve([asked.base, asked.head]);
   return { base, head, ...(ancestor === undefined ? {} : { ancestor }) };
 }
 
@@ -51,7 +81,12 @@ async function resolveRevisions(repository: Repository, request: CheckRequest): 
 export async function startOf(
   repository: Repository,
   { base, head }: Revisions,
-  { policy: given, today, findsLayout, presets }: CheckRequest,
+  {
+    policy: given,
+    today,
+    findsLayout,
+    presets,
+  }: Pick<CheckRequest, 'policy' | 'today' | 'findsLayout' | 'presets'>,
 ): Promise<Start> {
   const ofBase = (): Promise<PolicyRead> =>
     findsLayout ? policyOrLayoutAt(repository, base, RULE_IDS) : policyAt(repository.objects, base, RULE_IDS);
@@ -65,45 +100,17 @@ function withPresets<T extends PolicyRead>(read: T, presets: readonly PresetName
   return read.policy ? { ...read, policy: { ...read.policy, presets } } : read;
 }
 
-/** What the steps of a check read from. */
-function portsOf(
-  repository: Repository,
-  request: CheckRequest,
-  policy: Policy,
-): Pick<CheckedPull, 'repository' | 'objects' | 'request' | 'policy' | 'registry' | 'files'> {
+/** What the steps read from, beside the objects of the repository. */
+function sourcesOf(request: CheckRequest, policy: Policy): Sources & { readonly files: KeptFiles } {
+  const { today, historyOf, digests, crds, manifests, fleet, otherCatalogs, cache, kept, people } = request;
   const registry = request.registryFor?.(policy);
-  const files = request.kept?.files ?? keptFiles();
-  return { repository, objects: repository.objects, request, policy, registry, files };
-}
-
-/** Looks up who the people are and what they approved; undefined where permissions are not checked. */
-async function lookUpPeople(pull: ForeseenPull): Promise<Known | undefined> {
-  const { repository, request } = pull;
-  if (!request.people) return undefined;
-  return knownOf(repository, { ...pull, changeBetween: changesBetween(pull) }, request.people);
-}
-
-function outcomeOf(start: Start, pull: CheckedPull, authority: AuthorityDecision | undefined): Outcome {
-  const { change, results, references, unchecked, templatesAlone, context } = pull;
   return {
-    ...start,
-    kind: 'checked',
-    tree: pull.trees.merged,
-    change,
-    results,
-    references,
-    unchecked,
-    templatesAlone,
-    context,
-    disconnected: pull.disconnected,
-    fleet: pull.fleet.report,
-    released: pull.release.released,
-    author: pull.request.people?.author.login,
-    authority,
+    ...{ today, historyOf, digests, crds, manifests, fleet, otherCatalogs, registry },
+    store: cache,
+    files: kept?.files ?? keptFiles(),
+    kept: kept?.versions,
+    outlines: kept?.outlines,
+    images: request.onlyReleased ? undefined : registry,
+    hasPeople: people !== undefined,
   };
-}
-
-async function withSuggestions(pull: CheckedPull, report: CheckReport): Promise<CheckReport> {
-  const suggestions = await suggestionsFor(pull.repository, { ...pull, findings: report.findings });
-  return suggestions.length === 0 ? report : { ...report, suggestions };
 }

@@ -1,6 +1,8 @@
 /** What extras add to the check of a pull request's content. Each is one line here; without it the check runs as well. */
+import type { Repository } from '../git/repository.ts';
 import type { CatalogResult } from './catalog-rules.ts';
-import type { LoadedPull } from './changes.ts';
+import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
+import type { Asked } from './request.ts';
 import { checkAdvisories } from './undone-advisories.ts';
 
 export interface ExtraResult {
@@ -9,14 +11,18 @@ export interface ExtraResult {
   readonly soften: (result: CatalogResult) => CatalogResult;
 }
 
-type ExtraStep = (pull: LoadedPull) => Promise<ExtraResult>;
+type ExtraStep = (
+  repository: Repository,
+  checked: Pick<LoadedCatalogs, 'touched'> & { readonly scene: CheckScene },
+  asked: Asked<'historyOf'> & { readonly today: string; readonly hasPeople: boolean },
+) => Promise<ExtraResult>;
 
 /** In the order in which their findings are listed. */
 const EXTRA_STEPS: readonly ExtraStep[] = [checkAdvisories];
 
 /** Runs all of them. */
-export async function checkExtras(pull: LoadedPull): Promise<ExtraResult> {
-  const all = await Promise.all(EXTRA_STEPS.map((step) => step(pull)));
+export async function checkExtras(...given: Parameters<ExtraStep>): Promise<ExtraResult> {
+  const all = await Promise.all(EXTRA_STEPS.map((step) => step(...given)));
   return {
     results: all.flatMap(({ results }) => results),
     soften: (result) => all.reduce((before, { soften }) => soften(before), result),

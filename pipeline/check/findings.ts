@@ -1,118 +1,98 @@
-/** The catalogs that a pull request touches, and everything that is found about them. */
-
-import type { Bundle } from '../../catalog/fbc/model.ts';
+/** Everything that is found of a pull request's content. Each check gets the few things that it reads. */
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { ManifestsOf, Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
-import { RULES } from '../../catalog/rules/index.ts';
-import { fileReader } from '../change/content.ts';
+import type { Change } from '../change/change.ts';
+import type { Repository } from '../git/repository.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
-import { severitiesOf } from '../policy/severity.ts';
+import type { Registry } from '../ports.ts';
 import { shortList } from '../text.ts';
-import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
 import { checkBundles } from './bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
-import { NO_OTHERS, type Sided, touchedCatalogs } from './catalogs.ts';
-import type { ForeseenPull, LoadedPull } from './changes.ts';
-import { readCompanions } from './companions.ts';
-import { type ContextReport, contextReport, NO_CONTEXT } from './context.ts';
+import type { CheckScene, LoadedCatalogs, Sided } from './catalogs.ts';
+import type { ForeseenMerge } from './changes.ts';
+import type { KeptOutlines } from './context.ts';
 import { danglingBundles } from './dangling.ts';
 import { disconnectedOf } from './disconnected.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
-import { readGoneBundles } from './gone-bundles.ts';
-import { bundleRegistries, checkOperators } from './operators.ts';
+import { checkOperators } from './operators.ts';
 import { checkPolicyAfter } from './policy-after.ts';
-import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
+import { readWorld, type WorldSources } from './read-world.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
 import { otherImages, takenTags } from './release.ts';
 import { renamedFindings } from './renamed-catalogs.ts';
 import type { CheckReport, DisconnectedReport } from './report.ts';
+import type { Asked } from './request.ts';
+import type { Confirmed } from './tag-digests.ts';
 import { takenNames } from './taken-names.ts';
 import { checkTemplates } from './templates.ts';
 import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
-import type { RepositoryWorld } from './world.ts';
 
-/** A pull request with everything that was found. */
-export interface CheckedPull extends LoadedPull {
+/** What was found of the content. */
+export interface Defects {
   readonly results: readonly CatalogResult[];
   readonly references: ReferenceResult;
   /** What could not be looked at; what references were not looked up is with the references. */
   readonly unchecked: CheckReport['unchecked'];
+  /** Why nobody can tell whether the pull request harms packages that it does not touch. */
+  readonly incomplete: string | undefined;
   /** Templates that are changed where no catalog is. */
   readonly templatesAlone: readonly string[];
   readonly fleet: FleetResult;
   readonly disconnected: readonly DisconnectedReport[];
 }
 
-/** Reads the catalogs before and after the change, unless it is beyond the limits. */
-export async function loadCatalogs(pull: ForeseenPull): Promise<LoadedPull> {
-  const { after, policy } = pull;
-  if (!after.change.isRead)
-    return { ...pull, touched: [], others: NO_OTHERS, renamed: [], context: NO_CONTEXT };
-  const reader = fileReader(after.objects, policy.limits, pull.files);
-  const { outlines } = pull.request.kept ?? {};
-  const { touched, readOthers, context, renamed } = await touchedCatalogs(after, reader, outlines);
-  const others = await readOthers();
-  return { ...pull, touched, others, renamed, context: contextReport(context, policy) };
+/** A pull request as it is, as the merge makes it, and the catalogs that it touches. */
+interface Pull {
+  readonly scene: CheckScene;
+  readonly merge: ForeseenMerge;
+  readonly catalogs: LoadedCatalogs;
+  readonly tags: Confirmed;
+}
+
+/** What is read for the checks, beside the objects of the repository. */
+export interface Sources extends WorldSources, Asked<'fleet' | 'otherCatalogs'> {
+  readonly outlines: KeptOutlines | undefined;
+  /** Asked for the images that a pull request brings, unless somebody else looks them up. */
+  readonly images: Registry | undefined;
+  /** Whether someone approves what the pull request changes. */
+  readonly hasPeople: boolean;
 }
 
 /** Runs every check of content. Requests to different hosts run at the same time. */
-export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
-  const { objects, change, policy, tags, release, after, touched, context } = pull;
-  const { isRead } = change;
-  // What is missing is a consequence of what cannot be read.
-  const isWhole = isRead && change.unread.length === 0;
-  const registry = pull.request.onlyReleased ? undefined : pull.registry;
-  const { fleet, why } = await checkFleet({
-    objects,
-    base: after.trees.base,
-    policy,
-    registry: pull.registry,
-    given: pull.request.fleet,
-  });
-  const [
-    ofCatalogs,
-    ofBundles,
-    ofOperators,
-    dangling,
-    ofTemplates,
-    ofPolicy,
-    ofExtras,
-    references,
-    taken,
-    names,
-  ] = await Promise.all([
-    checkCatalogs(pull, fleet),
-    isRead ? checkBundles(pull) : [],
-    isRead ? checkOperators(pull) : [],
-    isWhole ? danglingBundles(after, pull.request.kept?.outlines) : { results: [], unchecked: [] },
-    isWhole ? checkTemplates(after) : [],
-    isRead ? checkPolicyAfter(after, RULE_IDS) : [],
-    isWhole ? checkExtras(pull) : NO_EXTRAS,
-    checkReferences({ touched, bundles: release.bundles }, policy, registry),
-    takenTags(release.bundles, policy, registry),
-    takenNames({ ...pull, registry: pull.registry }),
+export async function findDefects(
+  repository: Repository,
+  { scene, merge, catalogs, tags }: Pull,
+  sources: Sources,
+): Promise<Defects> {
+  const { policy, change } = scene;
+  const { release, after } = merge;
+  const { touched, context } = catalogs;
+  const { images, registry, store, otherCatalogs } = sources;
+  const isWhole = change.isRead && change.unread.length === 0;
+  const [ofCatalogs, ofFiles, ofExtras, references, taken, names] = await Promise.all([
+    checkCatalogs(repository, { ...catalogs, scene: after }, sources),
+    checkFiles(scene, after, sources.outlines),
+    isWhole ? checkExtras(repository, { scene: after, touched }, sources) : NO_EXTRAS,
+    checkReferences({ touched, bundles: release.bundles }, policy, images),
+    takenTags(release.bundles, policy, images),
+    takenNames({ scene, trees: after.trees, touched }, { registry, store, otherCatalogs }),
   ]);
+  const { numbers, why } = ofCatalogs;
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
-  const numbers = fleet && fleetChange(fleet, ...reachOf(ofCatalogs.results, change));
   const results = [
     ...ofCatalogs.results
       .map(ofExtras.soften)
       .map((result) => (numbers ? withNumbers(result, numbers) : result)),
-    ...ofBundles,
-    ...ofOperators,
-    ...dangling.results,
-    { findings: names.findings, known: [], diffs: [] },
-    ...ofTemplates,
-    ...ofPolicy,
+    ...ofFiles.results,
     ...ofExtras.results,
-    ...(await findUnlistedCatalogs(objects, change, policy)),
-    { findings: [...ofRelease, ...renamedFindings(pull.renamed, policy)], known: [], diffs: [] },
+    { findings: names.findings, known: [], diffs: [] },
+    { findings: [...ofRelease, ...renamedFindings(catalogs.renamed, policy)], known: [], diffs: [] },
   ];
+  const fleetUnread = why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }];
   return {
-    ...pull,
     results: tags.unanswered.length === 0 ? results : results.map(withoutPins),
     references: withUnanswered(references, tags.unanswered),
     unchecked: [
@@ -120,19 +100,19 @@ export async function findDefects(pull: LoadedPull): Promise<CheckedPull> {
       ...ofCatalogs.unchecked,
       ...release.unchecked,
       ...context.unchecked,
-      ...dangling.unchecked,
+      ...ofFiles.unchecked,
       ...names.unchecked,
-      ...(why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }]),
+      ...fleetUnread,
     ],
+    incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete,
+    templatesAlone: ofFiles.templatesAlone,
     disconnected: disconnectedOf(touched, ofCatalogs.manifests),
     fleet: { ...(numbers ? { report: numbers.report } : {}), ...(why === undefined ? {} : { why }) },
-    templatesAlone: isWhole ? await templatesAlone(objects, change, policy) : [],
-    context: { ...context, incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete },
   };
 }
 
 /** What nobody can tell, because files cannot be read. */
-function unreadParts({ isRead, unread, unsafe }: LoadedPull['change']): CheckReport['unchecked'] {
+function unreadParts({ isRead, unread, unsafe }: Change): CheckReport['unchecked'] {
   const [first] = unsafe;
   if (!isRead)
     return [{ what: 'the catalogs', why: first?.message ?? 'the pull request is beyond the limits' }];
@@ -140,16 +120,6 @@ function unreadParts({ isRead, unread, unsafe }: LoadedPull['change']): CheckRep
     what: `${packages.length > 0 ? `${shortList(packages, 'packages')} in ${catalog}` : path}`,
     why: `${file} cannot be read`,
   }));
-}
-
-/** The changes that a fleet goes through, and the packages whose clusters are counted. */
-function reachOf(
-  results: readonly CatalogResult[],
-  { packages, contents }: LoadedPull['change'],
-): [changes: readonly OlmChange[], packages: ReadonlySet<string>] {
-  // A folder may be called otherwise than the package in it.
-  const names = [...packages.keys(), ...[...contents.values()].flatMap((its) => [...its])];
-  return [results.flatMap(({ changes = [] }) => changes), new Set(names)];
 }
 
 /** Findings with their numbers of clusters; the changes have served. */
@@ -168,17 +138,63 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
   return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
-interface CatalogResults extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
-  readonly results: readonly CatalogResult[];
+interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {}
+
+/**
+ * Checks what is no catalog: bundle directories, folders of operators, templates and the policy.
+ *
+ * @param after the scene after the release
+ */
+async function checkFiles(
+  scene: CheckScene,
+  after: CheckScene,
+  outlines: KeptOutlines | undefined,
+): Promise<FileResults> {
+  const { objects, change, policy } = scene;
+  const unlisted = await findUnlistedCatalogs(objects, change, policy);
+  if (!change.isRead) return { results: unlisted, unchecked: [], templatesAlone: [] };
+  const results = [
+    ...(await checkBundles(scene)),
+    ...(await checkOperators(scene)),
+    ...(await checkPolicyAfter(after, RULE_IDS)),
+    ...unlisted,
+  ];
+  // What is missing is a consequence of what cannot be read.
+  if (change.unread.length > 0) return { results, unchecked: [], templatesAlone: [] };
+  const dangling = await danglingBundles(after, outlines);
+  return {
+    results: [...results, ...dangling.results, ...(await checkTemplates(after))],
+    unchecked: dangling.unchecked,
+    templatesAlone: await templatesAlone(objects, change, policy),
+  };
+}
+
+interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomplete'> {
   /** What is known of bundles whose manifests the catalogs do not hold. */
   readonly manifests?: Sided<ManifestsOf>;
+  /** What the merge does to the fleet, or why nobody can tell. */
+  readonly numbers?: FleetNumbers | undefined;
+  readonly why?: string | undefined;
 }
 
 /** Checks the touched catalogs, and those beside them, with all that is known of the repository. */
-async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promise<CatalogResults> {
-  const { touched, others } = pull;
-  if (touched.length === 0) return { results: [], unchecked: [], incomplete: undefined };
-  const { world, unchecked, incomplete } = await worldFor(pull);
+async function checkCatalogs(
+  repository: Repository,
+  { scene, touched, others }: Pick<LoadedCatalogs, 'touched' | 'others'> & { readonly scene: CheckScene },
+  { fleet: given, ...sources }: Sources,
+): Promise<CatalogResults> {
+  const { objects, policy, trees, change } = scene;
+  const { registry } = sources;
+  const { fleet, why } = await checkFleet({ objects, base: trees.base, policy, registry, given });
+  if (touched.length === 0)
+    return {
+      results: [],
+      unchecked: [],
+      incomplete: undefined,
+      numbers: fleet && numbersIn(fleet, [], change),
+      why,
+    };
+  const { world, unchecked, incomplete } = await readWorld(repository, { scene, touched, others }, sources);
   const keepsChanges = fleet !== undefined;
   const results = await Promise.all([
     ...touched.map((catalog) => checkCatalog(catalog, world, { keepsChanges })),
@@ -186,88 +202,31 @@ async function checkCatalogs(pull: LoadedPull, fleet: Fleet | undefined): Promis
   ]);
   const { lookups } = world;
   const manifests = lookups && { before: lookups.before.manifests, after: lookups.after.manifests };
-  const undecided = [...new Set(results.flatMap((result) => result.undecided ?? []))].map((name) => ({
-    what: `dependencies in ${name}`,
-    why: 'its packages require each other in more ways than are resolved',
-  }));
+  const changes = results.flatMap((result) => result.changes ?? []);
+  const undecided = [...new Set(results.flatMap((result) => result.undecided ?? []))].map(undecidedPart);
   const [first] = undecided;
   return {
     results,
     unchecked: [...unchecked, ...undecided],
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
+    numbers: fleet && numbersIn(fleet, changes, change),
+    why,
     ...(manifests ? { manifests } : {}),
   };
 }
 
-interface ReadWorld extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
-  readonly world: RepositoryWorld;
+function undecidedPart(catalog: string): Defects['unchecked'][number] {
+  const why = 'its packages require each other in more ways than are resolved';
+  return { what: `dependencies in ${catalog}`, why };
 }
 
-/** Reads what is known of the repository: the past, the companions, and the manifests of bundles. */
-async function worldFor(pull: LoadedPull): Promise<ReadWorld> {
-  const { repository, objects, policy, touched, others, tags, request, registry } = pull;
-  const { trees } = pull.after;
-  const images = { registry, store: request.cache };
-  const names = touched.flatMap((catalog) => catalog.names);
-  const [past, elsewhere, companions] = await Promise.all([
-    pastOf(repository, { ...pastRequest(pull), touched, ...images }),
-    pastOf(repository, {
-      ...pastRequest(pull),
-      touched: pastElsewhere(pull),
-      what: PAST_ELSEWHERE,
-      ...images,
-    }),
-    readCompanions({ objects, trees, policy, catalogs: names, ...images }),
-  ]);
-  const published = joinedPast(elsewhere.published, past.published);
-  const gone = readsManifests(pull)
-    ? await readGoneBundles(objects, published, { everywhere: others.everywhere, limits: policy.limits })
-    : { published, bundles: [], unchecked: [] };
-  const crds = await crdsFor(pull, gone.bundles);
-  return {
-    world: {
-      ...{ policy, today: request.today, everywhere: others.everywhere, companions: companions.of },
-      published: gone.published,
-      released: new Set([...elsewhere.released, ...past.released]),
-      lookups: crds.sides,
-      digests: tags.digests,
-      bundleRegistries: await bundleRegistries({ objects, trees, policy }),
-    },
-    unchecked: [past.unread, elsewhere.unread, gone.unchecked, crds.unchecked, companions.unchecked].flat(),
-    incomplete: companions.incomplete,
-  };
-}
-
-const PAST_ELSEWHERE = 'earlier published versions in the other catalogs';
-
-function pastRequest({
-  after: { trees },
-  policy,
-  request: { historyOf, kept },
-}: LoadedPull): Pick<PastRequest, 'base' | 'policy' | 'historyOf' | 'kept'> {
-  return { base: trees.base, policy, historyOf, kept: kept?.versions };
-}
-
-/** The catalogs that the pull request does not touch, where they have the packages that it touches. */
-function pastElsewhere({ touched, others }: LoadedPull): PastRequest['touched'] {
-  const known = new Set(touched.flatMap(({ places }) => places.map(({ path }) => path)));
-  const packages = new Set(touched.flatMap((catalog) => [...catalog.packages]));
-  const places = others.places.filter(({ path }) => !known.has(path));
-  const names = [...new Set(places.map(({ catalog }) => catalog))];
-  return places.length === 0 ? [] : [{ names, packages, places }];
-}
-
-/** The manifests that are given, or the repository's own, if any rule looks at them. @param gone bundles of the past */
-async function crdsFor(pull: LoadedPull, gone: readonly Bundle[]): Promise<OwnManifests> {
-  const { request, after, touched, others } = pull;
-  if (!request.crds && readsManifests(pull))
-    return ownManifests(after, [...touched, ...others.neighbors], gone);
-  const { crds = () => undefined, manifests = () => undefined } = request;
-  const given = { crds, manifests };
-  return { sides: { before: given, after: given }, unchecked: [] };
-}
-
-function readsManifests({ policy }: Pick<LoadedPull, 'policy'>): boolean {
-  const severityOf = severitiesOf(policy);
-  return RULES.some((rule) => rule.reads?.includes('manifests') && severityOf(rule) !== 'off');
+/** Counts the clusters of a fleet that have the packages of a pull request. */
+function numbersIn(
+  fleet: Fleet,
+  changes: readonly OlmChange[],
+  { packages, contents }: Change,
+): FleetNumbers {
+  // A folder may be called otherwise than the package in it.
+  const names = [...packages.keys(), ...[...contents.values()].flatMap((its) => [...its])];
+  return fleetChange(fleet, changes, new Set(names));
 }

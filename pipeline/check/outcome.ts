@@ -2,7 +2,6 @@
  * From what was found to what is reported: waivers and the verdict.
  */
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
-import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Change, PackageChange } from '../change/change.ts';
 import type { Merged } from '../git/merge.ts';
@@ -13,15 +12,14 @@ import { applyWaivers, type Waived } from '../policy/waiver.ts';
 import { placeText } from '../text.ts';
 import type { AuthorityDecision } from './authority/authority.ts';
 import { needText } from './authority/missing-approvals.ts';
-import { type CatalogResult, joinedDiffs } from './catalog-rules.ts';
-import type { ContextReport } from './context.ts';
+import { joinedDiffs } from './catalog-rules.ts';
+import type { Defects } from './findings.ts';
 import { gateReports } from './gates.ts';
 import { headlineFor } from './headline.ts';
-import type { ReferenceResult } from './references.ts';
 import type {
   AuthorityReport,
   CheckReport,
-  DisconnectedReport,
+  ContextCount,
   PackageReport,
   PolicyReport,
   ReleaseReport,
@@ -48,21 +46,13 @@ export type Outcome =
       readonly kind: 'checked';
       readonly tree: string;
       readonly change: Change;
-      readonly results: readonly CatalogResult[];
-      readonly references: ReferenceResult;
-      /** Login of who wrote it, where that is known. */
-      readonly author: string | undefined;
-      /** What could not be looked at, of the past of the catalogs. */
-      readonly unchecked: CheckReport['unchecked'];
-      /** Templates that are changed where no catalog is. */
-      readonly templatesAlone: readonly string[];
+      readonly defects: Defects;
       /** What was read of the packages that are not touched. */
-      readonly context: ContextReport;
-      readonly disconnected: readonly DisconnectedReport[];
-      /** What the merge does to a fleet, where one is known. */
-      readonly fleet: FleetReport | undefined;
+      readonly count: ContextCount | undefined;
       /** What the merge will make of the bundles that are brought. */
       readonly released: readonly ReleaseReport[];
+      /** Login of who wrote it, where that is known. */
+      readonly author: string | undefined;
       readonly authority: AuthorityDecision | undefined;
     });
 
@@ -132,7 +122,8 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
-  const { change, results, references, authority, policy, today, context } = outcome;
+  const { change, defects, authority, policy, today, count } = outcome;
+  const { results, references, incomplete, templatesAlone, fleet } = defects;
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
   const presets = presetSeverities(policy.policy?.presets ?? []);
@@ -153,7 +144,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const uncounted = new Set(errors.filter((finding) => !isCounted(finding, outcome)));
   const notEnforced = [...new Set([...uncounted].map(({ rule }) => rule))].sort();
   const failed = errors.length > uncounted.size;
-  const isUnclear = references.unanswered || context.incomplete !== undefined;
+  const isUnclear = references.unanswered || incomplete !== undefined;
   const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
   const people = authorityReport(authority, outcome.author);
   return withinSize({
@@ -165,8 +156,8 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
       uncounted: uncounted.size,
       authority,
       unchecked: references.unanswered ? references.unchecked : [],
-      incomplete: context.incomplete,
-      template: outcome.templatesAlone[0],
+      incomplete,
+      template: templatesAlone[0],
     }),
     authority: people,
     tree: outcome.tree,
@@ -180,16 +171,16 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     holds: authority?.holds ?? [],
     ...(authority && authority.byHand.length > 0 ? { byHand: authority.byHand } : {}),
     waitsFor: [],
-    disconnected: outcome.disconnected,
-    ...(outcome.fleet ? { fleet: outcome.fleet } : {}),
+    disconnected: defects.disconnected,
+    ...(fleet.report ? { fleet: fleet.report } : {}),
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
     ...(policy.policy && presets.size > 0 ? { gates: gateReports(policy.policy, found) } : {}),
     unchecked: [
       ...references.unchecked,
-      ...outcome.unchecked,
-      ...outcome.templatesAlone.map((path) => ({ what: path, why: TEMPLATE_ALONE })),
+      ...defects.unchecked,
+      ...templatesAlone.map((path) => ({ what: path, why: TEMPLATE_ALONE })),
     ],
-    ...(context.count ? { context: context.count } : {}),
+    ...(count ? { context: count } : {}),
   });
 }
 

@@ -54,6 +54,9 @@ export interface CheckRequest {
   readonly manifests?: ManifestsOf;
 }
 
+/** Parts of a request, as a step gets them. */
+export type Asked<K extends keyof CheckRequest> = { readonly [P in K]: CheckRequest[P] | undefined };
+
 /** The catalogs of another repository. */
 export interface OtherCatalogs {
   /** What people call it. */

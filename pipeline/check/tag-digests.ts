@@ -13,7 +13,6 @@ import { entryAt } from '../git/tree.ts';
 import type { Policy } from '../policy/policy.ts';
 import { repositoryMatcher } from '../policy/registries.ts';
 import type { Registry } from '../ports.ts';
-import type { CheckRequest } from './request.ts';
 
 export interface Confirmed {
   readonly digests: TagDigests;
@@ -26,7 +25,8 @@ interface ConfirmRequest {
   readonly base: string;
   readonly policy: Policy;
   readonly registry: Registry | undefined;
-  readonly request: Pick<CheckRequest, 'digests'>;
+  /** What tags stand for, as a registry has just said. */
+  readonly digests: TagDigests | undefined;
 }
 
 /** Largest lock that is read, in bytes. */
@@ -36,15 +36,14 @@ const LOCK_BYTES = 16 * 1024 * 1024;
 export async function tagDigests(
   objects: ObjectReader,
   pins: readonly PinnedTag[],
-  { base, policy, registry, request }: ConfirmRequest,
+  { base, policy, registry, digests: given = new Map() }: ConfirmRequest,
 ): Promise<Confirmed> {
   const digests = new Map<string, Set<string>>();
   const add = (tag: string, digest: string): void => {
     digests.set(tag, (digests.get(tag) ?? new Set()).add(digest));
   };
   const wanted = new Map(pins.map(({ tag }) => [lookupKey(tag), tag]));
-  for (const [tag, known] of request.digests ?? [])
-    if (wanted.has(tag)) for (const digest of known) add(tag, digest);
+  for (const [tag, known] of given) if (wanted.has(tag)) for (const digest of known) add(tag, digest);
   for (const catalog of new Set(pins.map((pin) => pin.catalog))) {
     const lock = await lockAt(objects, base, policy.registries.lock.replaceAll('{catalog}', catalog));
     for (const [tag, digest] of lock) if (wanted.has(tag)) add(tag, digest);

@@ -3,14 +3,16 @@ import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { quoted } from '../../catalog/names.ts';
 import { rule } from '../../catalog/rules/graph/name-taken.ts';
+import type { Trees } from '../change/classification-input.ts';
 import { packagesIn } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
+import type { Store } from '../oci/image/build-cache.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import type { Registry } from '../ports.ts';
-import type { TouchedCatalog } from './catalogs.ts';
-import type { ForeseenPull } from './changes.ts';
+import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
 import { readCompanions } from './companions.ts';
 import type { CheckReport } from './report.ts';
+import type { Asked } from './request.ts';
 
 interface TakenNames {
   readonly findings: readonly Finding[];
@@ -19,18 +21,26 @@ interface TakenNames {
   readonly incomplete: string | undefined;
 }
 
-type Pull = ForeseenPull & {
-  readonly touched: readonly TouchedCatalog[];
+interface Pull extends Pick<LoadedCatalogs, 'touched'> {
+  readonly scene: CheckScene;
+  /** After the release. */
+  readonly trees: Trees;
+}
+
+/** What other catalogs are read from. */
+interface NameSources extends Asked<'otherCatalogs'> {
   readonly registry: Registry | undefined;
-};
+  readonly store: Store | undefined;
+}
 
 /** Looks new packages up in the catalogs of `graph.otherCatalogs` and of the request; without new ones nothing is read. */
-export async function takenNames(pull: Pull): Promise<TakenNames> {
-  const severity = severitiesOf(pull.policy)(rule);
-  const isAsked = pull.policy.graph.otherCatalogs.length + (pull.request.otherCatalogs?.length ?? 0) > 0;
+export async function takenNames(pull: Pull, sources: NameSources): Promise<TakenNames> {
+  const { policy } = pull.scene;
+  const severity = severitiesOf(policy)(rule);
+  const isAsked = policy.graph.otherCatalogs.length + (sources.otherCatalogs?.length ?? 0) > 0;
   const fresh = severity === 'off' || !isAsked ? new Map<string, Newcomer>() : await newPackages(pull);
   if (fresh.size === 0) return { findings: [], unchecked: [], incomplete: undefined };
-  const { owners, unchecked, incomplete } = await namesElsewhere(pull, [
+  const { owners, unchecked, incomplete } = await namesElsewhere(pull, sources, [
     ...new Set([...fresh.values()].flatMap(({ catalogs }) => catalogs)),
   ]);
   const findings = [...fresh].flatMap(([name, { location, catalogs }]): Finding[] => {
@@ -60,15 +70,10 @@ interface Newcomer {
 }
 
 /** Packages that the base branch has nowhere, each with its first place. */
-async function newPackages({
-  after,
-  touched,
-  change,
-  policy,
-  objects,
-}: Pull): Promise<Map<string, Newcomer>> {
+async function newPackages({ scene, trees, touched }: Pull): Promise<Map<string, Newcomer>> {
+  const { objects, policy, change } = scene;
   const fresh = new Map<string, Newcomer>();
-  const old = new Set(await packagesIn(objects, after.trees.base, policy.layout));
+  const old = new Set(await packagesIn(objects, trees.base, policy.layout));
   for (const { before, members } of touched) {
     for (const { name } of before?.blobs.packages ?? []) old.add(name);
     for (const { context } of members) for (const name of context.before.packages.keys()) old.add(name);
@@ -99,16 +104,19 @@ interface Elsewhere extends Omit<TakenNames, 'findings'> {
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-async function namesElsewhere(pull: Pull, catalogs: readonly string[]): Promise<Elsewhere> {
-  const { objects, policy, registry, request, after } = pull;
+async function namesElsewhere(
+  { scene: { objects, policy }, trees }: Pull,
+  { registry, store, otherCatalogs }: NameSources,
+  catalogs: readonly string[],
+): Promise<Elsewhere> {
   const read = await readCompanions({
     objects,
-    trees: after.trees,
+    trees,
     policy,
     // A package of bundle directories alone is in no catalog yet.
     catalogs: catalogs.length > 0 ? catalogs : [NO_CATALOG],
     registry,
-    store: request.cache,
+    store,
     instead: {
       texts: policy.graph.otherCatalogs,
       what: (text) => `whether ${text} has a package with the name of a new one`,
@@ -120,7 +128,7 @@ async function namesElsewhere(pull: Pull, catalogs: readonly string[]): Promise<
       owners.set(text, new Set([...(owners.get(text) ?? []), ...packages.keys()]));
   const unchecked = [...read.unchecked];
   let { incomplete } = read;
-  for (const other of request.otherCatalogs ?? []) {
+  for (const other of otherCatalogs ?? []) {
     try {
       owners.set(other.name, await other.packages());
     } catch (error) {

@@ -5,30 +5,35 @@ import { quoted } from '../../catalog/names.ts';
 import { isAffected } from '../../catalog/olm/advisory/advisory.ts';
 import { rule } from '../../catalog/rules/advisory/undone.ts';
 import { RULES } from '../../catalog/rules/index.ts';
+import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
 import { advisoriesAt, concernsCatalog, type StoredAdvisory } from '../policy/advisories.ts';
 import { ADVISORIES } from '../policy/layout.ts';
 import { severitiesOf } from '../policy/severity.ts';
 import { type CatalogPlan, plansOf } from './advisories.ts';
 import type { CatalogResult } from './catalog-rules.ts';
-import type { TouchedCatalog } from './catalogs.ts';
-import type { LoadedPull } from './changes.ts';
+import type { CheckScene, LoadedCatalogs, TouchedCatalog } from './catalogs.ts';
+import type { Asked } from './request.ts';
 
 /**
  * Checks the advisories of the merged tree against the packages that a pull request touches. An advisory that the base
  * branch has not applied is not news.
  */
-export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisories> {
-  const { objects, after, policy } = pull;
+export async function checkAdvisories(
+  repository: Repository,
+  { scene, touched: all }: Pick<LoadedCatalogs, 'touched'> & { readonly scene: CheckScene },
+  { hasPeople, ...asked }: Planning & { readonly hasPeople: boolean },
+): Promise<CheckedAdvisories> {
+  const { objects, policy, trees, change } = scene;
   const severity = severitiesOf(policy)(rule);
-  const { advisories, findings } = await advisoriesAt(objects, after.trees.merged);
-  const changed = new Set(after.change.paths.map(({ path }) => path));
+  const { advisories, findings } = await advisoriesAt(objects, trees.merged);
+  const changed = new Set(change.paths.map(({ path }) => path));
   // Of advisories that are too many, nobody knows which are left out.
   const isNews = ({ location: { file } }: Finding): boolean => changed.has(file) || file === ADVISORIES;
   const undone: Finding[] = [];
   const accepted = new Set<string>();
   const touchedBy = (advisory: StoredAdvisory): TouchedCatalog[] =>
-    pull.touched.filter(({ packages, names }) =>
+    all.filter(({ packages, names }) =>
       names.some((name) => packages.has(advisory.package) && concernsCatalog(advisory, name)),
     );
   const written = advisories.filter((one) => changed.has(one.path) && touchedBy(one).length > 0);
@@ -41,13 +46,13 @@ export async function checkAdvisories(pull: LoadedPull): Promise<CheckedAdvisori
   for (const advisory of advisories) {
     const touched = touchedBy(advisory);
     if (touched.length === 0 || (tooMany.length > 0 && changed.has(advisory.path))) continue;
-    const states = await bothPlans(pull, advisory, touched);
+    const states = await bothPlans(repository, scene, { ...asked, advisory, touched });
     // Whoever checks without people asks nobody to approve an advisory that comes with its edit.
-    const isApproved = pull.request.people !== undefined || !changed.has(advisory.path);
+    const isApproved = hasPeople || !changed.has(advisory.path);
     for (const plan of states.before.values())
       if (
         isApproved &&
-        (await isApplied(pull, advisory, { before: plan, after: states.after.get(plan.catalog) }))
+        (await isApplied(scene, advisory, { before: plan, after: states.after.get(plan.catalog) }))
       )
         accepted.add(keyOf(advisory.package, plan.catalog));
     for (const one of touched) {
@@ -71,6 +76,9 @@ function tooManyOf(written: readonly StoredAdvisory[]): Finding {
     hint: 'open several pull requests',
   };
 }
+
+/** The day of the check, and what tells the past of the catalogs. */
+type Planning = Asked<'historyOf'> & { readonly today: string };
 
 /** What was found, and what makes errors milder that an advisory has accepted. */
 interface CheckedAdvisories {
@@ -104,7 +112,7 @@ interface CatalogPlans {
 
 /** Whether what the merge changes of a package in a catalog is the edit of an advisory, and nothing else. */
 async function isApplied(
-  { objects, after, policy }: LoadedPull,
+  { objects, policy, trees, change }: CheckScene,
   { package: name }: StoredAdvisory,
   { before, after: then }: CatalogPlans,
 ): Promise<boolean> {
@@ -114,7 +122,7 @@ async function isApplied(
   // A file that is ignored now is gone, and one that has blobs of the package now is new, whatever folder it is in.
   if ([...holders].some((path) => !files.has(path) && !held.has(path))) return false;
   if ([...held].some((path) => !holders.has(path))) return false;
-  const own = after.change.paths.filter(
+  const own = change.paths.filter(
     ({ path, ...at }) =>
       at.catalog === catalog &&
       at.area === 'catalog' &&
@@ -122,7 +130,7 @@ async function isApplied(
   );
   if (own.length === 0 || own.some(({ path }) => !files.has(path))) return false;
   for (const [path, text] of files) {
-    const entry = await entryAt(objects, after.trees.merged, path);
+    const entry = await entryAt(objects, trees.merged, path);
     if (!entry && text === undefined) continue;
     if (!entry || text === undefined) return false;
     const { bytes } = await objects.read(entry.id, policy.limits.fileBytes);
@@ -133,22 +141,26 @@ async function isApplied(
 
 const NOBODY: ReadonlySet<string> = new Set();
 
+/** An advisory, and the catalogs that have its package. */
+interface Concerned {
+  readonly advisory: StoredAdvisory;
+  readonly touched: readonly TouchedCatalog[];
+}
+
 interface BothPlans {
   readonly before: ReadonlyMap<string, CatalogPlan>;
   readonly after: ReadonlyMap<string, CatalogPlan>;
 }
 
 async function bothPlans(
-  pull: LoadedPull,
-  advisory: StoredAdvisory,
-  touched: readonly TouchedCatalog[],
+  repository: Repository,
+  { policy, trees: { base, merged } }: CheckScene,
+  { advisory, touched, today, historyOf }: Planning & Concerned,
 ): Promise<BothPlans> {
-  const { repository, policy, base, after, request } = pull;
-  const { today, historyOf } = request;
   const places = touched.flatMap((one) => one.places);
   const asked = { commit: base, policy, advisory, today, historyOf, places };
   const [before, then] = await Promise.all(
-    [base, after.trees.merged].map((tree) => plansOf(repository, { ...asked, tree })),
+    [base, merged].map((tree) => plansOf(repository, { ...asked, tree })),
   );
   const byName = (plans: typeof before) => new Map(plans?.catalogs.map((one) => [one.catalog, one]));
   return { before: byName(before), after: byName(then) };

@@ -82,9 +82,9 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'the ledger of the base branch',
-    file: 'pipeline/check/findings.ts',
-    text: 'return { base: trees.base,',
-    instead: 'return { base: trees.merged,',
+    file: 'pipeline/check/read-world.ts',
+    text: 'const past = { base: trees.base,',
+    instead: 'const past = { base: trees.merged,',
     test: RELEASED,
   },
   {
