@@ -17,7 +17,7 @@ import { disconnectedOf } from './disconnected.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
-import { checkOperators } from './operators.ts';
+import { bundleRegistries, checkOperators } from './operators.ts';
 import { checkPolicyAfter } from './policy-after.ts';
 import { readWorld, type WorldSources } from './read-world.ts';
 import { checkReferences, type ReferenceResult } from './references.ts';
@@ -194,7 +194,9 @@ async function checkCatalogs(
       numbers: fleet && numbersIn(fleet, [], change),
       why,
     };
-  const { world, unchecked, incomplete } = await readWorld(repository, { scene, touched, others }, sources);
+  const read = await readWorld(repository, { scene, touched, others }, sources);
+  const { unchecked, incomplete } = read;
+  const world = { ...read.world, bundleRegistries: await bundleRegistries(scene) };
   const keepsChanges = fleet !== undefined;
   const results = await Promise.all([
     ...touched.map((catalog) => checkCatalog(catalog, world, { keepsChanges })),

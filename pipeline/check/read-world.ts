@@ -11,7 +11,6 @@ import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
 import { readCompanions } from './companions.ts';
 import type { ContextReport } from './context.ts';
 import { readGoneBundles } from './gone-bundles.ts';
-import { bundleRegistries } from './operators.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import type { Asked } from './request.ts';
 import type { RepositoryWorld } from './world.ts';
@@ -62,7 +61,6 @@ export async function readWorld(
       released: new Set([...elsewhere.released, ...own.released]),
       lookups: manifests.sides,
       ...(digests ? { digests } : {}),
-      bundleRegistries: await bundleRegistries(scene),
     },
     unchecked: [
       own.unread,
