@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { repositoryName } from '../catalog/reference.ts';
-import { publishedCatalogs } from '../pipeline/check/published-catalogs.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import type { Policy } from '../pipeline/policy/policy.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
@@ -16,6 +15,7 @@ import { messageOf } from '../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, OpenBranch } from '../pipeline/publish/delivery/ports.ts';
 import { statusOf } from '../pipeline/publish/delivery/status.ts';
 import { fenceName } from '../pipeline/publish/fence.ts';
+import { publishedCatalogs } from '../pipeline/publish/published-catalogs.ts';
 import { placesOf, targetOf } from '../pipeline/publish/target.ts';
 import type { Source } from './receive.ts';
 

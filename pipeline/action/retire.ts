@@ -1,5 +1,5 @@
 /** Catalogs that an earlier push published, and that the branch or its policy has no more. */
-import { publishedCatalogs } from '../check/published-catalogs.ts';
+
 import { PipelineError } from '../error.ts';
 import { fetchCommits, hasCommit } from '../git/fetch-commits.ts';
 import { isAncestor } from '../git/merge.ts';
@@ -11,6 +11,7 @@ import type { Registry } from '../ports.ts';
 import { fenceName } from '../publish/fence.ts';
 import type { GitFence } from '../publish/fence-git.ts';
 import type { LeaseOptions } from '../publish/fence-lease.ts';
+import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 import { matchesGlob } from '../text.ts';

@@ -1,5 +1,5 @@
 /** The Action opens rings whose time has come; what is known of them is kept in the repository's own refs. */
-import { publishedCatalogs } from '../check/published-catalogs.ts';
+
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
 import type { Repository } from '../git/repository.ts';
@@ -9,6 +9,7 @@ import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { moveCatalogRings } from '../publish/delivery/rings.ts';
 import type { GitFence } from '../publish/fence-git.ts';
+import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { ringsName, textRings } from '../publish/rings/store.ts';
 import { targetIn } from '../publish/target.ts';

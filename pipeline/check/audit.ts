@@ -22,8 +22,8 @@ import { tryParseReference } from '../../catalog/reference.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity, runForesight, runRules, withSeverities } from '../../catalog/rules/rule.ts';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
-import type { HistoryAudit } from './history.ts';
 import type { ClusterAudit } from './prospects.ts';
+import type { HistoryAudit } from './rehearsal/history.ts';
 
 interface AuditRequest {
   readonly catalogs: readonly ReadCatalog[];

@@ -7,10 +7,10 @@ import type { KeptFiles } from '../change/content.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
-import type { CheckScene } from './catalogs.ts';
-import type { BothChanges } from './people.ts';
-import { type Foreseen, foreseeRelease } from './release.ts';
-import { type Confirmed, tagDigests } from './tag-digests.ts';
+import type { BothChanges } from './authority/people.ts';
+import { type Foreseen, foreseeRelease } from './content/release.ts';
+import { type Confirmed, tagDigests } from './content/tag-digests.ts';
+import type { CheckScene } from './world/catalogs.ts';
 
 /** Ids of a pull request's commits. */
 export interface Revisions {

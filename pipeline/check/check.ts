@@ -10,14 +10,14 @@ import type { PresetName } from '../policy/presets/preset.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../policy/read-policy.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
-import { loadCatalogs } from './catalogs.ts';
+import { checkPeople, knownOf } from './authority/people.ts';
 import { changesBetween, classifyPull, foreseeMerge, type Revisions } from './changes.ts';
 import { findDefects, type Sources } from './findings.ts';
-import { reportOf, type Start } from './outcome.ts';
-import { checkPeople, knownOf } from './people.ts';
+import { reportOf, type Start } from './outcome/outcome.ts';
 import type { CheckReport } from './report.ts';
 import type { CheckRequest } from './request.ts';
 import { suggestionsFor } from './suggestions.ts';
+import { loadCatalogs } from './world/catalogs.ts';
 
 /**
  * Checks a pull request. Each step takes what it reads of the steps before, and of the request.

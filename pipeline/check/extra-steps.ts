@@ -1,9 +1,9 @@
 /** What extras add to the check of a pull request's content. Each is one line here; without it the check runs as well. */
 import type { Repository } from '../git/repository.ts';
-import type { CatalogResult } from './catalog-rules.ts';
-import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
+import { checkAdvisories } from './advisories/undone-advisories.ts';
+import type { CatalogResult } from './content/catalog-rules.ts';
 import type { Asked } from './request.ts';
-import { checkAdvisories } from './undone-advisories.ts';
+import type { CheckScene, LoadedCatalogs } from './world/catalogs.ts';
 
 export interface ExtraResult {
   readonly results: readonly CatalogResult[];

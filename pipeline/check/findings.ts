@@ -7,28 +7,28 @@ import type { Repository } from '../git/repository.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Registry } from '../ports.ts';
 import { shortList } from '../text.ts';
-import { checkBundles } from './bundles.ts';
-import { type CatalogResult, checkCatalog, checkNeighbors } from './catalog-rules.ts';
-import type { CheckScene, LoadedCatalogs, Sided } from './catalogs.ts';
 import type { ForeseenMerge } from './changes.ts';
-import type { KeptOutlines } from './context.ts';
-import { danglingBundles } from './dangling.ts';
-import { disconnectedOf } from './disconnected.ts';
+import { checkBundles } from './content/bundles.ts';
+import { type CatalogResult, checkCatalog, checkNeighbors } from './content/catalog-rules.ts';
+import { danglingBundles } from './content/dangling.ts';
+import { disconnectedOf } from './content/disconnected.ts';
+import { bundleRegistries, checkOperators } from './content/operators.ts';
+import { checkPolicyAfter } from './content/policy-after.ts';
+import { checkReferences, type ReferenceResult } from './content/references.ts';
+import { otherImages, takenTags } from './content/release.ts';
+import type { Confirmed } from './content/tag-digests.ts';
+import { takenNames } from './content/taken-names.ts';
+import { checkTemplates } from './content/templates.ts';
+import { findUnlistedCatalogs, templatesAlone } from './content/unlisted-catalogs.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
-import { bundleRegistries, checkOperators } from './operators.ts';
-import { checkPolicyAfter } from './policy-after.ts';
-import { readWorld, type WorldSources } from './read-world.ts';
-import { checkReferences, type ReferenceResult } from './references.ts';
-import { otherImages, takenTags } from './release.ts';
-import { renamedFindings } from './renamed-catalogs.ts';
 import type { CheckReport, DisconnectedReport } from './report.ts';
 import type { Asked } from './request.ts';
-import type { Confirmed } from './tag-digests.ts';
-import { takenNames } from './taken-names.ts';
-import { checkTemplates } from './templates.ts';
-import { findUnlistedCatalogs, templatesAlone } from './unlisted-catalogs.ts';
+import type { CheckScene, LoadedCatalogs, Sided } from './world/catalogs.ts';
+import type { KeptOutlines } from './world/context.ts';
+import { readWorld, type WorldSources } from './world/read-world.ts';
+import { renamedFindings } from './world/renamed-catalogs.ts';
 
 /** What was found of the content. */
 export interface Defects {
@@ -141,7 +141,7 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
 interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {}
 
 /**
- * Checks what is no catalog: bundle directories, folders of operators, templates and the policy.
+ * Checks what stands beside catalogs: bundle directories, folders of operators, templates and the policy.
  *
  * @param after the scene after the release
  */

@@ -7,10 +7,10 @@ import type { Store } from '../oci/image/build-cache.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { PresetName } from '../policy/presets/preset.ts';
 import type { Registry } from '../ports.ts';
-import { type KeptOutlines, keptOutlines } from './context.ts';
-import type { People } from './people.ts';
-import type { HistoryOf } from './publication-history.ts';
-import { type KeptVersions, keptVersions } from './published.ts';
+import type { People } from './authority/people.ts';
+import { type KeptOutlines, keptOutlines } from './world/context.ts';
+import type { HistoryOf } from './world/publication-history.ts';
+import { type KeptVersions, keptVersions } from './world/published.ts';
 
 export interface CheckRequest {
   /** Revision of the base branch's tip. */

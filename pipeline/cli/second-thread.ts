@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CATALOG_RULES } from '../../catalog/rules/catalog.ts';
 import { type RenderTask, renderShare } from '../catalogs/render/two-threads.ts';
 import type { ThreadTask } from '../catalogs/two-threads.ts';
-import { checkShare } from '../check/two-threads.ts';
+import { checkShare } from './catalog/two-threads.ts';
 
 const task: ThreadTask | RenderTask = workerData;
 const share = 'format' in task ? renderShare(task) : checkShare(task, CATALOG_RULES);

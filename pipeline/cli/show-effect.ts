@@ -4,7 +4,6 @@ import { relative, sep } from 'node:path';
 import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
-import type { Effect } from '../check/effect.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository, workTreeOf } from '../git/repository.ts';
 import type { EditedFiles } from '../git/work-tree-commits.ts';
@@ -13,6 +12,7 @@ import { searchPath, type Terminal } from '../terminal.ts';
 import { countText, findingText, linesText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import { type EditedCatalog, editedCatalogs } from './edited-catalogs.ts';
+import type { Effect } from './effect.ts';
 
 export const ACCEPT_OPTION: Readonly<Record<'accept-stranding', Option>> = {
   'accept-stranding': {
@@ -100,7 +100,7 @@ async function printEffect(
 }
 
 async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDigests): Promise<Effect> {
-  const { effectInCatalog } = await import('../check/effect.ts');
+  const { effectInCatalog } = await import('./effect.ts');
   const effects: Effect[] = [];
   for (const one of catalogs)
     effects.push(await effectInCatalog({ ...one, ...(digests ? { digests } : {}) }));
@@ -117,7 +117,7 @@ async function effectInWorkTree(
   terminal: Terminal,
 ): Promise<Effect | string> {
   const settings = searchPath(terminal);
-  const { effectInRepository } = await import('../check/effect.ts');
+  const { effectInRepository } = await import('./effect.ts');
   try {
     const top = await workTreeOf(root, settings);
     const repository = await openRepository(top, settings);

@@ -5,10 +5,10 @@
  */
 import { bringLikely, likelyChanges, likelyPasts } from '../change/prefetch.ts';
 import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
+import type { People } from '../check/authority/people.ts';
 import { check } from '../check/check.ts';
 import type { Checker } from '../check/confined/confined-check.ts';
-import { onForge } from '../check/outcome.ts';
-import type { People } from '../check/people.ts';
+import { onForge } from '../check/outcome/outcome.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { CheckRequest } from '../check/request.ts';
 import { leftBranchAt } from '../git/merge.ts';

@@ -1,6 +1,6 @@
 /** An advisory as a pull request: the edit of every catalog on the branch's newest commit, with the proof in its text. */
-import { type AdvisoryPlans, plansOf } from '../check/advisories.ts';
-import { type TemplatePlan, templatePlans } from '../check/advisory-templates.ts';
+import { type AdvisoryPlans, plansOf } from '../check/advisories/advisories.ts';
+import { type TemplatePlan, templatePlans } from '../check/advisories/advisory-templates.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { openHistory } from '../forge/history.ts';

@@ -1,6 +1,6 @@
 /** Tags that moved since they were locked: one pull request for each catalog, with what they stand for now. */
 import { catalogUnits } from '../change/unit.ts';
-import { type MovedTag, repin } from '../check/repin.ts';
+import { type MovedTag, repin } from '../check/proposals/repin.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { Repository } from '../git/repository.ts';

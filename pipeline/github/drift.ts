@@ -5,7 +5,6 @@
 import { compareText } from '../../catalog/go/text.ts';
 import { tryParseReference } from '../../catalog/reference.ts';
 import { packageFolders } from '../change/unit.ts';
-import { catalogIdentity, publishedCatalogs } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
@@ -14,6 +13,7 @@ import { formatIdentity, type Identity, resolvePeople } from '../policy/identity
 import { ownersReader } from '../policy/owners/owners.ts';
 import { type Policy, withTag } from '../policy/policy.ts';
 import type { Registry } from '../ports.ts';
+import { catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
 import { matchesGlob, placeText } from '../text.ts';
 import type { GitHub } from './client.ts';
 import { type Deployed, lastDeployed } from './deployments.ts';

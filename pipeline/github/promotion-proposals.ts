@@ -1,6 +1,6 @@
 /** Packages for a new version of the platform, as pull requests: one for each group of owners, or one for all. */
 import { compareText } from '../../catalog/go/text.ts';
-import { type Promotion, type Promotions, promotionsOf } from '../check/promotion.ts';
+import { type Promotion, type Promotions, promotionsOf } from '../check/proposals/promotion.ts';
 import { PipelineError } from '../error.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';

@@ -1,6 +1,6 @@
 /** A catalog as it was, proposed as a pull request: built on the branch's newest commit, and checked against it. */
 
-import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/rollback.ts';
+import { type Restored, type RollbackRequest, restore, rollbackTitle } from '../check/proposals/rollback.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { openHistory } from '../forge/history.ts';
 import type { ObjectReader } from '../git/objects.ts';

@@ -1,9 +1,9 @@
 /** A catalog waits while it names a bundle that no registry has: clusters would look for an image that is not there. */
 import { lookupKey, referenceSites } from '../../catalog/references/site.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
-import { bringCatalog } from '../check/published-catalogs.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Policy } from '../policy/policy.ts';
+import { bringCatalog } from './published-catalogs.ts';
 
 /** A catalog of a commit. */
 interface CatalogIn {

@@ -10,7 +10,6 @@ import { serveCatalog } from '../catalogs/serve/serve.ts';
 import { openCatalog } from '../catalogs/source/open.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { wholeCatalog } from '../change/whole-catalog.ts';
-import { catalogIdentity } from '../check/published-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -21,6 +20,7 @@ import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import { basesUnder, openBase } from './base.ts';
+import { catalogIdentity } from './published-catalogs.ts';
 import { sendCatalogImages } from './push.ts';
 
 interface PreviewRequest {

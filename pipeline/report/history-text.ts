@@ -1,7 +1,7 @@
 /**
  * Past merges that stranded or broke installations, as lines: the latest first.
  */
-import type { HarmfulMerge, HistoryAudit } from '../check/history.ts';
+import type { HarmfulMerge, HistoryAudit } from '../check/rehearsal/history.ts';
 import { amount, plain, shortList } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 

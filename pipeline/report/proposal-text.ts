@@ -1,8 +1,8 @@
 /** The bodies of pull requests that Portolan proposes, as Markdown. */
 
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
-import type { Promotion } from '../check/promotion.ts';
-import type { MovedTag, Repinned } from '../check/repin.ts';
+import type { Promotion } from '../check/proposals/promotion.ts';
+import type { MovedTag, Repinned } from '../check/proposals/repin.ts';
 import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, code, escaped } from './markdown.ts';

@@ -6,7 +6,7 @@ import {
   type RehearsedMerge,
   stoppedOf,
   worstOf,
-} from '../check/rehearsal.ts';
+} from '../check/rehearsal/rehearsal.ts';
 import { amount, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */

@@ -50,7 +50,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 39,
     without: 'the base branch as the approved commit has it',
-    file: 'pipeline/check/people.ts',
+    file: 'pipeline/check/authority/people.ts',
     text: 'changeBetween({ base: left, merged: commit })',
     instead: 'changeBetween({ base, merged: commit })',
     test: FORGE,

@@ -82,7 +82,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'the ledger of the base branch',
-    file: 'pipeline/check/read-world.ts',
+    file: 'pipeline/check/world/read-world.ts',
     text: 'const past = { base: trees.base,',
     instead: 'const past = { base: trees.merged,',
     test: RELEASED,
@@ -90,7 +90,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 11,
     without: 'refusing what cannot be read of a released image',
-    file: 'pipeline/check/stored-image.ts',
+    file: 'pipeline/check/world/stored-image.ts',
     text: 'if (broken)',
     instead: 'if (false)',
     test: RELEASED,

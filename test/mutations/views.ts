@@ -1,7 +1,7 @@
 /** Parts of what rules look at beyond the files that a merge touches. */
 import type { Mutation } from './mutation.ts';
 
-const WORLD = 'pipeline/check/world.ts';
+const WORLD = 'pipeline/check/world/world.ts';
 
 /** Each with what remains without it. */
 const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
@@ -37,7 +37,7 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   },
   {
     without: 'the manifests of what the branch once had',
-    file: 'pipeline/check/gone-bundles.ts',
+    file: 'pipeline/check/world/gone-bundles.ts',
     text: 'return bundle ? { ...one, bundle } : one;',
     instead: 'return one;',
   },
@@ -73,7 +73,7 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   },
   {
     without: 'findings of the catalog before a new one',
-    file: 'pipeline/check/catalog-rules.ts',
+    file: 'pipeline/check/content/catalog-rules.ts',
     text: ', ...copiedFrom(change, severityOf)',
     instead: '',
   },
@@ -85,13 +85,13 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   },
   {
     without: 'folders of another name in untouched catalogs',
-    file: 'pipeline/check/catalogs.ts',
+    file: 'pipeline/check/world/catalogs.ts',
     text: 'return [...likely, ...mentioning];',
     instead: 'return likely;',
   },
   {
     without: 'the folder that a package was moved from',
-    file: 'pipeline/check/published.ts',
+    file: 'pipeline/check/world/published.ts',
     text: 'const MOST_MOVES = 3;',
     instead: 'const MOST_MOVES = 0;',
   },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
 import { startOf } from '../check.ts';
-import { reportOf, type Start } from '../outcome.ts';
+import { reportOf, type Start } from '../outcome/outcome.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
 import { type Answers, answersOf } from './answers.ts';

@@ -8,8 +8,8 @@ import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
 import { readCluster } from '../../check/cluster.ts';
 import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
-import type { HarmfulMerge, HistoryAudit } from '../../check/history.ts';
 import { prospectsOf } from '../../check/prospects.ts';
+import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.ts';
 import { fileError } from '../../directory.ts';
 import { asked, auditText, catalogLine, headline } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
@@ -186,7 +186,7 @@ async function pastOf(
 ): Promise<HistoryAudit> {
   // Few audits look back: what reads git is loaded for those that do.
   const { openRepository } = await import('../../git/repository.ts');
-  const { history } = await import('../../check/history.ts');
+  const { history } = await import('../../check/rehearsal/history.ts');
   const directory = resolve(terminal.directory, root);
   const repository = await openRepository(directory, searchPath(terminal));
   const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];

@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
-import { clusterApi } from '../../check/inventory/cluster-api.ts';
-import { type InventoryRow, inventoryOf } from '../../check/inventory/inventory.ts';
-import { clusterAccess } from '../../check/inventory/kubeconfig.ts';
 import { readFileBytes, readText } from '../../directory.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Command, Invocation } from '../command.ts';
+import { clusterApi } from '../inventory/cluster-api.ts';
+import { type InventoryRow, inventoryOf } from '../inventory/inventory.ts';
+import { clusterAccess } from '../inventory/kubeconfig.ts';
 
 export const command: Command = {
   words: 'inventory',

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import { readClusterObjects } from '../../check/cluster.ts';
-import { type CatalogShare, type MigratedOperator, migrationOf } from '../../check/migration.ts';
-import type { Answer } from '../../check/next.ts';
 import { readText } from '../../directory.ts';
 import { amount, linesText } from '../../text.ts';
 import type { Command } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import type { Answer } from './installed-next.ts';
+import { type CatalogShare, type MigratedOperator, migrationOf } from './migration.ts';
 
 export const command: Command = {
   words: 'migrate-to-v1',

@@ -3,7 +3,6 @@ import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { worldsOf } from '../../check/audit.ts';
 import { auditFleet, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
-import { type Answer, type AnsweredPath, answerQuestion, type Question } from '../../check/next.ts';
 import { fleetLines } from '../../report/fleet-text.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, linesText } from '../../text.ts';
@@ -12,6 +11,7 @@ import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { type Answer, type AnsweredPath, answerQuestion, type Question } from './installed-next.ts';
 
 export const command: Command = {
   words: 'next',

@@ -1,7 +1,7 @@
 /** All packages of a catalog for the next version of the platform, in a work tree or as pull requests. */
 import { basename, dirname, join, resolve } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
-import { type Promotions, promotionsOf } from '../../check/promotion.ts';
+import { type Promotions, promotionsOf } from '../../check/proposals/promotion.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { proposePromotions } from '../../github/promotion-proposals.ts';

@@ -2,14 +2,14 @@ import { join, resolve } from 'node:path';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
-import type { Verdict } from '../../check/stored-verdicts.ts';
-import { checkDirectory } from '../../check/two-threads.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
 import { platformFolders } from '../platform-folders.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
+import type { Verdict } from './stored-verdicts.ts';
 import type { TreeAt } from './tree-at.ts';
+import { checkDirectory } from './two-threads.ts';
 
 export const command: Command = {
   words: 'validate',
@@ -79,7 +79,7 @@ async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Termin
   const { withTree } = await import('./tree-at.ts');
   return withTree(at, terminal, async (source) => {
     if (cache === undefined) return counted(await checkCatalog(source, CATALOG_RULES));
-    const { checkStored } = await import('../../check/stored-verdicts.ts');
+    const { checkStored } = await import('./stored-verdicts.ts');
     return checkStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
   });
 }
@@ -91,7 +91,7 @@ function counted({ findings, catalog }: Awaited<ReturnType<typeof checkCatalog>>
 
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
-    const { checkWorkTree } = await import('../../check/stored-verdicts.ts');
+    const { checkWorkTree } = await import('./stored-verdicts.ts');
     const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
     return checkWorkTree(path, CATALOG_RULES, settings);
   }

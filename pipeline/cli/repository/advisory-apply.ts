@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type AdvisoryPlans, type CatalogPlan, plansOf } from '../../check/advisories.ts';
-import { type TemplatePlan, templatePlans } from '../../check/advisory-templates.ts';
+import { type AdvisoryPlans, type CatalogPlan, plansOf } from '../../check/advisories/advisories.ts';
+import { type TemplatePlan, templatePlans } from '../../check/advisories/advisory-templates.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { runGit } from '../../git/process.ts';

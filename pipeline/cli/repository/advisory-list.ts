@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AdvisoryState, advisoryStates } from '../../check/advisory-states.ts';
 import { ADVISORIES } from '../../policy/layout.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { type AdvisedClone, dayOf, inClone, REPOSITORY_OPTIONS } from './advisory.ts';
+import { type AdvisoryState, advisoryStates } from './advisory-states.ts';
 
 export const command: Command = {
   words: 'advisory list',

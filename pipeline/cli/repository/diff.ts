@@ -1,6 +1,4 @@
 import { resolve } from 'node:path';
-import { type Compared, diffPlaces, diffRevisions } from '../../check/diff.ts';
-import { type Pruned, prunedFrom } from '../../check/pruning.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
@@ -10,6 +8,8 @@ import { amount, plain, shortList } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { type Compared, diffPlaces, diffRevisions } from './compare.ts';
+import { type Pruned, prunedFrom } from './pruning.ts';
 
 const FORMATS = {
   text: diffText,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { appendLedger } from '../../check/ledger.ts';
+import { appendLedger } from '../../check/world/ledger.ts';
 import { readText } from '../../directory.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';

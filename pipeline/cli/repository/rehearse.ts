@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
+import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Restored, type Rollback, rollback } from '../../check/rollback.ts';
+import { type Restored, type Rollback, rollback } from '../../check/proposals/rollback.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposal.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
+import type { People } from '../../check/authority/people.ts';
 import { check } from '../../check/check.ts';
 import { endedCheck } from '../../check/confined/confined-check.ts';
-import type { People } from '../../check/people.ts';
 import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
 import { fileError } from '../../directory.ts';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type RehearsalRequest, rehearse } from '../../check/rehearsal.ts';
+import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';

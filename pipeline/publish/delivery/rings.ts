@@ -7,7 +7,6 @@ import { installationChanges } from '../../../catalog/olm/foresight/installation
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { wholeCatalog } from '../../change/whole-catalog.ts';
-import { bringCatalog } from '../../check/published-catalogs.ts';
 import { PipelineError } from '../../error.ts';
 import { hasCommit } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
@@ -17,6 +16,7 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { fenceName } from '../fence.ts';
+import { bringCatalog } from '../published-catalogs.ts';
 import type { RingQuestions } from '../rings/look.ts';
 import { moveRings, type RingPorts } from '../rings/move.ts';
 import { isSameImage, type RingState } from '../rings/state.ts';

@@ -5,7 +5,7 @@ import {
   type Rehearsal,
   type RehearsedMerge,
   stoppedOf,
-} from '../../check/rehearsal.ts';
+} from '../../check/rehearsal/rehearsal.ts';
 import { amount, escapeXml, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';

@@ -1,13 +1,13 @@
 /** The Action retires what a push has no more: found by the claims that stand in the repository's own refs. */
 import { expect, onTestFinished, test } from 'vitest';
 import { retireGone, returnedAmong } from '../../../pipeline/action/retire.ts';
-import { publishedCatalogs } from '../../../pipeline/check/published-catalogs.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { publish } from '../../../pipeline/publish/publish.ts';
+import { publishedCatalogs } from '../../../pipeline/publish/published-catalogs.ts';
 import { folder } from '../../fakes/folder.ts';
 import { harbourRepository, sampleFiles } from '../../fakes/sample.ts';
 

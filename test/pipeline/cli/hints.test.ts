@@ -22,7 +22,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/publish/plan-artifact.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],
-  'pipeline/check/next.ts': ['next'],
+  'pipeline/cli/catalog/installed-next.ts': ['next'],
   'pipeline/check/prospects.ts': ['audit'],
   'pipeline/oci/registry/embedded/server.ts': ['registry'],
   'catalog/mirror/image-set.ts': ['mirror plan'],
@@ -37,7 +37,7 @@ const OF_OTHERS = new Set([
   'pipeline/oci/image/zstd-frames.ts',
   'pipeline/git/process.ts',
   'pipeline/policy/setup/setup.ts',
-  'pipeline/check/rollback.ts',
+  'pipeline/check/proposals/rollback.ts',
 ]);
 
 interface Advice {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_EDIT } from '../../../catalog/olm/advisory/package-edit.ts';
-import type { CatalogPlan } from '../../../pipeline/check/advisories.ts';
+import type { CatalogPlan } from '../../../pipeline/check/advisories/advisories.ts';
 import type { StoredAdvisory } from '../../../pipeline/policy/advisories.ts';
 import { advisoryBody } from '../../../pipeline/report/advisory-text.ts';
 

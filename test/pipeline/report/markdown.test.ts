@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { PackageDiff } from '../../../catalog/olm/diff.ts';
-import { joinedDiffs } from '../../../pipeline/check/catalog-rules.ts';
+import { joinedDiffs } from '../../../pipeline/check/content/catalog-rules.ts';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { markdownReport } from '../../../pipeline/report/markdown.ts';
 import { GREEN } from '../../fakes/report.ts';

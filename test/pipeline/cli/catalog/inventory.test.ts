@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFleet } from '../../../../pipeline/check/fleet/read-fleet.ts';
-import { clusterApi } from '../../../../pipeline/check/inventory/cluster-api.ts';
+import { clusterApi } from '../../../../pipeline/cli/inventory/cluster-api.ts';
 import { readSettings } from '../../../../pipeline/settings.ts';
 import { selfSigned } from '../../../fakes/certificate.ts';
 import { folder } from '../../../fakes/folder.ts';

@@ -1,0 +1,213 @@
+/** The people of a pull request: what is known of them, and who must act. */
+
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { reachedClusters } from '../../../catalog/olm/fleet/count.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import type { Change } from '../../change/change.ts';
+import type { Trees } from '../../change/classification-input.ts';
+import { subjectDigests } from '../../change/digest.ts';
+import { PipelineError } from '../../error.ts';
+import { leftBranchAt } from '../../git/merge.ts';
+import type { Repository } from '../../git/repository.ts';
+import {
+  type Directory,
+  EMPTY_DIRECTORY,
+  type Identity,
+  type Person,
+  resolvePeople,
+  samePerson,
+} from '../../policy/identity.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { CatalogResult } from '../content/catalog-rules.ts';
+import type { FleetResult } from '../fleet/check-fleet.ts';
+import { type GivenReview, lastWords, type Review } from './approval.ts';
+import { type AuthorityDecision, type AuthorityInput, bothOf, decideAuthority } from './authority.ts';
+import type { CommitFacts } from './authorship.ts';
+import type { Reach } from './required-approvals.ts';
+
+/** Who wrote a pull request and what was said of it. */
+export interface People {
+  readonly author: Person;
+  readonly pusher: Person | undefined;
+  /** In the order in which they were submitted. */
+  readonly reviews: readonly GivenReview[];
+  readonly commits: readonly CommitFacts[] | undefined;
+  /**
+   * Id of the newest commit that was the base branch's tip and is an ancestor of a reviewed commit; undefined when
+   * there is none. It is found in the clone's history without.
+   */
+  readonly leftBaseAt?: (commit: string) => Promise<string | undefined>;
+  /** Looks up who the names in owners' lists are; without it they are what they say. */
+  readonly directoryFor?: (identities: readonly Identity[]) => Promise<Directory>;
+  /** Reasons of others not to merge: a draft, a label. */
+  readonly holds: readonly string[];
+}
+
+/** Rules whose findings mean that what was taken away is missed by somebody. */
+const PRUNING: ReadonlySet<string> = new Set(
+  RULES.filter(({ harm }) => harm?.kind === 'loss').map(({ id }) => id),
+);
+
+/** A pull request's commits, what it changes, and the policy that holds. */
+export interface Changed {
+  readonly base: string;
+  readonly head: string;
+  /** Id of their latest common ancestor, where the clone has no history to find it in. */
+  readonly ancestor?: string;
+  readonly change: Change;
+  /** The change with what the merge itself commits; undefined where it commits nothing of its own. */
+  readonly committed: Change | undefined;
+  readonly policy: Policy;
+  /** The same between other trees, under the same policy. */
+  readonly changeBetween: (trees: Trees) => Promise<BothChanges>;
+}
+
+/** What a pull request changes, and what with the merge's own commit. */
+export type BothChanges = Pick<Changed, 'change' | 'committed'>;
+
+/** What is looked up of people and their reviews. */
+export interface Known {
+  /** For the change itself, and for what the merge commits, whose approvals are of the same reviews. */
+  readonly own: KnownReviews;
+  readonly committed: KnownReviews;
+  readonly directory: Directory;
+}
+
+type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
+
+/** @throws PipelineError as the looking up */
+export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
+  const { head, change, committed, policy } = changed;
+  const identities = identitiesIn(policy, committed ? [change, committed] : [change]);
+  const [atHead, directory = EMPTY_DIRECTORY] = await Promise.all([
+    changeAt(repository, changed, { commit: head, people }),
+    people.directoryFor?.(identities),
+  ]);
+  const asked = resolvePeople(identities, { directory, allowTeams: policy.owners.allowTeams });
+  const seen = await changesSeen(repository, changed, { people, asked: asked.people });
+  const knownFor = (one: keyof BothChanges): KnownReviews => ({
+    content: digestsOf(changed, one),
+    // Without an approval of the head there is nobody to tell that it came to nothing.
+    headContent: digestsOf(atHead ?? (isApproved(people, head) ? undefined : changed), one),
+    reviews: people.reviews.map((review): Review => {
+      const changes = review.commit === head ? atHead : seen.get(review.commit ?? '');
+      const content = digestsOf(changes, one);
+      if (one === 'committed' && review.commit !== head) forgetUnseen(content, changes?.change);
+      return { ...review, content };
+    }),
+  });
+  return { own: knownFor('change'), committed: knownFor('committed'), directory };
+}
+
+function isApproved({ reviews }: People, commit: string): boolean {
+  return reviews.some((review) => review.commit === commit && review.state === 'approved');
+}
+
+function digestsOf(changes: BothChanges | undefined, one: keyof BothChanges): Map<string, string> {
+  return new Map(changes?.[one] ? subjectDigests(changes[one]) : []);
+}
+
+/** What only the merge writes is nowhere in a commit, so that an approval of it is of the head alone. */
+function forgetUnseen(content: Map<string, string>, own: Change | undefined): void {
+  const seen = own && subjectDigests(own);
+  for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
+}
+
+interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
+  readonly results: readonly CatalogResult[];
+  readonly known: Known | undefined;
+  readonly fleet: FleetResult;
+}
+
+/** Who must act; undefined where nobody was named to decide. */
+export function checkPeople(
+  { head, change, committed, policy, results, known, fleet }: CheckedPeople,
+  people: People | undefined,
+): AuthorityDecision | undefined {
+  if (!people || !known) return undefined;
+  const accepted = results.flatMap((result) => result.accepted ?? []);
+  const findings: readonly Finding[] = [...results.flatMap((result) => result.findings), ...accepted].sort(
+    compareFindings,
+  );
+  const refused = findings.filter(({ rule, severity }) => PRUNING.has(rule) && severity === 'error');
+  const given = {
+    directory: known.directory,
+    policy,
+    author: people.author,
+    pusher: people.pusher,
+    head,
+    commits: people.commits,
+    prunesRefused: packagesOf(refused),
+    accepted: packagesOf(accepted),
+    holds: people.holds,
+    reach: reachOf(fleet),
+  };
+  const decision = decideAuthority({ ...given, ...known.own, change });
+  // Nobody checks a commit of the merge any more.
+  return committed
+    ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
+    : decision;
+}
+
+function packagesOf(findings: readonly Finding[]): Set<string> {
+  return new Set(findings.flatMap(({ package: name }) => name ?? []));
+}
+
+function reachOf({ report, why }: FleetResult): Reach | undefined {
+  if (report) return { clusters: reachedClusters(report), total: report.total };
+  return why === undefined ? undefined : 'unknown';
+}
+
+/** Everybody whom the policy and the packages' owners name. */
+function identitiesIn({ owners }: Policy, changes: readonly Change[]): Identity[] {
+  const ofPackages = changes
+    .flatMap(({ packages }) => [...packages.values()])
+    .flatMap((change) => [...change.owners.identities, ...change.ownersAfter.identities]);
+  return [...owners.admins, ...owners.blocked, ...ofPackages];
+}
+
+/** Each commit but the head that somebody approved whose word counts, with what it changes. */
+async function changesSeen(
+  repository: Repository,
+  changed: Changed,
+  { people, asked }: { readonly people: People; readonly asked: readonly Person[] },
+): Promise<Map<string, BothChanges>> {
+  const seen = new Map<string, BothChanges>();
+  for (const { commit, state, author } of lastWords(people.reviews)) {
+    if (commit === undefined || commit === changed.head || seen.has(commit)) continue;
+    // Anybody may review: what strangers approved is not looked at.
+    if (state !== 'approved' || !asked.some((person) => samePerson(person, author))) continue;
+    const changes = await changeAt(repository, changed, { commit, people });
+    if (changes) seen.set(commit, changes);
+  }
+  return seen;
+}
+
+/**
+ * What a commit changes against the base branch where it left it; undefined for a commit that cannot be read any more,
+ * or that never was on the branch: an approval of it approves nothing.
+ */
+async function changeAt(
+  repository: Repository,
+  { base, head, ancestor: known, changeBetween, ...now }: Changed,
+  { commit, people }: { readonly commit: string; readonly people: People },
+): Promise<BothChanges | undefined> {
+  try {
+    await repository.bring([commit]);
+    if (!(await repository.objects.info(commit))) return undefined;
+    // What nobody approved need not be known so exactly: a common ancestor may have come in with a merge.
+    const left =
+      commit === head && known !== undefined && (known === base || !isApproved(people, commit))
+        ? known
+        : await (people.leftBaseAt?.(commit) ?? leftBranchAt(repository, base, commit));
+    if (left === undefined) return undefined;
+    if (commit === head && left === base) return now;
+    await repository.bring([left]);
+    return await changeBetween({ base: left, merged: commit });
+  } catch (error) {
+    if (error instanceof PipelineError && UNREADABLE.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['not-found', 'too-large']);

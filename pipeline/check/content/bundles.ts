@@ -1,0 +1,55 @@
+/** The bundle directories that a pull request brings or changes. */
+import type { Finding } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { type BundleFolder, checkFolder } from '../../catalogs/bundle/check-bundle.ts';
+import { treeSource } from '../../git/source.ts';
+import { entryAt, isTree } from '../../git/tree.ts';
+import type { CheckScene } from '../world/catalogs.ts';
+import type { CatalogResult } from './catalog-rules.ts';
+
+/** Checks every bundle directory that changes; what it had before the change is known. */
+export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> {
+  const results: CatalogResult[] = [];
+  // One at a time: what is in memory is one bundle.
+  for (const folder of foldersOf(scene)) {
+    const now = await findingsIn(scene, scene.trees.merged, folder);
+    const before = new Set((await findingsIn(scene, scene.trees.base, folder)).map(sameness));
+    const isNews = (finding: Finding): boolean => !before.has(sameness(finding));
+    results.push({
+      findings: now.filter(isNews),
+      known: now.filter((finding) => !isNews(finding)),
+      diffs: [],
+    });
+  }
+  return results;
+}
+
+function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): BundleFolder[] {
+  const folders = new Map<string, BundleFolder>();
+  for (const { path } of change.paths) {
+    const match = policy.layout.match(path);
+    if (match?.kind !== 'bundle' || match.version === undefined || match.package === undefined) continue;
+    const names = path.split('/');
+    const at = names.indexOf(match.version, names.indexOf(match.package) + 1);
+    const folder = names.slice(0, at + 1).join('/');
+    folders.set(folder, { path: folder, package: match.package });
+  }
+  return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+
+async function findingsIn(
+  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
+  tree: string,
+  folder: BundleFolder,
+): Promise<Finding[]> {
+  const entry = await entryAt(objects, tree, folder.path);
+  if (!entry || !isTree(entry.mode)) return [];
+  const inside = await objects.tree(entry.id);
+  if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return [];
+  return checkFolder(treeSource(objects, entry.id), folder, policy);
+}
+
+/** Two findings are the same whatever line they stand on. */
+export function sameness({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location.file]);
+}

@@ -1,0 +1,205 @@
+/**
+ * All rules over the catalogs that a pull request touches. What was there before is
+ * told apart from what the pull request brings.
+ */
+
+import { catalogOf } from '../../../catalog/fbc/model.ts';
+import type { Finding, Location } from '../../../catalog/finding.ts';
+import { diffOf } from '../../../catalog/olm/diff.ts';
+import { type Change, formerWorld, undecidedIn, type World } from '../../../catalog/olm/foresight/world.ts';
+import { knownFrom } from '../../../catalog/rules/earlier-findings.ts';
+import { areStrandedIn } from '../../../catalog/rules/effect.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import {
+  runComparison,
+  runForesight,
+  runRules,
+  type SeverityOf,
+  withSeverities,
+} from '../../../catalog/rules/rule.ts';
+import { inChannel, severitiesOf } from '../../policy/severity.ts';
+import type { PlacedDiff } from '../report.ts';
+import type { CatalogState, Member, TouchedCatalog } from '../world/catalogs.ts';
+import { changesIn, type MemberChange, type RepositoryWorld } from '../world/world.ts';
+
+export interface CatalogResult {
+  /** What the pull request brings, or what makes a catalog invalid. */
+  readonly findings: readonly Finding[];
+  /** What foresight finds in the base branch as well. */
+  readonly known: readonly Finding[];
+  readonly diffs: readonly PlacedDiff[];
+  /** Errors that an advisory made warnings: who must approve is decided as if they were errors. */
+  readonly accepted?: readonly Finding[];
+  /** Catalogs whose dependencies are more than is resolved. */
+  readonly undecided?: readonly string[];
+  /** What changes in each of the catalogs, where a fleet goes through it. */
+  readonly changes?: readonly Change[];
+}
+
+/** Rules whose news is what they see in the change. */
+const BY_COMPARISON = new Set(
+  RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
+);
+
+/** Checks catalogs that change alike, each for its own platform. What is found alike in several is one finding. */
+export async function checkCatalog(
+  touched: TouchedCatalog,
+  world: RepositoryWorld,
+  { keepsChanges = false }: { readonly keepsChanges?: boolean } = {},
+): Promise<CatalogResult> {
+  const { policy } = world;
+  const severityOf = severitiesOf(policy);
+  const valid = touched.after ? validity(touched.after, severityOf) : [];
+  const inAll = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
+  // Of rules whose news is what they see in the change, the state says no more than what is known.
+  const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
+  const findings: Finding[][] = [valid.filter((finding) => !isCompared(finding)).map(inAll)];
+  const known: Finding[][] = [];
+  const news = new Set<string>();
+  const changes = await changesIn(touched, world);
+  for (const { member, change } of changes) {
+    const states = { before: touched.before !== undefined, after: touched.after !== undefined };
+    const of = foreseenIn(change, { severityOf, ...states });
+    const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
+    findings.push(of.findings.map(placed));
+    known.push(of.known.map(placed));
+    for (const finding of of.findings) news.add(cause(finding));
+  }
+  known.push(valid.filter((finding) => isCompared(finding) && !news.has(cause(finding))).map(inAll));
+  const inCatalogs = (all: readonly Finding[][]): Finding[] =>
+    joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
+  return {
+    findings: inCatalogs(findings),
+    known: inCatalogs(known),
+    diffs: diffsOf(changes, world),
+    ...undecidedOf(changes),
+    ...(keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
+  };
+}
+
+/**
+ * Checks catalogs that stay as they are for what the change of others does to their clusters, or to those that come to
+ * them.
+ */
+export async function checkNeighbors(
+  neighbors: TouchedCatalog,
+  world: RepositoryWorld,
+): Promise<CatalogResult> {
+  const { policy } = world;
+  const severityOf = severitiesOf(policy);
+  const changes = await changesIn(neighbors, world);
+  const findings = changes.flatMap(({ member, change }) =>
+    runComparison(change, RULES, severityOf).map((finding) => ({ ...finding, catalogs: [member.name] })),
+  );
+  const placed = joinedCatalogs(neighbors, findings).map((finding) => inChannel(policy, finding));
+  return { findings: placed, known: [], diffs: [], ...undecidedOf(changes) };
+}
+
+function undecidedOf(changes: readonly MemberChange[]): Pick<CatalogResult, 'undecided'> {
+  const names = new Set(changes.flatMap(({ change }) => undecidedIn(change)).map(({ name }) => name));
+  return names.size > 0 ? { undecided: [...names] } : {};
+}
+
+/** What changes in catalogs that change alike: the same in each, unless what surrounds them tells them apart. */
+function diffsOf(changes: readonly MemberChange[], { companions, released }: RepositoryWorld): PlacedDiff[] {
+  const [first] = changes;
+  const isSame = (companions?.size ?? 0) === 0 && (released?.size ?? 0) === 0;
+  const names = changes.map(({ member }) => member.name);
+  if (first && isSame) return placedDiffs(first.change, names);
+  return joinedDiffs(changes.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
+}
+
+/**
+ * What foresight finds in one catalog: news, and what was there before.
+ *
+ * @param states whether the catalog has the packages before the change, and after it
+ */
+export function foreseenIn(
+  change: Change,
+  {
+    severityOf,
+    before,
+    after,
+  }: { readonly severityOf: SeverityOf; readonly before: boolean; readonly after: boolean },
+): Pick<CatalogResult, 'findings' | 'known'> {
+  // What the change does is told first: where a fix would serve both, it is that of the change.
+  const compared = runComparison(change, RULES, severityOf);
+  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
+  const earlier = before ? runForesight(change.before, RULES, severityOf) : [];
+  const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
+    channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
+  const isKnown = knownFrom([...earlier, ...copiedFrom(change, severityOf)], isNewChannel);
+  const said = new Set(compared.map(cause));
+  const isStrandingTold = areStrandedIn(compared);
+  const isTold = (finding: Finding): boolean =>
+    said.has(cause(finding)) ||
+    isStrandingTold(finding) ||
+    (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
+  const isNews = (finding: Finding): boolean => !isKnown(finding) && !isTold(finding);
+  return {
+    findings: [...foreseen.filter(isNews), ...compared],
+    known: foreseen.filter(
+      (finding) => !isNews(finding) && !said.has(cause(finding)) && !isStrandingTold(finding),
+    ),
+  };
+}
+
+/** What foresight finds of packages that are new in the catalog where their clusters come from. */
+function copiedFrom(change: Change, severityOf: SeverityOf): Finding[] {
+  const byWorld = new Map<World, Set<string>>();
+  for (const name of change.packages) {
+    const former = formerWorld(change, name);
+    if (former !== change.before) byWorld.set(former, (byWorld.get(former) ?? new Set()).add(name));
+  }
+  return [...byWorld].flatMap(([world, names]) =>
+    runForesight(world, RULES, severityOf).filter((finding) => names.has(finding.package ?? '')),
+  );
+}
+
+/** Findings that are equal but for their catalogs, joined at their place in the first of these. */
+function joinedCatalogs({ members }: TouchedCatalog, findings: readonly Finding[]): Finding[] {
+  const joined = new Map<string, Finding>();
+  for (const finding of findings) {
+    const { catalogs = [], ...said } = finding;
+    const key = JSON.stringify(said);
+    const known = joined.get(key);
+    joined.set(key, known ? { ...known, catalogs: [...(known.catalogs ?? []), ...catalogs] } : finding);
+  }
+  return [...joined.values()].map((finding) => {
+    const first = members.find(({ name }) => name === finding.catalogs?.[0]);
+    return first ? placedIn(finding, first) : finding;
+  });
+}
+
+/** A finding at its place in another of the catalogs that change alike. */
+function placedIn({ location, correction, ...finding }: Finding, { ownPath }: Member): Finding {
+  const own = (place: Location): Location => ({ ...place, file: ownPath(place.file) });
+  const corrected = correction && { correction: { ...correction, location: own(correction.location) } };
+  return { ...finding, location: own(location), ...corrected };
+}
+
+/** What changes in the packages of a change, with the catalogs that change so. */
+export function placedDiffs(change: Change, catalogs: readonly string[]): PlacedDiff[] {
+  return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
+}
+
+/** Changes that are the same in several groups of catalogs are one, at the place of the first. */
+export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
+  const alike = new Map<string, PlacedDiff>();
+  for (const diff of diffs) {
+    const key = JSON.stringify({ ...diff, catalogs: [] });
+    const known = alike.get(key);
+    alike.set(key, known ? { ...known, catalogs: [...known.catalogs, ...diff.catalogs] } : diff);
+  }
+  return [...alike.values()];
+}
+
+/** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
+function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
+  return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
+}
+
+/** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
+function cause({ package: of, channel, installed, location, hint }: Finding): string {
+  return JSON.stringify([of, channel, installed, location, hint]);
+}

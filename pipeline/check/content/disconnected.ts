@@ -1,0 +1,56 @@
+/** What a pull request does to disconnected clusters: which bundles they can install, and which not any more. */
+import { imagesOf } from '../../../catalog/mirror/images.ts';
+import type { BundleReadiness, Readiness } from '../../../catalog/mirror/readiness.ts';
+import { planReadiness } from '../../../catalog/mirror/report.ts';
+import type { ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import type { DisconnectedReport } from '../report.ts';
+import type { CatalogState, Sided, TouchedCatalog } from '../world/catalogs.ts';
+
+/** Bundles that are named at most. */
+const MOST = 20;
+
+const UNKNOWN: Sided<ManifestsOf> = { before: () => undefined, after: () => undefined };
+
+/**
+ * The touched packages of each catalog, as a mirror of ours would have them.
+ *
+ * @param manifests what is known of the bundles whose deployments the catalogs do not hold
+ */
+export function disconnectedOf(
+  touched: readonly TouchedCatalog[],
+  manifests: Sided<ManifestsOf> = UNKNOWN,
+): DisconnectedReport[] {
+  return touched.flatMap(({ names, before, after }) => {
+    if (!after) return [];
+    const now = readinessOf(after, manifests.after);
+    const lacking = new Set(
+      (before ? readinessOf(before, manifests.before) : undefined)?.bundles.filter(isLacking).map(nameOf),
+    );
+    const worse = now.bundles.filter((bundle) => isLacking(bundle) && !lacking.has(nameOf(bundle)));
+    return [
+      {
+        catalogs: names,
+        bundles: now.bundles.length,
+        ready: now.ready,
+        // Images that only deployments name are unknown: such a bundle may be ready, and nobody can say so.
+        ...(now.unchecked > 0 ? { unchecked: now.unchecked } : {}),
+        worse: worse.slice(0, MOST).map((bundle) => ({
+          bundle: nameOf(bundle),
+          missing: bundle.missing.map(({ reference, why }) => `${reference}: ${why}`),
+        })),
+      },
+    ];
+  });
+}
+
+function readinessOf({ blobs }: CatalogState, manifests: ManifestsOf): Readiness {
+  return planReadiness(imagesOf(blobs, (bundle) => manifests(bundle)?.csv?.images));
+}
+
+function isLacking({ missing }: BundleReadiness): boolean {
+  return missing.length > 0;
+}
+
+function nameOf({ package: name, name: bundle }: BundleReadiness): string {
+  return `${name}/${bundle}`;
+}

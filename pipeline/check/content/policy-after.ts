@@ -1,0 +1,38 @@
+/** The policy as the merge will leave it: what is wrong with it, and catalogs that would take a tag from each other. */
+
+import type { Change } from '../../change/change.ts';
+import type { Trees } from '../../change/classification-input.ts';
+import { sharedPlaces } from '../../change/shared-places.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { POLICY_PATH, policyAt } from '../../policy/read-policy.ts';
+import type { CatalogResult } from './catalog-rules.ts';
+
+export interface PolicyScene {
+  readonly objects: ObjectReader;
+  readonly trees: Trees;
+  readonly change: Pick<Change, 'paths'>;
+  /** The base branch's, whose layout says what a catalog is. */
+  readonly policy: Policy;
+}
+
+/** @param ruleIds every rule that a policy may name */
+export async function checkPolicyAfter(
+  { objects, trees, change, policy: { layout, publish } }: PolicyScene,
+  ruleIds: readonly string[],
+): Promise<CatalogResult[]> {
+  const brings = change.paths.some(({ path }) => path === POLICY_PATH);
+  const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
+  const unread = after && !after.policy ? after.findings : [];
+  const then = after?.policy?.publish ?? publish;
+  const shared = await sharedPlaces(objects, trees.merged, { layout, publish: then });
+  if (shared.length + unread.length === 0) return [];
+  const before = await sharedPlaces(objects, trees.base, { layout, publish });
+  const messages = new Set(before.map(({ message }) => message));
+  const result = {
+    findings: [...unread, ...shared.filter(({ message }) => !messages.has(message))],
+    known: shared.filter(({ message }) => messages.has(message)),
+    diffs: [],
+  };
+  return [result];
+}

@@ -1,0 +1,89 @@
+/**
+ * What registries say of the images that a pull request brings. Images that the base branch names
+ * already are not asked for again: a registry's bad day is not the pull request's.
+ */
+
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
+import type { ReferenceSite } from '../../../catalog/references/reference-site.ts';
+import { lookupKey, sitesOf } from '../../../catalog/references/site.ts';
+import { resolveSites } from '../../catalogs/references/resolve.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { repositoryMatcher } from '../../policy/registries.ts';
+import { severitiesOf } from '../../policy/severity.ts';
+import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
+import type { Registry } from '../../ports.ts';
+import type { TouchedCatalog } from '../world/catalogs.ts';
+import type { Foreseen } from './release.ts';
+
+export interface ReferenceResult {
+  readonly findings: readonly Finding[];
+  /** What was not looked at, and why. */
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** Whether a registry that may be asked gave no answer: then nobody can tell. */
+  readonly unanswered: boolean;
+}
+
+/**
+ * @param touched with what the merge itself will push, which nobody needs to have yet
+ * @param registry asked for what the policy allows; without one no registry is contacted
+ */
+export async function checkReferences(
+  { touched, bundles }: Pick<Foreseen, 'bundles'> & { readonly touched: readonly TouchedCatalog[] },
+  policy: Policy,
+  registry: Registry | undefined,
+): Promise<ReferenceResult> {
+  const own = new Set(bundles.flatMap(({ reference, tag }) => [reference, tag]));
+  const added = touched.map((catalog) => ({
+    catalog,
+    sites: newSites(catalog).filter(({ reference }) => !own.has(lookupKey(reference))),
+  }));
+  const count = added.reduce((sum, { sites }) => sum + sites.length, 0);
+  if (count === 0) return { findings: [], unchecked: [], unanswered: false };
+  if (!registry || policy.registries.allow.length === 0) {
+    const why = registry
+      ? 'the policy does not allow access to any registry (registries.allow)'
+      : 'no registry was contacted';
+    return {
+      findings: [],
+      unchecked: [{ what: `${count} new ${count === 1 ? 'reference' : 'references'}`, why }],
+      unanswered: false,
+    };
+  }
+  const allows = repositoryMatcher(policy.registries.allow);
+  const findings: Finding[] = [];
+  const unchecked: { what: string; why: string }[] = [];
+  for (const { catalog, sites } of added) {
+    const signed = signatureDemands(policy);
+    const attested = attestationDemands(policy);
+    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed, attested };
+    const resolution = await resolveSites(sites, asked);
+    findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
+    for (const { registry: host, references, why } of resolution.unanswered) {
+      unchecked.push({
+        what: `${references} ${references === 1 ? 'reference' : 'references'} in ${host}`,
+        why,
+      });
+    }
+  }
+  return { findings, unchecked, unanswered: unchecked.length > 0 };
+}
+
+/** Places of references that the base branch does not have; nothing is located in bundles that bring none. */
+function newSites({ before, after }: TouchedCatalog): ReferenceSite[] {
+  const texts = new Set((before?.blobs.bundles ?? []).flatMap(imagesOf));
+  const known = new Set([...texts].flatMap(keyOf));
+  const isNew = (image: string): boolean => !texts.has(image) && keyOf(image).some((key) => !known.has(key));
+  const bringing = (after?.blobs.bundles ?? []).filter((bundle) => imagesOf(bundle).some(isNew));
+  return sitesOf(bringing).filter(({ reference }) => !known.has(lookupKey(reference)));
+}
+
+function imagesOf({ image, relatedImages }: Bundle): string[] {
+  return [image, ...relatedImages.map((related) => related.image)];
+}
+
+function keyOf(image: string): string[] {
+  const reference = tryParseReference(image);
+  return reference ? [lookupKey(reference)] : [];
+}

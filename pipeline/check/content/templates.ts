@@ -1,0 +1,266 @@
+/**
+ * Catalogs and the templates that they are rendered from, side by side in one repository: whoever changes one
+ * and forgets the other has published something that the next rendering takes away. Nothing is rendered here:
+ * a basic template says its channels and the images of its bundles itself.
+ */
+
+import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
+import { locate } from '../../../catalog/fbc/model.ts';
+import type { Finding, Location } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basic.ts';
+import { TemplateError } from '../../../catalog/opm/template/template.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { quoted } from '../../../catalog/rules/rule.ts';
+import { emptyContent, fileReader, loadedFiles, readContent } from '../../change/content.ts';
+import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { entryAt } from '../../git/tree.ts';
+import type { PathKind } from '../../policy/layout.ts';
+import { severitiesOf } from '../../policy/severity.ts';
+import { readStrictSettings, type Settings } from '../../settings.ts';
+import type { CheckScene } from '../world/catalogs.ts';
+import type { CatalogResult } from './catalog-rules.ts';
+
+/** Findings of the packages that a pull request changes; what the base branch has as well is known. */
+export async function checkTemplates(scene: CheckScene): Promise<CatalogResult[]> {
+  const { base, merged } = scene.trees;
+  const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
+  if (names.length === 0) return [];
+  const before = await driftIn(
+    scene,
+    base,
+    names.map(({ name }) => name),
+  );
+  const after = await driftIn(
+    scene,
+    merged,
+    names.map(({ name }) => name),
+  );
+  const old = new Set(before.map(({ message }) => message));
+  return [
+    {
+      findings: after.filter(({ message }) => !old.has(message)),
+      known: after.filter(({ message }) => old.has(message)),
+      diffs: [],
+    },
+  ];
+}
+
+/** Whether only bundles and images change, of which nothing is rendered yet. */
+function isAside(kinds: ReadonlySet<PathKind>): boolean {
+  return kinds.size > 0 && [...kinds].every((kind) => kind === 'bundle' || kind === 'composite');
+}
+
+/** Largest `ci.yaml` and template that are read, in bytes. */
+const FILE_BYTES = 4 * 1024 * 1024;
+
+async function driftIn(scene: CheckScene, tree: string, names: readonly string[]): Promise<Finding[]> {
+  const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
+  const found: Finding[] = [];
+  for (const name of names) {
+    const mapped = await mappingOf(scene, tree, name);
+    if (!mapped) continue;
+    const own = units.filter((unit) => unit.package === name);
+    found.push(...mappingFindings(mapped, own), ...(await templateFindings(scene, { ...mapped, tree }, own)));
+  }
+  const severityOf = severitiesOf(scene.policy);
+  return found.flatMap((finding) => {
+    const rule = RULES.find(({ id }) => id === finding.rule);
+    const severity = rule ? severityOf(rule) : finding.severity;
+    return severity === 'off' ? [] : [{ ...finding, severity }];
+  });
+}
+
+/** What `ci.yaml` says of the templates of a package. */
+export interface Mapped {
+  readonly name: string;
+  readonly folder: string;
+  readonly mappings: readonly Mapping[];
+  readonly place: Location;
+}
+
+interface Mapping {
+  readonly template: string;
+  readonly type: string;
+  readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
+}
+
+/** What the package's `ci.yaml` says of the templates of a package; undefined where it says nothing. */
+export async function mappingOf(
+  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
+  tree: string,
+  name: string,
+): Promise<Mapped | undefined> {
+  const source = policy.owners.sources.find(
+    ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
+  );
+  const path = source?.path.replaceAll('{package}', () => name);
+  const file = path === undefined ? undefined : await entryAt(objects, tree, path);
+  if (path === undefined || !file || whyUnreadable(file.mode) !== undefined) return undefined;
+  const { settings } = readStrictSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
+  const fbc = isObject(settings?.value) ? settings.value['fbc'] : undefined;
+  const list = isObject(fbc) ? fbc['catalog_mapping'] : undefined;
+  if (!settings || !Array.isArray(list) || list.length === 0) return undefined;
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  const place = settings.locateKey(['fbc', 'catalog_mapping']);
+  return { name, folder, place, mappings: list.flatMap((one, i) => mappingIn(settings, one, i)) };
+}
+
+function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
+  if (!isObject(written)) return [];
+  const { template_name: template, type, catalog_names: names } = written;
+  // A name that leads elsewhere is not a name.
+  if (typeof template !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(template)) return [];
+  const catalogs = (Array.isArray(names) ? names : []).map((name, at) => ({
+    name: String(name),
+    place: settings.locate(['fbc', 'catalog_mapping', i, 'catalog_names', at]),
+  }));
+  return [{ template, type: typeof type === 'string' ? type : '', catalogs }];
+}
+
+function mappingFindings({ name, mappings, place }: Mapped, units: readonly CatalogUnit[]): Finding[] {
+  // Who brings the first bundle brings the catalogs next.
+  if (units.length === 0) return [];
+  const has = new Set(units.map(({ catalog }) => catalog));
+  const mapped = mappings.flatMap(({ template, catalogs }) =>
+    catalogs.map((catalog) => ({ template, ...catalog })),
+  );
+  const finding = (message: string, location: Location, hint: string): Finding => ({
+    rule: 'drift/mapping',
+    severity: 'warning',
+    message,
+    location,
+    hint,
+    package: name,
+  });
+  const missing = mapped
+    .filter((catalog) => !has.has(catalog.name))
+    .map(({ template, name: catalog, place: at }) =>
+      finding(
+        `the template ${quoted(template)} is mapped to catalog ${quoted(catalog)}, which has no package ${quoted(name)}`,
+        at,
+        'render it there, or remove the catalog from catalog_names',
+      ),
+    );
+  const named = new Set(mapped.map((catalog) => catalog.name));
+  const unmapped = [...has].filter((catalog) => !named.has(catalog)).sort(compareText);
+  return [
+    ...missing,
+    ...unmapped.map((catalog) =>
+      finding(
+        `catalog ${quoted(catalog)} has package ${quoted(name)}, but no template has it in its mapping`,
+        place,
+        `catalog_names: [${catalog}]`,
+      ),
+    ),
+  ];
+}
+
+type Placed = Mapped & { readonly tree: string };
+
+async function templateFindings(
+  scene: CheckScene,
+  placed: Placed,
+  units: readonly CatalogUnit[],
+): Promise<Finding[]> {
+  const found = new Map<string, Finding>();
+  for (const { template, type, catalogs } of placed.mappings.filter((one) => one.type === BASIC_SCHEMA)) {
+    const path = templatePath(placed, template);
+    const wanted = await templateAt(scene, placed.tree, path);
+    if (!wanted) continue;
+    for (const unit of units.filter(({ catalog }) => catalogs.some(({ name }) => name === catalog))) {
+      const is = await contentOf(scene, placed, unit);
+      const difference = differenceOf(wanted, is);
+      if (!difference) continue;
+      const message = `${path} and its rendered catalog differ: ${difference.text}`;
+      const known = found.get(message);
+      found.set(message, {
+        rule: 'drift/template',
+        severity: 'warning',
+        message,
+        location: difference.location ?? { file: path, line: 1, column: 1 },
+        hint: `portolan opm alpha render-template ${type.replace('olm.template.', '')} ${path} > ${unit.path}/catalog.yaml`,
+        package: placed.name,
+        catalogs: [...(known?.catalogs ?? []), unit.catalog].sort(compareText),
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Where a template of a mapping is. */
+export function templatePath({ folder }: Mapped, template: string): string {
+  return `${folder}/catalog-templates/${template}`;
+}
+
+async function templateAt({ objects }: CheckScene, tree: string, path: string): Promise<Blobs | undefined> {
+  const file = await entryAt(objects, tree, path);
+  if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
+  try {
+    return writtenInBasic({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes }, []);
+  } catch (error) {
+    // What it is instead is said where templates are read.
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}
+
+async function contentOf(
+  { objects, policy }: CheckScene,
+  { tree, name }: Placed,
+  unit: CatalogUnit,
+): Promise<Blobs> {
+  const reader = fileReader(objects, policy.limits);
+  const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
+  return packages.get(name) ?? emptyContent();
+}
+
+interface Difference {
+  readonly text: string;
+  /** In the template, where that has what the catalog lacks. */
+  readonly location?: Location;
+}
+
+/** The first thing in which a catalog is not what its template says. */
+export function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
+  const [want, have] = [wanted, is].map(({ packages }) => packages[0]?.defaultChannel);
+  if (want !== undefined && have !== undefined && want !== have)
+    return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };
+  for (const channel of wanted.channels) {
+    const other = is.channels.find(({ name }) => name === channel.name);
+    if (!other)
+      return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
+    const difference = entryDifference(channel, other);
+    if (difference) return difference;
+  }
+  const more = is.channels.find(({ name }) => !wanted.channels.some((channel) => channel.name === name));
+  if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
+  return bundleDifference(wanted, is);
+}
+
+function entryDifference(wanted: Channel, is: Channel): Difference | undefined {
+  const of = `in channel ${quoted(wanted.name)}`;
+  for (const entry of wanted.entries) {
+    const location = locate(wanted, 'entries', entry.index);
+    const other = is.entries.find(({ name }) => name === entry.name);
+    if (!other) return { text: `the entry ${quoted(entry.name)} ${of} is only in the template`, location };
+    const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
+      JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
+    );
+    if (edges[0] !== edges[1])
+      return { text: `the entry ${quoted(entry.name)} ${of} has different upgrade edges`, location };
+  }
+  const more = is.entries.find(({ name }) => !wanted.entries.some((entry) => entry.name === name));
+  return more && { text: `the entry ${quoted(more.name)} ${of} is only in the catalog` };
+}
+
+function bundleDifference(wanted: Blobs, is: Blobs): Difference | undefined {
+  const [want, have] = [wanted, is].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
+  const lacking = wanted.bundles.find(({ image }) => image !== '' && !have?.has(image));
+  if (lacking)
+    return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
+  const more = is.bundles.find(({ image }) => !want?.has(image));
+  return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
+}

@@ -1,0 +1,258 @@
+/**
+ * From what was found to what is reported: waivers and the verdict.
+ */
+import { compareFindings, type Finding } from '../../../catalog/finding.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import type { Change, PackageChange } from '../../change/change.ts';
+import type { Merged } from '../../git/merge.ts';
+import { presetSeverities } from '../../policy/presets/presets.ts';
+import { POLICY_PATH, type PolicyRead } from '../../policy/read-policy.ts';
+import { isEnforced } from '../../policy/severity.ts';
+import { applyWaivers, type Waived } from '../../policy/waiver.ts';
+import { placeText } from '../../text.ts';
+import type { AuthorityDecision } from '../authority/authority.ts';
+import { needText } from '../authority/missing-approvals.ts';
+import { joinedDiffs } from '../content/catalog-rules.ts';
+import type { Defects } from '../findings.ts';
+import type {
+  AuthorityReport,
+  CheckReport,
+  ContextCount,
+  PackageReport,
+  PolicyReport,
+  ReleaseReport,
+  RequestReport,
+  Verdict,
+} from '../report.ts';
+import { gateReports } from './gates.ts';
+import { headlineFor } from './headline.ts';
+import { withinSize } from './report-size.ts';
+
+/** Where every check starts: the commits, and the policy of the base branch. */
+export interface Start {
+  readonly base: string;
+  readonly head: string;
+  readonly policy: PolicyRead & { readonly path: string };
+  readonly today: string;
+}
+
+export type Outcome =
+  /** The base branch's policy cannot be read: nothing may be decided. */
+  | (Start & { readonly kind: 'no policy' })
+  /** It hung, crashed or needed too much. */
+  | (Start & { readonly kind: 'ended'; readonly why: string })
+  | (Start & { readonly kind: 'no merge'; readonly merged: Exclude<Merged, { kind: 'merged' }> })
+  | (Start & {
+      readonly kind: 'checked';
+      readonly tree: string;
+      readonly change: Change;
+      readonly defects: Defects;
+      /** What was read of the packages that are not touched. */
+      readonly count: ContextCount | undefined;
+      /** What the merge will make of the bundles that are brought. */
+      readonly released: readonly ReleaseReport[];
+      /** Login of who wrote it, where that is known. */
+      readonly author: string | undefined;
+      readonly authority: AuthorityDecision | undefined;
+    });
+
+export function reportOf(outcome: Outcome): CheckReport {
+  switch (outcome.kind) {
+    case 'no policy': {
+      const { path } = outcome.policy;
+      // The same path may be correct in the pull request.
+      const where = path === POLICY_PATH ? ' on the base branch' : '';
+      return unchecked(outcome, 'fail', `cannot read the policy ${path}${where}`);
+    }
+    case 'ended':
+      return unchecked(outcome, 'inconclusive', outcome.why);
+    case 'no merge':
+      return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
+    case 'checked':
+      return checked(outcome);
+  }
+}
+
+function mergeText(merged: Exclude<Merged, { kind: 'merged' }>): string {
+  if (merged.kind === 'unrelated') return 'base and head have no common history: rebase onto the base branch';
+  const [first = '', ...more] = merged.paths;
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return `base and head change the same lines of ${JSON.stringify(first)}${others}: resolve the conflict`;
+}
+
+/** A report in which nothing of the pull request was looked at. */
+function unchecked(outcome: Start, verdict: Verdict, headline: string): CheckReport {
+  return {
+    ...head(outcome),
+    verdict,
+    headline,
+    authority: { decision: 'not judged', reasons: [], needs: [], warnings: [] },
+    packages: [],
+    findings: outcome.policy.findings,
+    known: [],
+    waived: [],
+    diffs: [],
+    holds: [],
+    waitsFor: [],
+    unchecked: [{ what: 'the pull request', why: headline }],
+  };
+}
+
+function head(
+  outcome: Start,
+): Pick<CheckReport, 'apiVersion' | 'kind' | 'base' | 'head' | 'policy' | 'enforce'> {
+  return {
+    apiVersion: 'portolan/v1alpha1',
+    kind: 'CheckReport',
+    base: outcome.base,
+    head: outcome.head,
+    policy: policyReport(outcome.policy, []),
+    ...(outcome.policy.policy?.enforce === 'off' ? { enforce: 'off' } : {}),
+  };
+}
+
+function policyReport({ defaults, path }: Start['policy'], expired: Waived['expired']): PolicyReport {
+  return {
+    source: defaults ? 'built-in defaults' : path,
+    expired: expired.map(({ rule, package: name, until, location }) => {
+      const text = `${rule} for ${name}, until ${until}`;
+      return location ? `${text} (${placeText(location)})` : text;
+    }),
+  };
+}
+
+function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
+  const { change, defects, authority, policy, today, count } = outcome;
+  const { results, references, incomplete, templatesAlone, fleet } = defects;
+  const closing = [...change.unsafe, ...change.ownerDefects];
+  const told = new Set(closing.map(placeKey));
+  const presets = presetSeverities(policy.policy?.presets ?? []);
+  // Another gate knows no base branch: what it would report counts, whoever brought it.
+  const isOfGate = ({ rule }: Finding): boolean => presets.has(rule);
+  const known = results.flatMap((result) => result.known);
+  const found = [
+    ...closing,
+    ...policy.findings,
+    ...joined([...results.flatMap((result) => result.findings), ...known.filter(isOfGate)]).filter(
+      (finding) => !told.has(placeKey(finding)),
+    ),
+    ...references.findings,
+  ];
+  const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
+  const sorted = [...findings].sort(compareFindings);
+  const errors = sorted.filter(({ severity }) => severity === 'error');
+  const uncounted = new Set(errors.filter((finding) => !isCounted(finding, outcome)));
+  const notEnforced = [...new Set([...uncounted].map(({ rule }) => rule))].sort();
+  const failed = errors.length > uncounted.size;
+  const isUnclear = references.unanswered || incomplete !== undefined;
+  const verdict: Verdict = failed ? 'fail' : isUnclear ? 'inconclusive' : 'pass';
+  const people = authorityReport(authority, outcome.author);
+  return withinSize({
+    ...head(outcome),
+    verdict,
+    headline: headlineFor({
+      verdict,
+      findings: sorted.filter((finding) => !uncounted.has(finding)),
+      uncounted: uncounted.size,
+      authority,
+      unchecked: references.unanswered ? references.unchecked : [],
+      incomplete,
+      template: templatesAlone[0],
+    }),
+    authority: people,
+    tree: outcome.tree,
+    policy: policyReport(policy, expired),
+    packages: [...change.packages.values()].map(packageReport),
+    findings: sorted,
+    ...(notEnforced.length > 0 ? { notEnforced } : {}),
+    known: known.filter((finding) => !isOfGate(finding)).sort(compareFindings),
+    waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
+    diffs: joinedDiffs(results.flatMap(({ diffs }) => diffs)),
+    holds: authority?.holds ?? [],
+    ...(authority && authority.byHand.length > 0 ? { byHand: authority.byHand } : {}),
+    waitsFor: [],
+    disconnected: defects.disconnected,
+    ...(fleet.report ? { fleet: fleet.report } : {}),
+    ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
+    ...(policy.policy && presets.size > 0 ? { gates: gateReports(policy.policy, found) } : {}),
+    unchecked: [
+      ...references.unchecked,
+      ...defects.unchecked,
+      ...templatesAlone.map((path) => ({ what: path, why: TEMPLATE_ALONE })),
+    ],
+    ...(count ? { context: count } : {}),
+  });
+}
+
+const TEMPLATE_ALONE =
+  'it is a template, and the pull request changes no catalog: commit the catalog that it is rendered to';
+
+/** Whether an error fails the check. What makes a change unsafe to read always does. */
+function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'checked' }>): boolean {
+  return (
+    [...change.unsafe, ...change.ownerDefects].includes(finding) ||
+    policy.policy === undefined ||
+    isEnforced(policy.policy, finding.rule)
+  );
+}
+
+/** The same for findings that say the same of the same place. */
+function placeKey({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location]);
+}
+
+const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
+  RULES.filter(({ aboutBundles }) => aboutBundles).map(({ id }) => id),
+);
+
+/** What is said alike of several catalogs and channels is one finding, at its first place. */
+function joined(findings: readonly Finding[]): Finding[] {
+  const alike = new Map<string, Finding>();
+  for (const [i, finding] of findings.entries()) {
+    const { rule, severity, message, package: of, catalogs = [], installed = [] } = finding;
+    const key = ABOUT_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, of]) : String(i);
+    const known = alike.get(key);
+    if (!known) alike.set(key, finding);
+    else {
+      alike.set(key, {
+        ...known,
+        catalogs: [...new Set([...(known.catalogs ?? []), ...catalogs])],
+        installed: [...new Set([...(known.installed ?? []), ...installed])],
+      });
+    }
+  }
+  return [...alike.values()];
+}
+
+function packageReport({ name, catalogs, classes, details }: PackageChange): PackageReport {
+  return { name, catalogs, classes: [...classes], details };
+}
+
+function authorityReport(authority: AuthorityDecision | undefined, author = ''): AuthorityReport {
+  if (!authority) return { decision: 'not judged', reasons: [], needs: [], warnings: [] };
+  return {
+    decision: authority.authority,
+    author,
+    warnings: authority.warnings,
+    reasons: authority.subjects.flatMap(({ subject, reasons }) =>
+      reasons.map((reason) => `${subject}: ${reason}`),
+    ),
+    needs: authority.needs.map((need) => needText([need])),
+    missing: authority.needs,
+  };
+}
+
+/** A report of a pull request on a forge, with the checks that it waits for. */
+export function onForge(
+  report: CheckReport,
+  request: RequestReport,
+  waitsFor: readonly string[],
+): CheckReport {
+  const whole = { ...report, request, waitsFor };
+  const free =
+    report.verdict === 'pass' && report.authority.decision === 'allow' && report.holds.length === 0;
+  const [first] = waitsFor;
+  return free && first !== undefined
+    ? { ...whole, headline: `allowed, and all checks passed, but waiting: ${first}` }
+    : whole;
+}

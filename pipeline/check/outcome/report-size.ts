@@ -1,0 +1,142 @@
+/**
+ * Keeps a report within a size, whatever a pull request writes: long lists are cut, and findings beyond a number that
+ * one rule has of one package become one. What counts is decided before, so nothing passes for being left out.
+ */
+import { type Finding, milder } from '../../../catalog/finding.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { listed } from '../../../catalog/rules/message-text.ts';
+import { quoted } from '../../../catalog/rules/rule.ts';
+import type { CheckReport, PlacedDiff } from '../report.ts';
+
+/** Most findings of one rule, severity and package. */
+const ALIKE = 100;
+/** Most findings in all. */
+const FINDINGS = 1_000;
+/** Most installations that findings, or rows, name together before their lists are cut to `FEW`. */
+const INSTALLED = 20_000;
+const FEW = 50;
+/** Most versions in the diagrams, and lines about edges and bundles, of a report. */
+const STOPS = 2_000;
+const WRITTEN = 1_000;
+
+/** Most packages, each with so many details; most lines about what was not checked, and most waived findings. */
+const PACKAGES = 1_000;
+const DETAILS = 20;
+const UNCHECKED = 200;
+const WAIVED = 200;
+/** Most characters of a message, a hint or another line, and of names in lists. */
+const LINE = 2_000;
+
+/** A report in which no list is longer than people, forges and jobs can use. */
+export function withinSize(report: CheckReport): CheckReport {
+  const omitted = new Set<string>();
+  const findings = cutInstalled(fewer(report.findings, 'findings', omitted), omitted).map(shortFinding);
+  const known = cutInstalled(fewer(report.known, 'known findings', omitted), omitted).map(shortFinding);
+  const diffs = smallerDiffs(report.diffs, omitted);
+  const first = <T>(list: readonly T[], most: number, what: string): readonly T[] => {
+    if (list.length > most) omitted.add(`all but the first ${most} of ${list.length} ${what}`);
+    return list.slice(0, most);
+  };
+  const packages = first(report.packages, PACKAGES, 'packages').map((one) => ({
+    ...one,
+    details: shortDetails(one.details, omitted),
+  }));
+  const unchecked = first(report.unchecked, UNCHECKED, 'notes on what was not checked').map(
+    ({ what, why }) => ({ what: shortLine(what), why: shortLine(why) }),
+  );
+  const waived = first(report.waived, WAIVED, 'waived findings').map((one) => ({
+    ...one,
+    finding: shortFinding(one.finding),
+  }));
+  const cut = { findings, known, diffs, packages, unchecked, waived };
+  return { ...report, ...cut, ...(omitted.size > 0 ? { omitted: [...omitted].sort() } : {}) };
+}
+
+function shortDetails(details: readonly string[], omitted: Set<string>): readonly string[] {
+  if (details.length > DETAILS) omitted.add(`details of packages beyond ${DETAILS} of each`);
+  return details.slice(0, DETAILS).map(shortLine);
+}
+
+/** A finding whose texts name what a file holds, however long that is. */
+function shortFinding(finding: Finding): Finding {
+  const { message, hint } = finding;
+  if (message.length <= LINE && (hint?.length ?? 0) <= LINE) return finding;
+  return {
+    ...finding,
+    message: shortLine(message),
+    ...(hint === undefined ? {} : { hint: shortLine(hint) }),
+  };
+}
+
+function shortLine(line: string): string {
+  const left = line.length - LINE;
+  return left <= 0 ? line : `${line.slice(0, LINE)} … (${left} more characters)`;
+}
+
+function fewer(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {
+  const alike = groupedBy(findings, ({ rule, severity, package: of }) =>
+    JSON.stringify([rule, severity, of]),
+  );
+  const kept = new Set([...alike.values()].flatMap((group) => group.slice(0, ALIKE)));
+  const rest = [...alike.values()].flatMap((group) => joinedRest(group.slice(ALIKE)));
+  const all = rest.length === 0 ? findings : [...findings.filter((finding) => kept.has(finding)), ...rest];
+  if (rest.length > 0)
+    omitted.add(`${what} beyond ${ALIKE} of one rule and package, which are counted in one`);
+  if (all.length <= FINDINGS) return all;
+  omitted.add(`all but the first ${FINDINGS} of ${all.length} ${what}`);
+  return all.slice(0, FINDINGS);
+}
+
+/** The findings of one rule and package that are too many to be told apart, as one. */
+function joinedRest(rest: readonly Finding[]): Finding[] {
+  const [first, ...others] = rest;
+  if (!first || others.length === 0) return [...rest];
+  const channels = [...new Set(rest.flatMap(({ channel }) => channel ?? []))];
+  const where = channels.length > 0 ? `, in channels ${listed(channels.map(quoted))}` : '';
+  const { channel: _, subject: __, installed: ___, correction: ____, ...said } = first;
+  const catalogs = [...new Set(rest.flatMap((finding) => finding.catalogs ?? []))];
+  const severity = rest.map((finding) => finding.severity).reduce((a, b) => (milder(a, b) === a ? b : a));
+  return [
+    {
+      ...said,
+      severity,
+      catalogs,
+      message: `${rest.length} more findings like this one${where}: ${first.message}`,
+    },
+  ];
+}
+
+function cutInstalled<T extends { readonly installed?: readonly string[] }>(
+  all: readonly T[],
+  omitted: Set<string>,
+): readonly T[] {
+  const total = all.reduce((sum, { installed = [] }) => sum + installed.length, 0);
+  if (total <= INSTALLED) return all;
+  omitted.add(`all but the first ${FEW} installations of each finding and row`);
+  return all.map((one) => (one.installed ? { ...one, installed: one.installed.slice(0, FEW) } : one));
+}
+
+function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): readonly PlacedDiff[] {
+  const room = { stops: STOPS, written: WRITTEN };
+  return diffs.map((diff): PlacedDiff => {
+    const lanes = diff.graph.lanes.filter(({ stops }) => {
+      room.stops -= stops.length;
+      return room.stops >= 0;
+    });
+    if (lanes.length < diff.graph.lanes.length) omitted.add(`diagrams of channels beyond ${STOPS} versions`);
+    const cut = <T>(list: readonly T[]): readonly T[] => {
+      const kept = list.length <= room.written ? list : list.slice(0, Math.max(room.written, 0));
+      room.written -= kept.length;
+      if (kept.length < list.length) omitted.add(`changed entries, edges and bundles beyond ${WRITTEN}`);
+      return kept;
+    };
+    const channels = cut(diff.channels).map((channel) => ({
+      ...channel,
+      added: cut(channel.added),
+      removed: cut(channel.removed),
+      edges: cut(channel.edges).map((edge) => ({ ...edge, from: shortLine(edge.from) })),
+    }));
+    const fates = cutInstalled(cut(diff.fates), omitted);
+    return { ...diff, channels, bundles: cut(diff.bundles), fates, graph: { ...diff.graph, lanes } };
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * The past of a repository of catalogs, checked as if each merge were a pull request
+ * today: which of them stranded whom.
+ */
+import type { Finding } from '../../../catalog/finding.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { PipelineError } from '../../error.ts';
+import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import { check } from '../check.ts';
+import type { CheckReport } from '../report.ts';
+import { type CheckRequest, keptReadings } from '../request.ts';
+import type { HistoryOf } from '../world/publication-history.ts';
+import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from '../world/published.ts';
+
+/** As JSON part of a public interface. */
+export interface HistoryAudit {
+  /** How many merges changed catalogs. */
+  readonly merges: number;
+  /** Those that did somebody harm, the latest first. */
+  readonly harmful: readonly HarmfulMerge[];
+  /** What could not be checked, and why. */
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+export interface HarmfulMerge {
+  readonly commit: string;
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly subject: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Rules that say who was harmed by a change, by that change alone. */
+export const HARM: ReadonlySet<string> = new Set(
+  RULES.filter(({ harm }) => harm && harm.kind !== 'later').map(({ id }) => id),
+);
+
+interface HistoryRequest {
+  /** Revision of the branch's tip. */
+  readonly head: string;
+  /** What changes catalogs, as paths from the top of the repository; everything where there are none. */
+  readonly paths: readonly string[];
+  /** The first day to look at, `YYYY-MM-DD`; the beginning without it. */
+  readonly since?: string | undefined;
+  /** Told before each merge is checked. */
+  readonly progress?: (state: HistoryProgress) => void;
+  /** Told of each merge that did harm when it is found. */
+  readonly found?: (merge: HarmfulMerge) => void | Promise<void>;
+}
+
+interface HistoryProgress {
+  /** Merges that were checked. */
+  readonly done: number;
+  readonly merges: number;
+  readonly harmful: number;
+}
+
+/** Checks every merge that changed catalogs, the latest first. */
+export async function history(repository: Repository, request: HistoryRequest): Promise<HistoryAudit> {
+  const { head, paths, since = '', progress, found } = request;
+  const [tip = ''] = await repository.resolve([head]);
+  const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since).reverse();
+  const harmful: HarmfulMerge[] = [];
+  const unchecked = [...shallowness(repository)];
+  const asked = { tip, paths, merges, more: () => ({ crds: () => undefined }) };
+  const tell = (done: number) => progress?.({ done, merges: merges.length, harmful: harmful.length });
+  for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
+    const { id, date, subject } = merge;
+    if (outcome instanceof PipelineError) {
+      unchecked.push({ what: `${date} ${subject}`, why: outcome.message });
+      continue;
+    }
+    const findings = outcome.findings.filter(({ rule, severity }) => severity === 'error' && HARM.has(rule));
+    if (findings.length === 0) continue;
+    const one = { commit: id, date, subject, findings };
+    harmful.push(one);
+    await found?.(one);
+  }
+  return { merges: merges.length, harmful, unchecked };
+}
+
+/** What a clone without its whole past cannot tell. */
+export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
+  return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
+}
+
+interface MergesAsked {
+  /** Id of the branch's tip. */
+  readonly tip: string;
+  /** Where catalogs lie; everywhere when empty. */
+  readonly paths: readonly string[];
+  readonly merges: readonly MergedCommit[];
+  /** What else to ask of the check of a merge. */
+  readonly more: (merge: MergedCommit) => Omit<CheckRequest, 'base' | 'head' | 'today'>;
+}
+
+export interface CheckedMerge {
+  readonly merge: MergedCommit;
+  readonly outcome: CheckReport | PipelineError;
+}
+
+/** Checks merges as if each were a pull request onto the commit before it. @param tell told before each of them */
+export async function* checkedMerges(
+  repository: Repository,
+  { tip, paths, merges, more }: MergesAsked,
+  tell: (done: number) => void,
+): AsyncGenerator<CheckedMerge> {
+  const ended = await endedVersions(repository, tip, paths);
+  const kept = keptReadings();
+  for (const [i, merge] of merges.entries()) {
+    tell(i);
+    const { id, before, date } = merge;
+    const past = pastBefore(repository, { ended, id, before, paths });
+    const asked = { base: before, head: id, ancestor: before, today: date, kept, ...past, ...more(merge) };
+    const outcome = await check(repository, asked).catch((error: unknown) => {
+      if (error instanceof PipelineError) return error;
+      throw error;
+    });
+    yield { merge, outcome };
+  }
+}
+
+interface BranchPast {
+  readonly ended: readonly EndedVersions[];
+  /** Ids of the merge and of the commit before it. */
+  readonly id: string;
+  readonly before: string;
+  readonly paths: readonly string[];
+}
+
+/** What files had before a merge, from the log of the whole branch; the check asks git where that log lacks a place. */
+function pastBefore(
+  repository: Repository,
+  { ended, id, before, paths }: BranchPast,
+): { historyOf?: HistoryOf } {
+  const at = ended.findIndex(({ commit }) => commit === id);
+  if (at < 0 || repository.shallow) return {};
+  return {
+    historyOf: async (places) => {
+      const folders = [...new Set(places.map(({ path }) => path))];
+      if (paths.length > 0 && !folders.every((folder) => paths.some((path) => isBelow(folder, path)))) {
+        return oldVersions(repository, before, places);
+      }
+      const versions = ended.slice(at + 1).flatMap((one) => one.versions);
+      const isAsked = ({ path }: OldVersion): boolean => folders.some((folder) => isBelow(path, folder));
+      return { versions: versions.filter(isAsked), incomplete: undefined };
+    },
+  };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
+}

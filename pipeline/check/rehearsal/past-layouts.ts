@@ -1,0 +1,68 @@
+/**
+ * The layout of a repository at the time of a merge: the policy of today may not know where catalogs were before.
+ */
+import { CORE_SCHEMA, dump, load } from 'js-yaml';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { MergedCommit } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import { listFiles } from '../../git/tree.ts';
+import type { Layout } from '../../policy/layout.ts';
+import type { WrittenPattern } from '../../policy/policy-file.ts';
+import type { KnownFacts } from '../../policy/setup/catalog-files.ts';
+import { findLayout, type ReadEvidence, readEvidence } from '../../policy/setup/find-layout.ts';
+import { contradictions } from '../../policy/setup/prove.ts';
+import type { CheckReport } from '../report.ts';
+
+/** Rules whose errors another layout would explain. */
+const SUSPECT =
+  /^(?:layout\/|fbc\/|path\/limits$|(?:package|channel|bundle)\/(?:duplicate|unknown|unlisted|name|reference)|channel\/(?:head|empty)|entry\/|package\/|graph\/(?:package|channel)-removed$|deprecation\/)/;
+
+/** Whether a report may be wrong because the layout was another one. */
+export function isSuspect({ findings }: CheckReport): boolean {
+  return findings.some(({ rule, severity }) => severity === 'error' && SUSPECT.test(rule));
+}
+
+/** The layout under which to check a merge: that of the policy, another one, or none that fits. */
+export type PastLayout =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'other'; readonly patterns: readonly WrittenPattern[] }
+  | { readonly kind: 'unclear'; readonly why: string };
+
+type LayoutAt = (merge: Pick<MergedCommit, 'id' | 'before'>) => Promise<PastLayout>;
+
+/** Looks up layouts of merges; each commit is read once. */
+export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
+  const known: KnownFacts = new Map();
+  const today = writtenOf(layout);
+  const read = async (commit: string): Promise<ReadEvidence> =>
+    readEvidence(objects, await listFiles(objects, await objects.treeOf(commit)), known);
+  return async ({ id, before }) => {
+    const sides = [await read(before), await read(id)];
+    const holds = (patterns: readonly WrittenPattern[]): boolean =>
+      sides.every((side) => side.catalogs.length === 0 || contradictions(patterns, side).length === 0);
+    if (holds(today)) return { kind: 'same' };
+    for (const side of sides.toReversed()) {
+      const { found } = await findLayout(side);
+      if (found.patterns.length > 0 && holds(found.patterns))
+        return { kind: 'other', patterns: found.patterns };
+    }
+    const [first] = sides.toReversed().flatMap((side) => contradictions(today, side));
+    return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };
+  };
+}
+
+function writtenOf({ patterns }: Layout): WrittenPattern[] {
+  return patterns
+    .filter(({ kind }) => kind === 'catalog')
+    .map(({ pattern, name }) => (name === undefined ? pattern : { path: pattern, name }));
+}
+
+/** A policy with the catalogs of another layout, and everything else as it was. */
+export function withLayout(policy: Uint8Array, catalog: readonly WrittenPattern[]): Uint8Array {
+  const value: unknown = load(Buffer.from(policy).toString('utf8'), { schema: CORE_SCHEMA });
+  const written = isObject(value) ? value : {};
+  const layout = isObject(written['layout']) ? written['layout'] : {};
+  return Buffer.from(
+    dump({ ...written, layout: { ...layout, catalog } }, { schema: CORE_SCHEMA, lineWidth: -1 }),
+  );
+}

@@ -1,0 +1,345 @@
+/**
+ * A rehearsal: the latest merges of a repository, each checked as the gate would have checked it under a policy.
+ * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
+ */
+import type { Finding } from '../../../catalog/finding.ts';
+import { parseJson } from '../../../catalog/json.ts';
+import { HARM_RANKS } from '../../../catalog/rules/effect.ts';
+import { PipelineError } from '../../error.ts';
+import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Person } from '../../policy/identity.ts';
+import type { Layout } from '../../policy/layout.ts';
+import { readPolicy } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { type CheckReport, enforcedState, type ReportState } from '../report.ts';
+import type { CheckRequest } from '../request.ts';
+import { type CheckedMerge, checkedMerges, HARM, shallowness } from './history.ts';
+import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
+import { type Intended, silencing } from './silencing.ts';
+
+export interface RehearsalRequest {
+  /** Revision of the branch's tip. */
+  readonly head: string;
+  /** How many merges, the latest. */
+  readonly count: number;
+  readonly policy: NonNullable<CheckRequest['policy']>;
+  /** The day from which proposed waivers last, `YYYY-MM-DD`; that of the latest merge if that is later, or without it. */
+  readonly today?: string;
+  /** Told before each merge is checked. */
+  readonly progress?: (state: {
+    readonly done: number;
+    readonly merges: number;
+    readonly stopped: number;
+  }) => void;
+}
+
+/** As JSON part of a public interface. */
+export interface Rehearsal {
+  /** Days of the first and the last merge, `YYYY-MM-DD`. */
+  readonly from: string;
+  readonly to: string;
+  /** The latest first. */
+  readonly merges: readonly RehearsedMerge[];
+  readonly rules: readonly RuleCount[];
+  /** Those whose approval would have been asked for, with the number of merges, the most often asked first. */
+  readonly people: readonly { readonly login: string; readonly merges: number }[];
+  /** The latest first; months without harm are not among them. */
+  readonly stranded: readonly StrandedMonth[];
+  /** What would silence findings if they are intended. */
+  readonly intended: Intended;
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+export interface RehearsedMerge {
+  readonly commit: string;
+  readonly date: string;
+  readonly subject: string;
+  /** Undefined where git does not tell an account: permissions were not checked. */
+  readonly author: string | undefined;
+  readonly state: ReportState;
+  /** Whether no approval would have helped. */
+  readonly denied: boolean;
+  readonly headline: string;
+  readonly packages: readonly string[];
+  /** Errors only. */
+  readonly errors: readonly Finding[];
+  /** Approvals that would have been missing, in words. */
+  readonly needs: readonly string[];
+  /** Who could have given them. */
+  readonly asked: readonly string[];
+}
+
+interface RuleCount {
+  readonly rule: string;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Merges with a finding of the rule. */
+  readonly merges: number;
+}
+
+interface StrandedMonth {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Merges that would have done harm. */
+  readonly merges: number;
+  /** Installed versions that would have been stranded, by package. */
+  readonly packages: readonly {
+    readonly package: string;
+    readonly versions: readonly string[];
+    readonly catalogs: readonly string[];
+  }[];
+}
+
+/** @throws PipelineError `usage` for a policy that cannot be read, `not-found` */
+export async function rehearse(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
+  const { head, count, policy, progress } = request;
+  const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
+  if (!read)
+    throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
+  const [tip = ''] = await repository.resolve([head]);
+  const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
+  const rehearsed: RehearsedMerge[] = [];
+  const rules = new Map<string, RuleCount>();
+  const unchecked = [...shallowness(repository)];
+  const asked = {
+    tip,
+    paths: catalogFolders(read.layout),
+    merges,
+    more: (merge: MergedCommit) => ({ policy, ...peopleOf(merge) }),
+  };
+  const tell = (done: number) =>
+    progress?.({ done, merges: merges.length, stopped: stoppedOf(rehearsed).length });
+  const take = ({ merge, outcome }: CheckedMerge): void => {
+    if (outcome instanceof PipelineError) {
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
+      return;
+    }
+    // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
+    rehearsed.push(copyOf(rehearsedMerge(merge, outcome)));
+    countRules(rules, outcome.findings);
+  };
+  const layoutAt = pastLayouts(repository, read.layout);
+  const others = new Map<string, MergedCommit[]>();
+  for await (const checked of checkedMerges(repository, asked, tell)) {
+    const { merge, outcome } = checked;
+    const past =
+      outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await settled(layoutAt(merge));
+    if (past instanceof PipelineError || past.kind === 'same') take(checked);
+    else if (past.kind === 'unclear')
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: past.why });
+    else {
+      const text = Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8');
+      others.set(text, [...(others.get(text) ?? []), merge]);
+    }
+  }
+  for (const [text, own] of others) {
+    const other = { path: policy.path, bytes: Buffer.from(text) };
+    const paths = catalogFolders(readPolicy(other.bytes, RULE_IDS).policy?.layout ?? read.layout);
+    const more = (merge: MergedCommit) => ({ policy: other, ...peopleOf(merge) });
+    for await (const checked of checkedMerges(repository, { tip, paths, merges: own, more }, () => undefined))
+      take(checked);
+  }
+  const place = new Map(merges.map(({ id }, i) => [id, i]));
+  rehearsed.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
+  return {
+    from: merges.at(-1)?.date ?? '',
+    to: merges[0]?.date ?? '',
+    merges: rehearsed,
+    rules: ruleCounts(rules),
+    people: peopleAsked(rehearsed),
+    stranded: strandedByMonth(rehearsed),
+    intended: silencing(
+      rehearsed.map(({ errors }) => errors),
+      [merges[0]?.date ?? '', request.today ?? ''].sort().at(-1) ?? '',
+    ),
+    unchecked,
+  };
+}
+
+/** How many merges pass, and how many do not; each merge counts once. */
+interface MergeCounts {
+  readonly atOnce: number;
+  readonly afterApproval: number;
+  readonly fail: number;
+  /** Those that need an approval which the policy names nobody for. */
+  readonly orphans: number;
+  /** Those that could not be checked completely. */
+  readonly unfinished: number;
+}
+
+/** The counts that every output of a rehearsal shows. */
+export function countsOf(merges: readonly RehearsedMerge[]): MergeCounts {
+  const open = merges.filter(({ state }) => state === 'pending');
+  const afterApproval = open.filter(({ asked }) => asked.length > 0).length;
+  const orphans = orphansOf(merges).length;
+  const fail = stoppedOf(merges).length;
+  return {
+    atOnce: merges.length - open.length - fail,
+    afterApproval,
+    fail,
+    orphans,
+    unfinished: open.length - afterApproval - orphans,
+  };
+}
+
+/** The merge whose error hurts most clusters, with that error; the latest of equals. */
+export function worstOf(
+  merges: readonly RehearsedMerge[],
+): { readonly merge: RehearsedMerge; readonly error: Finding } | undefined {
+  const rank = ({ rule }: Finding): number => HARM_RANKS.get(rule) ?? Number.MAX_SAFE_INTEGER;
+  const all = stoppedOf(merges).flatMap((merge) => merge.errors.map((error) => ({ merge, error })));
+  return all.sort(
+    (a, b) =>
+      rank(a.error) - rank(b.error) || (b.error.installed?.length ?? 0) - (a.error.installed?.length ?? 0),
+  )[0];
+}
+
+const SAME: PastLayout = { kind: 'same' };
+
+/** What a clone lacks leaves the check of today's layout. */
+async function settled(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {
+  return layout.catch((error: unknown) => {
+    if (error instanceof PipelineError) return error;
+    throw error;
+  });
+}
+
+/** Merges that the gate would have stopped until their author corrected them. */
+export function stoppedOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
+  return merges.filter(({ state }) => state === 'failure');
+}
+
+/** Merges that wait for an approval which the policy names nobody for. */
+export function orphansOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
+  return merges.filter(
+    ({ state, needs, asked }) => state === 'pending' && needs.length > 0 && asked.length === 0,
+  );
+}
+
+/** Folders that hold all catalogs; none where a pattern begins with a name. */
+function catalogFolders({ patterns }: Layout): string[] {
+  const prefixes = patterns
+    .filter(({ kind }) => kind === 'catalog')
+    .map(({ pattern }) =>
+      pattern
+        .slice(0, pattern.search(/[{*]|$/))
+        .replace(/[^/]*$/, '')
+        .replace(/\/$/, ''),
+    );
+  return prefixes.includes('') ? [] : [...new Set(prefixes)];
+}
+
+/** The author of a merge as the check takes people; nothing where git does not tell an account. */
+function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
+  const author = accountOf(merge);
+  return author ? { people: { author, pusher: author, reviews: [], commits: undefined, holds: [] } } : {};
+}
+
+const NOREPLY = /^(?:(\d{1,15})\+)?([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/;
+const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$/;
+const MERGED = /^Merge pull request #\d+ from ([A-Za-z0-9-]+)\//;
+
+/** The account that wrote what was merged: of the merged fork, of the address, or the name if it can be a login. */
+export function accountOf({
+  subject,
+  author: { name, email },
+}: Pick<MergedCommit, 'subject' | 'author'>): Person | undefined {
+  const [, fork] = MERGED.exec(subject) ?? [];
+  const [, id, account] = NOREPLY.exec(email) ?? [];
+  const login = fork ?? account ?? (LOGIN.test(name) ? name : undefined);
+  if (login === undefined) return undefined;
+  const isOwn = fork === undefined || fork === account;
+  return {
+    login,
+    id: id === undefined || !isOwn ? undefined : Number(id),
+    ...(login.endsWith('[bot]') ? { bot: true } : {}),
+  };
+}
+
+function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport): RehearsedMerge {
+  const { authority, findings, headline, packages } = report;
+  const isDenied = authority.decision === 'deny';
+  // What only the author can give is nobody's approval.
+  const others = (authority.missing ?? []).filter(({ who }) => who !== 'author');
+  return {
+    commit: id,
+    date,
+    subject,
+    author: authority.author,
+    state: enforcedState(withoutUnknown(report)),
+    denied: isDenied,
+    headline,
+    packages: packages.map(({ name }) => name),
+    errors: findings.filter(({ severity }) => severity === 'error'),
+    needs: authority.needs,
+    asked: isDenied ? [] : [...new Set(others.flatMap(({ from }) => from))],
+  };
+}
+
+/** Permissions that nobody could check hold nothing up here. */
+function withoutUnknown(report: CheckReport): CheckReport {
+  const { authority } = report;
+  return authority.decision === 'not judged'
+    ? { ...report, authority: { ...authority, decision: 'allow' } }
+    : report;
+}
+
+/** A copy that shares no text with what it was made from. */
+function copyOf(merge: RehearsedMerge): RehearsedMerge {
+  return parseJson(JSON.stringify(merge)) as RehearsedMerge;
+}
+
+/** Adds the findings of one merge to the counts. */
+function countRules(counts: Map<string, RuleCount>, findings: readonly Finding[]): void {
+  for (const rule of new Set(findings.map((finding) => finding.rule))) {
+    const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
+    const of = (severity: Finding['severity']): number =>
+      findings.filter((finding) => finding.rule === rule && finding.severity === severity).length;
+    counts.set(rule, {
+      rule,
+      errors: errors + of('error'),
+      warnings: warnings + of('warning'),
+      merges: merges + 1,
+    });
+  }
+}
+
+/** The most errors first; rules with notes alone are left out. */
+function ruleCounts(counts: ReadonlyMap<string, RuleCount>): RuleCount[] {
+  return [...counts.values()]
+    .filter(({ errors, warnings }) => errors + warnings > 0)
+    .sort((a, b) => b.errors - a.errors || b.warnings - a.warnings || (a.rule < b.rule ? -1 : 1));
+}
+
+function peopleAsked(merges: readonly RehearsedMerge[]): Rehearsal['people'] {
+  const counts = new Map<string, number>();
+  for (const login of merges.flatMap(({ asked }) => asked)) counts.set(login, (counts.get(login) ?? 0) + 1);
+  return [...counts]
+    .map(([login, count]) => ({ login, merges: count }))
+    .sort((a, b) => b.merges - a.merges || (a.login < b.login ? -1 : 1));
+}
+
+function strandedByMonth(merges: readonly RehearsedMerge[]): StrandedMonth[] {
+  const harmful = merges.flatMap(({ date, errors }) => {
+    const harm = errors.filter(({ rule, installed = [] }) => HARM.has(rule) && installed.length > 0);
+    return harm.length > 0 ? [{ month: date.slice(0, 7), harm }] : [];
+  });
+  const months = [...new Set(harmful.map(({ month }) => month))].sort().reverse();
+  return months.map((month) => {
+    const ofMonth = harmful.filter((one) => one.month === month);
+    return { month, merges: ofMonth.length, packages: strandedPackages(ofMonth.flatMap(({ harm }) => harm)) };
+  });
+}
+
+function strandedPackages(harm: readonly Finding[]): StrandedMonth['packages'] {
+  const names = [...new Set(harm.map((finding) => finding.package ?? ''))].sort();
+  return names.map((name) => {
+    const of = harm.filter((finding) => (finding.package ?? '') === name);
+    return {
+      package: name,
+      versions: [...new Set(of.flatMap(({ installed = [] }) => installed))],
+      catalogs: [...new Set(of.flatMap(({ catalogs = [] }) => catalogs))],
+    };
+  });
+}

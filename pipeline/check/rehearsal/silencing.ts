@@ -1,0 +1,96 @@
+/** What to write into a policy where the errors of a rule are intended. */
+import { CORE_SCHEMA, dump } from 'js-yaml';
+import type { Finding } from '../../../catalog/finding.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+
+/** Proposals, none of which is made without somebody who looked at the findings. */
+export interface Intended {
+  /** Keys of a policy, as YAML; empty when there is nothing to silence. */
+  readonly policy: string;
+  /** What each line silences. */
+  readonly lines: readonly {
+    readonly rule: string;
+    readonly setting: string;
+    readonly errors: number;
+    readonly merges: number;
+  }[];
+}
+
+/** Channels whose versions come and go by intention, by the words in their names. */
+const PASSING = ['nightly', 'candidate', 'dev', 'alpha', 'preview', 'snapshot'];
+
+/** Needs a correction, not silence: nobody can read these files, or nothing else would check them. */
+const NEVER_INTENDED = /^(?:fbc|layout|path|policy)\//;
+
+/** For how many packages a waiver each is less than a rule that observes only. */
+const MOST_WAIVERS = 2;
+
+/** Where bundles change before they are released, no rule needs to be silenced. */
+const UNRELEASED =
+  '# If bundles change before their release, say what is released: graph: {released: …} (docs/policy.md#graph)';
+
+/** Months that a waiver lasts. */
+const WAIVED_MONTHS = 3;
+
+/**
+ * The narrowest setting by rule: the channels that are meant to change, else waivers for few packages, else a rule
+ * that observes only.
+ *
+ * @param merges the errors of each merge
+ * @param today the day from which waivers last, `YYYY-MM-DD`
+ */
+export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
+  const all = merges.flat();
+  const rules = [...new Set(all.map(({ rule }) => rule))]
+    .filter((id) => RULE_IDS.includes(id) && !NEVER_INTENDED.test(id))
+    .sort();
+  const settings: Record<string, object> = {};
+  const waivers: object[] = [];
+  const lines = rules.map((rule) => {
+    const errors = all.filter((finding) => finding.rule === rule);
+    const of = {
+      rule,
+      errors: errors.length,
+      merges: merges.filter((one) => one.some((finding) => finding.rule === rule)).length,
+    };
+    const patterns = passingPatterns(errors);
+    if (patterns) {
+      settings[rule] = { allowChannels: patterns };
+      return { ...of, setting: inOneLine(settings[rule]) };
+    }
+    const packages = [...new Set(errors.map((finding) => finding.package ?? ''))];
+    if (packages.length <= MOST_WAIVERS && packages.every((name) => /^[a-z0-9.-]+$/.test(name))) {
+      const until = laterBy(today, WAIVED_MONTHS);
+      for (const name of packages)
+        waivers.push({ rule, package: name, until, reason: 'say why it is intended' });
+      return { ...of, setting: `a waiver for ${packages.join(' and ')}` };
+    }
+    settings[rule] = { enforce: 'off' };
+    return { ...of, setting: inOneLine(settings[rule]) };
+  });
+  const parts = [
+    ...(rules.includes('graph/bundle-mutated') ? [`${UNRELEASED}\n`] : []),
+    ...(Object.keys(settings).length > 0 ? [dump({ rules: settings }, { ...STYLE, flowLevel: 2 })] : []),
+    ...(waivers.length > 0 ? [dump({ waivers }, { ...STYLE, flowLevel: 2 })] : []),
+  ];
+  return { policy: parts.join(''), lines };
+}
+
+/** A policy is YAML 1.2, in which `off` and dates are texts. */
+const STYLE = { schema: CORE_SCHEMA, lineWidth: -1, seqNoIndent: true } as const;
+
+function inOneLine(value: object): string {
+  return dump(value, { ...STYLE, flowLevel: 0 }).trimEnd();
+}
+
+/** Patterns that cover the channels of all findings, if all are channels that are meant to change. */
+function passingPatterns(errors: readonly Finding[]): string[] | undefined {
+  const words = errors.map(({ channel = '' }) => PASSING.find((word) => channel.includes(word)));
+  return words.includes(undefined) ? undefined : [...new Set(words)].map((word) => `*${word}*`);
+}
+
+function laterBy(day: string, months: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,268 @@
+/**
+ * Manifests, and CRDs among them, from the bundle directories of the repository itself, for
+ * catalogs that hold only the metadata of their bundles. They are read from git objects, before and after the change, each blob once.
+ */
+import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
+import { interner } from '../../../catalog/crd/intern.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import {
+  type ManifestPart,
+  type Manifests,
+  manifestPart,
+  manifestsOf,
+} from '../../../catalog/olm/manifests.ts';
+import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/folders.ts';
+import { type BundleFolder, bundleFolders } from '../../change/unit.ts';
+import { PipelineError } from '../../error.ts';
+import type { ObjectReader, TreeEntry } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { isTree } from '../../git/tree.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { CheckReport } from '../report.ts';
+import type { CatalogState, CheckScene, TouchedCatalog } from './catalogs.ts';
+
+/** What looks bundles up in one state. */
+export interface Lookups {
+  readonly crds: CrdsOf;
+  readonly manifests: ManifestsOf;
+}
+
+/** What looks bundles up in each state. */
+export interface Sides {
+  readonly before: Lookups;
+  readonly after: Lookups;
+}
+
+export interface OwnManifests {
+  readonly sides: Sides;
+  /** What was too much to read. */
+  readonly unchecked: CheckReport['unchecked'];
+}
+
+/** Files and bytes of manifests that one check reads at most: what is beyond is said not to be checked. */
+const MOST_FILES = 20_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+/** Bytes of manifests that are kept until somebody asks what is in them; more are read at once. */
+const MOST_KEPT = 64 * 1024 * 1024;
+/** Files that are asked for at once. */
+const TOGETHER = 8;
+
+/**
+ * CRDs of the bundles of touched catalogs whose manifests lie where the layout has bundles.
+ *
+ * @param gone bundles that no catalog has any more
+ * @throws PipelineError `not-found`, `unreachable` when objects cannot be brought
+ */
+export async function ownManifests(
+  { objects, policy, trees }: Pick<CheckScene, 'objects' | 'policy' | 'trees'>,
+  touched: readonly TouchedCatalog[],
+  gone: readonly Bundle[] = [],
+): Promise<OwnManifests> {
+  const shelf = emptyShelf(objects, policy);
+  const earlier = bundlesOf([...bundlesIn(touched.map(({ before: state }) => state)), ...gone]);
+  const later = bundlesOf(bundlesIn(touched.map(({ after: state }) => state)));
+  // Bundles of a package that no catalog had may have had directories all the same.
+  const newcomers = [...later].filter(([name]) => !earlier.has(name));
+  const before = await sideOf(shelf, trees.base, new Map([...earlier, ...newcomers]));
+  const after = await sideOf(shelf, trees.merged, later);
+  return { sides: { before, after }, unchecked: [...shelf.left].sort().map(tooMuch) };
+}
+
+function tooMuch(name: string): CheckReport['unchecked'][number] {
+  return {
+    what: `whether clusters can install the bundles of package ${JSON.stringify(name)}, and custom resources survive its upgrades`,
+    why: `its bundle directories have a file larger than limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB`,
+  };
+}
+
+/** What was read, of either side. */
+interface Shelf {
+  readonly objects: ObjectReader;
+  readonly policy: Policy;
+  readonly byBlob: Map<string, Read>;
+  /** Makes equal parts of CRDs one. */
+  readonly intern: <T>(value: T) => T;
+  /** Packages that were left out. */
+  readonly left: Set<string>;
+  files: number;
+  bytes: number;
+  /** Bytes that are kept. */
+  kept: number;
+}
+
+/** A manifest that was read. */
+interface Read {
+  readonly crds: readonly Crd[];
+  readonly part: () => ManifestPart;
+}
+
+function emptyShelf(objects: ObjectReader, policy: Policy): Shelf {
+  return {
+    objects,
+    policy,
+    byBlob: new Map(),
+    intern: interner(),
+    left: new Set(),
+    files: 0,
+    bytes: 0,
+    kept: 0,
+  };
+}
+
+function bundlesIn(states: readonly (CatalogState | undefined)[]): Bundle[] {
+  return states.flatMap((state) => state?.blobs.bundles ?? []);
+}
+
+/** Bundles whose manifests the catalog does not hold. */
+function bundlesOf(bundles: readonly Bundle[]): ReadonlyMap<string, Bundle[]> {
+  const wanted = new Map<string, Map<string, Bundle>>();
+  for (const bundle of bundles) {
+    if (bundle.properties.some(({ type }) => type === 'olm.bundle.object')) continue;
+    const ofPackage = wanted.get(bundle.package) ?? new Map<string, Bundle>();
+    wanted.set(bundle.package, ofPackage.set(bundle.name, bundle));
+  }
+  return new Map([...wanted].map(([name, bundles]) => [name, [...bundles.values()]]));
+}
+
+/** A bundle with the files of its manifests. */
+interface Listed {
+  readonly bundle: Bundle;
+  readonly files: readonly TreeEntry[];
+}
+
+async function sideOf(
+  shelf: Shelf,
+  tree: string,
+  wanted: ReadonlyMap<string, readonly Bundle[]>,
+): Promise<Lookups> {
+  const { objects, policy } = shelf;
+  const found = new Map<string, readonly Read[]>();
+  const packages = new Set(wanted.keys());
+  const folders =
+    packages.size === 0 ? [] : await bundleFolders(objects, tree, { layout: policy.layout, packages });
+  for (const [name, bundles] of wanted) {
+    const own = folders.filter((folder) => folder.package === name);
+    const manifests = await filesOfBundles(shelf, own, bundles);
+    await readAll(shelf, name, manifests);
+    for (const { bundle, files } of manifests) {
+      const read = files.map(({ id }) => shelf.byBlob.get(id));
+      if (read.every((one) => one !== undefined)) found.set(keyOf(bundle), read);
+    }
+  }
+  const known = new Map<string, Manifests>();
+  return {
+    crds: (bundle) => found.get(keyOf(bundle))?.flatMap(({ crds }) => crds),
+    manifests: (bundle) => {
+      const read = found.get(keyOf(bundle));
+      const manifests = known.get(keyOf(bundle)) ?? (read && manifestsOf(read.map(({ part }) => part())));
+      if (manifests) known.set(keyOf(bundle), manifests);
+      return manifests;
+    },
+  };
+}
+
+function keyOf({ package: name, name: bundle }: Bundle): string {
+  return `${name}\n${bundle}`;
+}
+
+/** The manifests of those bundles that have a folder, by its name or by its ClusterServiceVersion. */
+async function filesOfBundles(
+  shelf: Shelf,
+  folders: readonly BundleFolder[],
+  bundles: readonly Bundle[],
+): Promise<Listed[]> {
+  const listed = await Promise.all(folders.map(({ id }) => filesIn(shelf.objects, id)));
+  const byVersion = new Map(folders.map(({ version }, i) => [version, listed[i]]));
+  const versions = [...byVersion.keys()];
+  const manifests: Listed[] = [];
+  const others: Bundle[] = [];
+  for (const bundle of bundles) {
+    const folder = folderOfVersion(versions, bundle);
+    const files = folder === undefined ? undefined : byVersion.get(folder);
+    if (folder === undefined) others.push(bundle);
+    else if (files) manifests.push({ bundle, files });
+  }
+  const plain = listed.flatMap((files) => (files ? [files] : []));
+  return others.length === 0 ? manifests : [...manifests, ...(await manifestsByCsv(shelf, plain, others))];
+}
+
+/** Plain files of a bundle's `manifests`; undefined where it has none. */
+async function filesIn(objects: ObjectReader, folder: string): Promise<readonly TreeEntry[] | undefined> {
+  const manifests = (await objects.tree(folder)).find(({ name }) => name === 'manifests');
+  if (!manifests || !isTree(manifests.mode)) return undefined;
+  return (await objects.tree(manifests.id)).filter(({ mode }) => whyUnreadable(mode) === undefined);
+}
+
+/** Folders whose ClusterServiceVersion has a bundle's name; each file is looked at once. */
+async function manifestsByCsv(
+  shelf: Shelf,
+  listed: readonly (readonly TreeEntry[])[],
+  bundles: readonly Bundle[],
+): Promise<Listed[]> {
+  const left = new Set(bundles);
+  const manifests: Listed[] = [];
+  const called = listed.map((files) => files.filter(({ name }) => isCalledCsv(name)));
+  await shelf.objects.prefetch(called.flat().map(({ id }) => id));
+  for (const [i, files] of listed.entries()) {
+    for (const { id } of called[i] ?? []) {
+      const bytes = await bytesOf(shelf, id);
+      for (const bundle of left) {
+        if (!bytes || !isCsvOf(bytes, bundle)) continue;
+        left.delete(bundle);
+        manifests.push({ bundle, files });
+      }
+      if (left.size === 0) return manifests;
+    }
+  }
+  return manifests;
+}
+
+async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[]): Promise<void> {
+  const names = new Map(manifests.flatMap(({ files }) => files.map((file) => [file.id, file.name])));
+  const ids = [...names.keys()].filter((id) => !shelf.byBlob.has(id));
+  if (shelf.files + ids.length > MOST_FILES) {
+    shelf.left.add(name);
+    return;
+  }
+  shelf.files += ids.length;
+  await shelf.objects.prefetch(ids);
+  for (let i = 0; i < ids.length; i += TOGETHER) {
+    const batch = ids.slice(i, i + TOGETHER);
+    const contents = await Promise.all(batch.map((id) => bytesOf(shelf, id)));
+    for (const [at, id] of batch.entries()) {
+      const bytes = contents[at];
+      if (bytes) shelf.byBlob.set(id, readManifest(shelf, names.get(id) ?? '', bytes));
+      else shelf.left.add(name);
+    }
+  }
+}
+
+function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
+  const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
+  if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {
+    const read = value();
+    const crd = readCrd(read);
+    const part = manifestPart(read);
+    return { crds: crd ? [shelf.intern(crd)] : [], part: () => part };
+  }
+  // Most are asked for by nobody: what is in them is found out when they are.
+  shelf.kept += bytes.length;
+  let part: ManifestPart | undefined;
+  return { crds: [], part: () => (part ??= manifestPart(value())) };
+}
+
+/** A blob's bytes; undefined where they are more than is read. */
+async function bytesOf(shelf: Shelf, id: string): Promise<Buffer | undefined> {
+  const { objects, policy } = shelf;
+  const most = Math.min(policy.limits.fileBytes, MOST_BYTES - shelf.bytes);
+  try {
+    const { bytes } = await objects.read(id, most);
+    shelf.bytes += bytes.length;
+    return bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'too-large') return undefined;
+    throw error;
+  }
+}

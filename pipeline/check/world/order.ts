@@ -1,0 +1,54 @@
+/** The order in which platform upgrades take clusters from one catalog to the next. */
+
+import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import type { CatalogUnit } from '../../change/unit.ts';
+import type { Policy } from '../../policy/policy.ts';
+
+export interface CatalogOrder {
+  /** Catalogs by their order; those that have none come last, by name. */
+  readonly compare: (a: string, b: string) => number;
+  /** Names of the catalogs that come next, the nearest first. @param most how many */
+  readonly after: (name: string, most: number) => readonly string[];
+  /** Names of the catalogs that come before, the nearest first. @param most how many */
+  readonly before: (name: string, most: number) => readonly string[];
+}
+
+/** The policy's order; where it has none, that of the platform's versions after which catalogs are named. */
+export function orderOf(
+  { graph }: Pick<Policy, 'graph'>,
+  units: Iterable<Pick<CatalogUnit, 'catalog'>>,
+): CatalogOrder {
+  const names = graph.catalogOrder.length > 0 ? graph.catalogOrder : byPlatform(units);
+  const rank = new Map(names.map((name, i) => [name, i]));
+  const place = (name: string): number => rank.get(name) ?? rank.size;
+  const neighborsIn = (order: readonly string[], name: string, most: number): readonly string[] => {
+    const at = order.indexOf(name);
+    if (at < 0) return [];
+    const next = order.slice(at + 1);
+    // Clusters of one stage never take the catalogs of another.
+    const own =
+      graph.catalogOrder.length > 0 ? next : next.filter((other) => streamOf(other) === streamOf(name));
+    return own.slice(0, most);
+  };
+  return {
+    compare: (a, b) => place(a) - place(b) || compareText(a, b),
+    after: (name, most) => neighborsIn(names, name, most),
+    before: (name, most) => neighborsIn(names.toReversed(), name, most),
+  };
+}
+
+function streamOf(name: string): string {
+  return splitAtMinor(name)?.before ?? '';
+}
+
+function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {
+  const names = new Set([...units].map(({ catalog }) => catalog));
+  return [...names]
+    .flatMap((name) => {
+      const platform = minorOfCatalog(name);
+      return platform ? [{ name, platform }] : [];
+    })
+    .sort((a, b) => compareMinors(a.platform, b.platform) || compareText(a.name, b.name))
+    .map(({ name }) => name);
+}

@@ -1,0 +1,408 @@
+/**
+ * What was ever published: clusters may still run a bundle that its catalog no longer
+ * has. The branch's history tells it, in the old versions of the files that a pull
+ * request touches. One version differs from the next by a document or two: only these
+ * are parsed.
+ */
+import { createHash } from 'node:crypto';
+import { type EachBlob, load } from '../../../catalog/fbc/load.ts';
+import type { Blobs, Bundle, Channel } from '../../../catalog/fbc/model.ts';
+import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
+import { OUTLINE } from '../../../catalog/olm/outline.ts';
+import { isWithin } from '../../change/catalogs.ts';
+import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { runGit } from '../../git/process.ts';
+import type { Repository } from '../../git/repository.ts';
+import { LruCache } from '../../lru-cache.ts';
+import type { Limits } from '../../policy/policy.ts';
+
+/** By catalog and package. */
+export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBundle[]>>;
+
+/** A bundle that was once an entry of a channel, with where the rest of it stands. */
+export interface PastBundle extends PublishedBundle {
+  /** Git id of the latest file version that has the bundle; absent where no file tells of it. */
+  readonly file?: string;
+}
+
+export interface PublishedHistory {
+  readonly published: Published;
+  /** Why some of it may be missing. */
+  readonly incomplete: string | undefined;
+}
+
+/** Where a catalog, or a package of it, stands. */
+export interface CatalogPath {
+  readonly catalog: string;
+  /** A folder or a file. */
+  readonly path: string;
+  /** The catalog's folder: with it, the past of what was moved within the catalog is found as well. */
+  readonly root?: string;
+}
+
+/** Most old versions of files that are read, and most of their bytes. */
+const MOST_FILES = 100;
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Old versions that are asked for together. */
+const TOGETHER = 12;
+
+/** Largest number of paths that git is asked for together. */
+const MOST_PATHS = 2000;
+
+/**
+ * What catalogs had before a commit, and with it.
+ *
+ * @param commit id of the commit whose first parents are followed
+ */
+export async function publishedBefore(
+  repository: Repository,
+  { commit, places, limits }: { commit: string; places: readonly CatalogPath[]; limits: Limits },
+): Promise<PublishedHistory> {
+  const past = await oldVersions(repository, commit, places);
+  const shallow = repository.shallow ? { incomplete: 'the clone is shallow' } : {};
+  return publishedIn(repository.objects, { ...past, ...shallow }, { places, limits });
+}
+
+/** What old versions of files say, by their ids, and single documents by their digests. */
+export type KeptVersions = LruCache<FilePast>;
+
+/** Entries of channels and versions of bundles that are kept. */
+const MOST_KEPT = 2_000_000;
+
+/** Room for what old versions of files say. */
+export function keptVersions(): KeptVersions {
+  return new LruCache(MOST_KEPT);
+}
+
+interface PastReading {
+  readonly places: readonly CatalogPath[];
+  readonly limits: Limits;
+  /** What was read before, with the same limits. */
+  readonly kept?: KeptVersions | undefined;
+}
+
+/** What catalogs had in old versions of their files, the latest first. */
+export async function publishedIn(
+  objects: ObjectReader,
+  { versions, incomplete }: OldVersions,
+  { places, limits, kept = keptVersions() }: PastReading,
+): Promise<PublishedHistory> {
+  const found: Found = new Map();
+  const files = new Map(versions.map((version) => [version.id, version]));
+  const asked = [...files.values()].slice(0, MOST_FILES);
+  const known = (id: string): FilePast | undefined => kept.get(keyOf(id, limits));
+  const unread = asked.filter(({ id }) => !known(id));
+  await objects.prefetch(unread.map(({ id }) => id));
+  const read = new Map<string, FilePast>();
+  let bytes = 0;
+  for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
+    const batch = asked.slice(i, i + TOGETHER);
+    const contents = await Promise.all(
+      batch.map(({ id }) => (known(id) ? undefined : contentOf(objects, id, limits))),
+    );
+    // One after the other: what one of them has brought need not be parsed for the next.
+    for (const [at, { id }] of batch.entries()) {
+      const content = contents[at];
+      const past = known(id) ?? (content && (await filePast(content, { limits, kept })));
+      if (!past) continue;
+      kept.keep(keyOf(id, limits), past, weightOf(past));
+      bytes += past.bytes;
+      read.set(id, past);
+    }
+  }
+  for (const { id, path, date, ...version } of versions) {
+    const catalog = version.catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
+    const past = read.get(id);
+    if (catalog !== undefined && past) note(past, { id, date }, mapIn(found, catalog));
+  }
+  const cut =
+    read.size < files.size
+      ? `only the latest ${read.size} of ${files.size} old file versions were read`
+      : undefined;
+  return {
+    published: publishedOf(found),
+    incomplete: incomplete ?? cut,
+  };
+}
+
+/** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
+async function contentOf(objects: ObjectReader, id: string, limits: Limits): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(id, limits.fileBytes)).bytes;
+  } catch (error) {
+    if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'too-large'))
+      return undefined;
+    throw error;
+  }
+}
+
+/** What was found of a package: entries by channel and bundle, and bundles, which may stand in other files. */
+interface FoundPackage {
+  readonly entries: Map<string, PublishedBundle>;
+  readonly bundles: Map<string, Required<Pick<PastBundle, 'bundle' | 'file'>>>;
+}
+
+/** By catalog and package. */
+type Found = Map<string, Map<string, FoundPackage>>;
+
+function publishedOf(found: Found): Published {
+  return new Map(
+    [...found].map(([catalog, packages]) => [
+      catalog,
+      new Map([...packages].map(([name, of]) => [name, bundlesOf(of)] as const)),
+    ]),
+  );
+}
+
+function bundlesOf({ entries, bundles }: FoundPackage): PastBundle[] {
+  return [...entries.values()].map((entry): PastBundle => {
+    const known = bundles.get(entry.name);
+    return known
+      ? { ...entry, ...known, version: known.bundle.version, image: known.bundle.image }
+      : { ...entry };
+  });
+}
+
+function packageIn(packages: Map<string, FoundPackage>, name: string): FoundPackage {
+  const known = packages.get(name) ?? { entries: new Map(), bundles: new Map() };
+  packages.set(name, known);
+  return known;
+}
+
+function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  const known = of.get(key) ?? new Map<K, V>();
+  of.set(key, known);
+  return known;
+}
+
+/** The channels and bundles of one version of a file, in outline. */
+interface FilePast {
+  readonly channels: readonly Channel[];
+  readonly bundles: readonly Bundle[];
+  readonly bytes: number;
+}
+
+function keyOf(id: string, limits: Limits): string {
+  return `${id} ${JSON.stringify(limits)}`;
+}
+
+/** Reads one version of a file, but for documents that are known. */
+async function filePast(
+  content: Buffer,
+  { limits, kept }: { readonly limits: Limits; readonly kept: KeptVersions },
+): Promise<FilePast> {
+  const channels: Channel[] = [];
+  const bundles: Bundle[] = [];
+  for (const document of documentsIn(content)) {
+    const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
+    const past = kept.get(key) ?? (await parseDocument(document, limits));
+    kept.keep(key, past, weightOf(past));
+    channels.push(...past.channels);
+    bundles.push(...past.bundles);
+  }
+  return { channels, bundles, bytes: content.length };
+}
+
+/** A line of three dashes at its beginning ends a document, wherever it stands. */
+function documentsIn(content: Buffer): string[] {
+  return content.toString('utf8').split(/^---[ \t]*\r?$/m);
+}
+
+/** An outline of a bundle weighs as much as this many entries of channels. */
+const BUNDLE_WEIGHT = 5;
+
+function weightOf({ channels, bundles }: FilePast): number {
+  return channels.reduce((sum, { entries }) => sum + entries.length, 1 + BUNDLE_WEIGHT * bundles.length);
+}
+
+async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
+  // Of the text nothing stays: a bundle's is long, and its outline short.
+  const { channels, bundles } = await blobsIn(text, limits, {
+    channel: OUTLINE.channel,
+    bundle: OUTLINE.bundle,
+  });
+  return { channels, bundles, bytes: text.length };
+}
+
+async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Blobs> {
+  const bytes = new TextEncoder().encode(text);
+  const file = { path: 'file', read: () => bytes };
+  return (await load({ files: () => Promise.resolve([file]) }, limits, each)).blobs;
+}
+
+/** Notes what a file had; what is known already had a later last day. */
+function note(
+  { channels, bundles }: FilePast,
+  { id, date: last }: { readonly id: string; readonly date: string },
+  packages: Map<string, FoundPackage>,
+): void {
+  for (const bundle of bundles) {
+    const known = packageIn(packages, bundle.package).bundles;
+    if (!known.has(bundle.name)) known.set(bundle.name, { bundle, file: id });
+  }
+  for (const { package: of, name: channel, entries } of channels) {
+    const known = packageIn(packages, of).entries;
+    for (const entry of entries) {
+      const key = `${channel}\n${entry.name}`;
+      if (!known.has(key)) known.set(key, { channel, name: entry.name, version: undefined, last, entry });
+    }
+  }
+}
+
+/** Reads old bundles as a whole, with their manifests, where their files hold any. */
+export async function wholeBundles(
+  objects: ObjectReader,
+  wanted: readonly PastBundle[],
+  limits: Limits,
+): Promise<Bundle[]> {
+  const byFile = new Map<string, Set<string>>();
+  for (const { file, name } of wanted)
+    if (file !== undefined) byFile.set(file, (byFile.get(file) ?? new Set()).add(name));
+  const found: Bundle[] = [];
+  for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
+    const content = await contentOf(objects, id, limits);
+    const documents = content ? documentsIn(content) : [];
+    // What holds no manifests says no more than its outline.
+    const isWanted = (text: string): boolean =>
+      text.includes('olm.bundle.object') && [...names].some((name) => text.includes(name));
+    for (const document of documents.filter(isWanted)) {
+      const { bundles } = await blobsIn(document, limits, {});
+      found.push(...bundles.filter(({ name }) => names.has(name)));
+    }
+  }
+  return found;
+}
+
+export interface OldVersions {
+  readonly versions: readonly OldVersion[];
+  /** Why some may be missing. */
+  readonly incomplete: string | undefined;
+}
+
+/** A version of a file that is gone. */
+export interface OldVersion {
+  readonly id: string;
+  readonly path: string;
+  /** The last day, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The catalog, where the path is none of those that were asked for. */
+  readonly catalog?: string;
+}
+
+/** Lists what each commit of a branch changed. */
+const LOG: readonly string[] = [
+  ...['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'],
+  '--format=%x01%H %cs',
+];
+
+/** How often a package is followed to the folder that it came from. */
+const MOST_MOVES = 3;
+
+/**
+ * The old versions of files below some places, the latest first, and of the files that these were moved from.
+ *
+ * @param commit id of the last commit that is looked at
+ */
+export async function oldVersions(
+  repository: Repository,
+  commit: string,
+  places: readonly CatalogPath[],
+): Promise<OldVersions> {
+  const paths = [...new Set(places.map(({ path }) => path))];
+  if (paths.length === 0) return { versions: [], incomplete: undefined };
+  const asked = paths.slice(0, MOST_PATHS);
+  const incomplete =
+    asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
+  const parts = await endedVersions(repository, commit, asked);
+  const versions = parts.flatMap((part) => part.versions);
+  let [added, from] = [parts.filter((part) => part.added.length > 0), places];
+  const known = new Set(paths);
+  for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
+    from = (await movedFrom(repository, added, from)).filter(({ path }) => !known.has(path));
+    if (from.length === 0) break;
+    for (const { path } of from) known.add(path);
+    const earlier = await endedVersions(
+      repository,
+      commit,
+      from.map(({ path }) => path),
+    );
+    const catalogOf = (path: string): string | undefined => from.find((one) => one.path === path)?.catalog;
+    versions.push(
+      ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
+    );
+    added = earlier.filter((part) => part.added.length > 0);
+  }
+  return { versions, incomplete };
+}
+
+function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
+  return catalog === undefined ? {} : { catalog };
+}
+
+/** Files of the same catalogs that were gone with the commits that added files below some places. */
+async function movedFrom(
+  { settings, scratch }: Repository,
+  added: readonly EndedVersions[],
+  places: readonly CatalogPath[],
+): Promise<CatalogPath[]> {
+  const roots = new Map(
+    places.flatMap(({ catalog, root, path }) =>
+      root !== undefined && added.some((part) => part.added.some((one) => isWithin(one, path)))
+        ? [[root, catalog] as const]
+        : [],
+    ),
+  );
+  if (roots.size === 0) return [];
+  const run = { settings, directory: scratch, bare: true };
+  const commits = added.map(({ commit }) => commit);
+  const paths = roots.has('') ? [] : [...roots.keys()];
+  const { output } = await runGit(run, [...LOG, '--no-walk', ...commits, '--', ...paths]);
+  const gone = parseLog(output.toString('utf8')).flatMap((part) => part.gone);
+  return gone.flatMap((path) =>
+    [...roots].flatMap(([root, catalog]) => (isWithin(path, root) ? [{ catalog, path, root }] : [])),
+  );
+}
+
+/**
+ * The old versions of files that each commit of a branch ended, the latest commit first, from one log.
+ *
+ * @param commit id of the branch's tip
+ */
+export async function endedVersions(
+  { settings, scratch }: Repository,
+  commit: string,
+  paths: readonly string[],
+): Promise<EndedVersions[]> {
+  const run = { settings, directory: scratch, bare: true };
+  const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);
+  return parseLog(output.toString('utf8'));
+}
+
+/** What was no more with a commit. */
+export interface EndedVersions {
+  readonly commit: string;
+  readonly versions: readonly OldVersion[];
+  /** Paths of files that were new with it, and of those that were gone. */
+  readonly added: readonly string[];
+  readonly gone: readonly string[];
+}
+
+/** Old versions of files by the commit that ended them, the latest first. */
+function parseLog(text: string): EndedVersions[] {
+  return text
+    .split('\u0001')
+    .slice(1)
+    .map((part) => {
+      const [about = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
+      const [commit = '', date = ''] = about.split(' ');
+      const versions = tokens.flatMap((token, i) => {
+        const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
+        return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
+      });
+      const pathsOf = (pattern: RegExp): string[] =>
+        tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
+      return { commit, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
+    });
+}

@@ -1,0 +1,101 @@
+/** Reads what is known of a repository: the past of its catalogs, their companions, and the manifests of bundles. */
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Store } from '../../oci/image/build-cache.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { severitiesOf } from '../../policy/severity.ts';
+import type { Registry } from '../../ports.ts';
+import type { Asked } from '../request.ts';
+import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
+import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
+import { readCompanions } from './companions.ts';
+import type { ContextReport } from './context.ts';
+import { readGoneBundles } from './gone-bundles.ts';
+import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
+import type { RepositoryWorld } from './world.ts';
+
+/** What the world is read from, beside the objects of the repository. */
+export interface WorldSources
+  extends Asked<'historyOf' | 'digests' | 'crds' | 'manifests'>,
+    Pick<RepositoryWorld, 'today'>,
+    Pick<PastRequest, 'kept'> {
+  /** For released images and companions; without it they are not read. */
+  readonly registry: Registry | undefined;
+  readonly store: Store | undefined;
+}
+
+interface ReadWorld extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
+  readonly world: RepositoryWorld;
+}
+
+type Loaded = Pick<LoadedCatalogs, 'touched' | 'others'>;
+
+/** Reads what is known of a repository about the packages that a change touches. */
+export async function readWorld(
+  repository: Repository,
+  { scene, touched, others }: Loaded & { readonly scene: CheckScene },
+  { today, digests, registry, store, historyOf, kept, ...sources }: WorldSources,
+): Promise<ReadWorld> {
+  const { objects, policy, trees } = scene;
+  const past = { base: trees.base, policy, registry, store, historyOf, kept };
+  const catalogs = touched.flatMap(({ names }) => names);
+  const [own, elsewhere, companions] = await Promise.all([
+    pastOf(repository, { ...past, touched }),
+    pastOf(repository, { ...past, touched: untouched({ touched, others }), what: PAST_ELSEWHERE }),
+    readCompanions({ objects, trees, policy, catalogs, registry, store }),
+  ]);
+  const published = joinedPast(elsewhere.published, own.published);
+  const isAsked = readsManifests(policy);
+  const gone = isAsked
+    ? await readGoneBundles(objects, published, { everywhere: others.everywhere, limits: policy.limits })
+    : { published, bundles: [], unchecked: [] };
+  const given = sources.crds || !isAsked ? sources : undefined;
+  const manifests = given
+    ? manifestsGiven(given)
+    : await ownManifests(scene, [...touched, ...others.neighbors], gone.bundles);
+  return {
+    world: {
+      ...{ policy, today, everywhere: others.everywhere, companions: companions.of },
+      published: gone.published,
+      released: new Set([...elsewhere.released, ...own.released]),
+      lookups: manifests.sides,
+      ...(digests ? { digests } : {}),
+    },
+    unchecked: [
+      own.unread,
+      elsewhere.unread,
+      gone.unchecked,
+      manifests.unchecked,
+      companions.unchecked,
+    ].flat(),
+    incomplete: companions.incomplete,
+  };
+}
+
+const PAST_ELSEWHERE = 'earlier published versions in the other catalogs';
+
+/** The catalogs that a change does not touch, where they have the packages that it touches. */
+function untouched({ touched, others }: Loaded): PastRequest['touched'] {
+  const known = new Set(touched.flatMap(({ places }) => places.map(({ path }) => path)));
+  const packages = new Set(touched.flatMap((catalog) => [...catalog.packages]));
+  const places = others.places.filter(({ path }) => !known.has(path));
+  const names = [...new Set(places.map(({ catalog }) => catalog))];
+  return places.length === 0 ? [] : [{ names, packages, places }];
+}
+
+/** Manifests of others, in place of the repository's own; none of some are known where nobody gives them. */
+function manifestsGiven({ crds = nothing, manifests = nothing }: Partial<WorldSources>): OwnManifests {
+  const given = { crds, manifests };
+  return { sides: { before: given, after: given }, unchecked: [] };
+}
+
+function nothing(_: Bundle): undefined {
+  return undefined;
+}
+
+/** Whether any rule looks at manifests. */
+function readsManifests(policy: Policy): boolean {
+  const severityOf = severitiesOf(policy);
+  return RULES.some((rule) => rule.reads?.includes('manifests') && severityOf(rule) !== 'off');
+}

@@ -1,0 +1,120 @@
+/**
+ * What a released index image has: the names of its bundles by channel. They follow from the image's digest, so an
+ * image is read once, wherever there is a store. Elsewhere only the files of the packages in question are parsed:
+ * whole product catalogs have hundreds of megabytes.
+ */
+
+import type { Blobs, Bundle } from '../../../catalog/fbc/model.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
+import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
+import { renderImage } from '../../catalogs/render/image.ts';
+import type { Registry } from '../../ports.ts';
+import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
+
+/** By package. */
+export type ReleasedPackages = ReadonlyMap<string, readonly PublishedBundle[]>;
+
+interface ReleasedImagePorts extends ImagePorts {
+  /** Names of the packages in question. */
+  readonly packages: ReadonlySet<string>;
+}
+
+/**
+ * What an image has.
+ *
+ * @param text a reference; never a path, whatever it looks like
+ * @throws PipelineError `not-found`, `usage` for what is not an index image, `corrupt` for one that cannot be read
+ *   whole, `too-large`, and what a registry may throw
+ */
+export function releasedPackages(
+  text: string,
+  { packages: wanted, ...ports }: ReleasedImagePorts,
+): Promise<ReleasedPackages> {
+  return derivedOnce(text, ports, {
+    kind: 'released',
+    parse: packagesIn,
+    format: bytesOf,
+    derive: (name) => readImage(name, ports.registry, ports.store ? undefined : naming(wanted)),
+  });
+}
+
+/** Tells whether a file names one of the packages, as opm writes names. */
+function naming(packages: ReadonlySet<string>): (content: Uint8Array) => boolean {
+  return (content) => {
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+    return [...packages].some((name) => bytes.includes(name));
+  };
+}
+
+async function readImage(
+  name: string,
+  registry: Registry,
+  parses: ((content: Uint8Array) => boolean) | undefined,
+): Promise<ReleasedPackages> {
+  const options = {
+    directory: '/',
+    registry: () => registry,
+    only: 'catalogs',
+    each: { bundle: outlineOf },
+    ...(parses ? { parses } : {}),
+  } as const;
+  return packagesOf(wholeBlobs(name, await renderImage(`docker://${name}`, options)));
+}
+
+/** A bundle without what nobody asks for here, which is most of a catalog. */
+function outlineOf(bundle: Bundle): Bundle {
+  return { ...bundle, value: {}, properties: [], relatedImages: [], document: bundle.document.detached() };
+}
+
+function packagesOf({ channels, bundles }: Blobs): ReleasedPackages {
+  const keyOf = (name: string, bundle: string): string => `${name}\n${bundle}`;
+  const versions = new Map(bundles.map(({ package: of, name, version }) => [keyOf(of, name), version]));
+  const packages = new Map<string, PublishedBundle[]>();
+  for (const { package: of, name: channel, entries } of channels) {
+    const published = packages.get(of) ?? [];
+    packages.set(of, published);
+    for (const { name } of entries) published.push({ channel, name, version: versions.get(keyOf(of, name)) });
+  }
+  return packages;
+}
+
+type Row = readonly [channel: string, name: string, version: string];
+
+function bytesOf(packages: ReleasedPackages): Uint8Array {
+  const rows = [...packages].map(([name, bundles]) => [
+    name,
+    bundles.map(
+      ({ channel, name: bundle, version }): Row => [channel, bundle, version ? formatVersion(version) : ''],
+    ),
+  ]);
+  return new TextEncoder().encode(JSON.stringify(Object.fromEntries(rows)));
+}
+
+/** What was kept; undefined for what is not whole. */
+function packagesIn(bytes: Uint8Array): ReleasedPackages | undefined {
+  const value = parsed(bytes);
+  if (!isObject(value)) return undefined;
+  const packages = new Map<string, PublishedBundle[]>();
+  for (const [name, rows] of Object.entries(value)) {
+    if (!Array.isArray(rows) || !rows.every(isRow)) return undefined;
+    packages.set(
+      name,
+      rows.map(([channel, bundle, version]) => ({
+        channel,
+        name: bundle,
+        version: tryParseVersion(version),
+      })),
+    );
+  }
+  return packages;
+}
+
+function isRow(value: unknown): value is Row {
+  return Array.isArray(value) && value.length === 3 && value.every((one) => typeof one === 'string');
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  return parsedJson(bytes);
+}

@@ -1,0 +1,94 @@
+/** Catalogs whose folders a merge renames or moves: before and after, each is one catalog for its clusters. */
+import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { quoted } from '../../../catalog/names.ts';
+import { rule } from '../../../catalog/rules/graph/package-removed.ts';
+import type { CatalogUnit } from '../../change/unit.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { severitiesOf } from '../../policy/severity.ts';
+
+export interface RenamedCatalog {
+  readonly from: string;
+  readonly to: string;
+  /** Path of its folder, before. */
+  readonly root: string;
+}
+
+type Units = ReadonlyMap<string, CatalogUnit>;
+
+/**
+ * Pairs catalogs that are gone with those that are new: equal content first, then the same version of the platform.
+ * Clusters of one version do not take the catalog of another: such a pair is none.
+ */
+export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
+  const [before, after] = [catalogsOf(base), catalogsOf(merged)];
+  const gone = [...before.keys()].filter((name) => !after.has(name)).sort(compareText);
+  const fresh = new Set([...after.keys()].filter((name) => !before.has(name)).sort(compareText));
+  const renamed: RenamedCatalog[] = [];
+  for (const isPair of [isSamePlatformAndContent, isSameContent, isSamePlatform]) {
+    for (const from of gone) {
+      if (renamed.some((one) => one.from === from)) continue;
+      const own = before.get(from) ?? [];
+      const to = [...fresh].find((name) => isPair([from, own], [name, after.get(name) ?? []]));
+      if (to === undefined) continue;
+      fresh.delete(to);
+      renamed.push({ from, to, root: own[0]?.root ?? '' });
+    }
+  }
+  return renamed;
+}
+
+type Named = readonly [name: string, units: readonly CatalogUnit[]];
+
+function catalogsOf(units: Units): Map<string, CatalogUnit[]> {
+  const catalogs = new Map<string, CatalogUnit[]>();
+  for (const unit of units.values()) {
+    const own = catalogs.get(unit.catalog) ?? [];
+    catalogs.set(unit.catalog, own);
+    own.push(unit);
+  }
+  return catalogs;
+}
+
+function isSamePlatformAndContent(one: Named, other: Named): boolean {
+  return isSamePlatform(one, other) && isSameContent(one, other);
+}
+
+/** Whether both have the same git objects, and a version of the platform that fits: two names without one are two places. */
+function isSameContent([from, one]: Named, [to, other]: Named): boolean {
+  const [was, is] = [minorOfCatalog(from), minorOfCatalog(to)];
+  if (!(was ?? is) || (was && is && compareMinors(was, is) !== 0)) return false;
+  const ids = (units: readonly CatalogUnit[]): string => JSON.stringify(units.map(({ id }) => id).sort());
+  return ids(one) === ids(other);
+}
+
+/** Whether both are of one version of the platform, and have a package in common as far as their folders tell. */
+function isSamePlatform([from, one]: Named, [to, other]: Named): boolean {
+  const [was, is] = [minorOfCatalog(from), minorOfCatalog(to)];
+  if (!was || !is || compareMinors(was, is) !== 0) return false;
+  const names = new Set(one.map((unit) => unit.package));
+  return other.some((unit) => names.has(unit.package));
+}
+
+/** The units of the base branch, under the names that their catalogs have after the merge. */
+export function underNewNames(base: Units, renamed: readonly RenamedCatalog[]): Units {
+  if (renamed.length === 0) return base;
+  const names = new Map(renamed.map(({ from, to }) => [from, to]));
+  return new Map(
+    [...base].map(([path, unit]) => [path, { ...unit, catalog: names.get(unit.catalog) ?? unit.catalog }]),
+  );
+}
+
+/** A warning for each: clusters look for an index image by its name. */
+export function renamedFindings(renamed: readonly RenamedCatalog[], policy: Policy): Finding[] {
+  if (severitiesOf(policy)(rule) === 'off') return [];
+  return renamed.map(({ from, to, root }) => ({
+    rule: rule.id,
+    severity: 'warning',
+    message: `catalog ${quoted(from)} is renamed to ${quoted(to)}: clusters that use ${quoted(from)} get no more updates`,
+    location: { file: root, line: 1, column: 1 },
+    catalogs: [from],
+    hint: `if clusters still use ${from}, copy its folder instead of renaming it`,
+  }));
+}

@@ -1,0 +1,68 @@
+/** Checking a catalog with a memory: packages whose files are as they were are not read again. */
+
+import { DEFAULT_LIMITS } from '../../../catalog/fbc/load.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { ownSeverity, type Rule } from '../../../catalog/rules/rule.ts';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { directorySource } from '../../directory.ts';
+import type { GitSettings } from '../../git/process.ts';
+import { workTreeSource } from '../../git/work-tree.ts';
+import { openBuildCache, type Store, writeBuildCache } from '../../oci/image/build-cache.ts';
+import { directoryStore } from '../../oci/image/directory-store.ts';
+import { checkContents, checkedCounts } from '../../oci/image/package-verdicts.ts';
+import { readContents } from '../../oci/image/packages.ts';
+
+export interface Verdict {
+  /** All findings, the worst first. */
+  readonly findings: readonly Finding[];
+  /** How many `olm.package` and `olm.bundle` blobs there are. */
+  readonly packages: number;
+  readonly bundles: number;
+}
+
+const KEY = 'validate';
+
+/**
+ * What `checkCatalog` finds of the catalog in a directory, remembered in another.
+ *
+ * @throws PipelineError `io` or `not-found` for either directory
+ */
+export function checkWorkTree(
+  root: string,
+  rules: readonly Rule[],
+  { cache, ...settings }: GitSettings & { readonly cache: string },
+): Promise<Verdict> {
+  return checkRemembered(workTreeSource(directorySource(root), root, settings), rules, directoryStore(cache));
+}
+
+/**
+ * What `checkCatalog` finds of a catalog whose files name their content, remembered in a directory.
+ *
+ * @throws PipelineError `io` for the directory
+ */
+export function checkStored(source: CatalogSource, rules: readonly Rule[], cache: string): Promise<Verdict> {
+  return checkRemembered(source, rules, directoryStore(cache));
+}
+
+/**
+ * What `checkCatalog` finds of a catalog. The store keeps what was said of each package, and nothing
+ * of packages that are no longer there.
+ *
+ * @throws PipelineError `io` when the store cannot be read or written
+ */
+export async function checkRemembered(
+  source: CatalogSource,
+  rules: readonly Rule[],
+  store: Store,
+): Promise<Verdict> {
+  const before = await store.get(KEY);
+  const memory = openBuildCache(before);
+  const { contents, findings: unread } = await readContents(source, memory.files, false);
+  const options = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
+  const findings = await checkContents(contents, memory.verdicts, options);
+  const after = writeBuildCache(memory, memory.room ?? 0);
+  if (before === undefined || Buffer.compare(before, after) !== 0) await store.put(KEY, after);
+  const checked = new Set(contents.groups.flat().map(({ file }) => file.path));
+  const ofIgnoreFiles = unread.filter(({ location }) => !checked.has(location.file));
+  return { findings: [...findings, ...ofIgnoreFiles], ...checkedCounts(memory.verdicts) };
+}

@@ -1,0 +1,97 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { bundleFiles } from '../../../fakes/bundle-fixture.ts';
+import { etcdCrd } from '../../../fakes/crd-object.ts';
+import { bundle, documents } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+const FOLDER = 'operators/etcd/1.0.0';
+const CSV = `${FOLDER}/manifests/csv.yaml`;
+const SAMPLE: Files = Object.fromEntries(
+  [...bundleFiles(new Map())].map(([path, text]) => [`${FOLDER}/${path}`, text]),
+);
+const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
+
+interface Found {
+  readonly rule: string;
+  readonly package: string;
+  readonly location: { readonly file: string; readonly line: number };
+}
+
+/** What the check says of one change of a repository. */
+async function checked(before: Files, after: Files): Promise<{ findings: Found[]; known: Found[] }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ '.github/portolan.yaml': POLICY, ...before });
+  const head = repository.commit(after, { parents: [base] });
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json'],
+  );
+  return JSON.parse(out);
+}
+
+function without(line: RegExp): string {
+  return String(SAMPLE[CSV]).replace(line, '');
+}
+
+test('a bundle that a pull request brings is judged at its place', async () => {
+  expect((await checked({}, SAMPLE)).findings).toEqual([]);
+  const { findings } = await checked(
+    {},
+    { ...SAMPLE, [CSV]: without(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m) },
+  );
+  expect(findings).toMatchObject([
+    { rule: 'csv/install-modes', package: 'etcd', location: { file: CSV, line: 9 } },
+  ]);
+});
+
+test('what was there before is known, what only other suites want counts when the policy names it', async () => {
+  const broken = without(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m);
+  const worse = broken.replace(/^ {2}icon:[\s\S]*?(?=^ {2}\w)/m, '').replace(/^ {2}minKube.*\n/m, '');
+  const plain = await checked({ ...SAMPLE, [CSV]: broken }, { [CSV]: worse });
+  expect(plain.findings.map(({ rule }) => rule)).toEqual(['csv/min-kube-version-missing']);
+  expect(plain.known.map(({ rule }) => rule)).toEqual(['csv/install-modes']);
+  const strict = { '.github/portolan.yaml': `${POLICY}rules: {csv/icon-missing: error}\n` };
+  const named = await checked({ ...SAMPLE, [CSV]: broken, ...strict }, { [CSV]: worse });
+  expect(named.findings.map(({ rule }) => rule)).toEqual([
+    'csv/icon-missing',
+    'csv/min-kube-version-missing',
+  ]);
+});
+
+function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
+  const names = Object.keys(fields).map((version) => `etcd.v${version}`);
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    {
+      schema: 'olm.channel',
+      package: 'etcd',
+      name: 'stable',
+      entries: names.map((name, i) => ({ name, ...(i === 0 ? {} : { replaces: names[i - 1] }) })),
+    },
+    ...Object.entries(fields).map(([version, of]) =>
+      bundle('etcd', version, {
+        image: `quay.io/example/etcd:v${version}`,
+        properties: [
+          { type: 'olm.package', value: { packageName: 'etcd', version } },
+          { type: 'olm.gvk', value: { group: 'etcd.io', version: 'v1', kind: 'Etcd' } },
+          { type: 'olm.bundle.object', value: { data: Buffer.from(etcdCrd(of)).toString('base64') } },
+        ],
+      }),
+    ),
+  );
+}
+
+test('an unsafe definition is one finding, whatever else the catalogs differ in', async () => {
+  const files = (fields: Readonly<Record<string, readonly string[]>>): Files => ({
+    'catalogs/v4.19/etcd/catalog.yaml': `${catalog(fields)}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': catalog(fields),
+  });
+  const { findings } = await checked(
+    files({ '1.0.0': ['size', 'region'] }),
+    files({ '1.0.0': ['size', 'region'], '1.1.0': ['size'] }),
+  );
+  const unsafe = findings.filter(({ rule }) => rule === 'graph/crd-unsafe-edge');
+  expect(unsafe).toMatchObject([{ package: 'etcd', catalogs: ['v4.19', 'v4.20'] }]);
+});

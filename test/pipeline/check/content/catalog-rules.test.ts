@@ -1,0 +1,194 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { bundle, documents } from '../../../fakes/gate.ts';
+import { makeRepository } from '../../../fakes/repository.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
+
+interface Written {
+  readonly name: string;
+  readonly replaces?: string;
+  readonly skips?: readonly string[];
+}
+
+function catalog(...entries: readonly Written[]): string {
+  return documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'etcd', name: 'stable', entries },
+    ...entries.map(({ name }) => bundle('etcd', name.replace('etcd.v', ''))),
+  );
+}
+
+/** Entries in which 1.0.0 is stuck: its way on is both replaced and skipped. */
+const TRAP: readonly Written[] = [
+  { name: 'etcd.v1.0.0' },
+  { name: 'etcd.v1.1.0', skips: ['etcd.v1.0.0'] },
+  { name: 'etcd.v1.2.0', replaces: 'etcd.v1.1.0', skips: ['etcd.v1.1.0'] },
+];
+
+async function stuck(
+  before: readonly Written[],
+  after: readonly Written[],
+): Promise<{ verdict: string; findings: string[][]; known: string[][] }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: catalog(...before) });
+  const head = repository.commit({ [FILE]: catalog(...after) }, { parents: [base] });
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', base, '--head', head, '--format', 'json'],
+  );
+  const { verdict, findings, known } = JSON.parse(out);
+  const told = (all: { rule: string; installed: string[] }[]): string[][] =>
+    all.filter(({ rule }) => rule === 'graph/stranded-v0').map(({ installed }) => installed);
+  return { verdict, findings: told(findings), known: told(known) };
+}
+
+test('who was stuck before is no news when the head moves on', async () => {
+  const [first, second, third] = TRAP as [Written, Written, Written];
+  const moved = [
+    first,
+    second,
+    { name: third.name },
+    { name: 'etcd.v1.3.0', replaces: 'etcd.v1.1.0', skips: ['etcd.v1.1.0', 'etcd.v1.2.0'] },
+  ];
+  expect(await stuck(TRAP, moved)).toEqual({ verdict: 'pass', findings: [], known: [['1.0.0']] });
+});
+
+test('who gets stuck is told once, whether the repair is one of the catalog or of the change', async () => {
+  const [a, b] = [{ name: 'etcd.v1.6.1' }, { name: 'etcd.v1.7.0', skips: ['etcd.v1.6.1'] }];
+  const before = [
+    a,
+    b,
+    { name: 'etcd.v1.8.0', replaces: b.name },
+    { name: 'etcd.v1.8.1', replaces: 'etcd.v1.8.0' },
+  ];
+  const after = [
+    a,
+    b,
+    { name: 'etcd.v1.8.1', skips: [b.name] },
+    { name: 'etcd.v1.9.0', skips: ['etcd.v1.8.1'] },
+  ];
+  expect(await stuck(before, after)).toEqual({ verdict: 'fail', findings: [], known: [] });
+});
+
+test('who gets stuck is news beside who was', async () => {
+  const next = [...TRAP, { name: 'etcd.v1.3.0', replaces: 'etcd.v1.2.0', skips: ['etcd.v1.2.0'] }];
+  const { verdict, findings } = await stuck(TRAP, next);
+  expect(verdict).toBe('fail');
+  expect(findings).toEqual([]);
+});
+
+test.each([
+  'catalogs/v4.20/catalog.yaml',
+  'catalogs/catalog.json',
+  'catalog/etcd/catalog.yaml',
+  'configs/etcd/index.yaml',
+  'catalog.yaml',
+  'some/where.yaml',
+  'fbc/v4.20/etcd/catalog.yaml',
+])('a catalog at %s is judged without a policy', async (file) => {
+  expect(await checkedAt(file)).toMatchObject({ verdict: 'fail', unchecked: [{ what: '1 new reference' }] });
+});
+
+test.each([['fbc/etcd/catalog', "'fbc/{package}/**'"]])(
+  'a catalog at %s, where the layout knows of none, never passes',
+  async (file, pattern) => {
+    expect(await checkedAt(file)).toMatchObject({
+      verdict: 'fail',
+      findings: [
+        {
+          rule: 'layout/unmatched',
+          message: expect.stringContaining(`${file} contains catalog blobs`),
+          hint: expect.stringContaining(pattern),
+        },
+      ],
+    });
+  },
+);
+
+test.each([
+  ['README.md', 'Write `schema: olm.package`.\n'],
+  ['docs/notes.yaml', 'text: |\n  schema: olm.package\n  name: etcd\n'],
+  ['ci/settings.yaml', 'schema: my.settings\nname: olm.package\n'],
+])('%s, which only speaks of catalogs, is not taken for one', async (file, text) => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const [base = '', head = ''] = repository.chain({ [FILE]: catalog(TRAP[0] as Written) }, { [file]: text });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  const report = JSON.parse((await portolan(repository.directory, ...words)).out);
+  expect(report).toMatchObject({ verdict: 'pass', findings: [] });
+});
+
+/** The report of a pull request that strands somebody in a catalog at a path. */
+async function checkedAt(file: string): Promise<unknown> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [file]: catalog(...TRAP.slice(0, 2)) });
+  const head = repository.commit({ [file]: catalog(...TRAP) }, { parents: [base] });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  return JSON.parse((await portolan(repository.directory, ...words)).out);
+}
+
+/** What a rule says of a release: findings, and those that the base branch has as well. */
+async function released(
+  rule: string,
+  before: string,
+  after: string,
+): Promise<{ findings: string[]; known: string[] }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({ [FILE]: before });
+  const head = repository.commit({ [FILE]: after }, { parents: [base] });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  const report = JSON.parse((await portolan(repository.directory, ...words)).out);
+  const told = (all: { rule: string; message: string }[]): string[] =>
+    all.filter((one) => one.rule === rule).map(({ message }) => message);
+  return { findings: told(report.findings), known: told(report.known) };
+}
+
+/** Releases 1.0.0, 1.1.0, … in a row. */
+function inARow(count: number): Written[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: `etcd.v1.${i}.0`,
+    ...(i > 0 ? { replaces: `etcd.v1.${i - 1}.0` } : {}),
+  }));
+}
+
+test('a long path is reported once, however many releases follow', async () => {
+  const { findings, known } = await released(
+    'graph/path-length',
+    catalog(...inARow(13)),
+    catalog(...inARow(14)),
+  );
+  expect(findings).toEqual([]);
+  expect(known).toEqual([expect.stringContaining('needs 13 upgrades in a row')]);
+});
+
+test.each([11, 26])('a path that grows to %i upgrades crosses a limit: that is news', async (count) => {
+  const [before, after] = [inARow(count), inARow(count + 1)];
+  const { findings } = await released('graph/path-length', catalog(...before), catalog(...after));
+  expect(findings).toEqual([expect.stringContaining(`needs ${count} upgrades in a row`)]);
+});
+
+test('nightly builds surprise whoever names no channel once, not with each release', async () => {
+  const nightlies = (...names: string[]): string =>
+    documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+      {
+        schema: 'olm.channel',
+        package: 'etcd',
+        name: 'nightly',
+        entries: names.map((name, i) => ({ name, ...(i > 0 ? { replaces: names[i - 1] } : {}) })),
+      },
+      ...['etcd.v1.0.0', ...names].map((name) => bundle('etcd', name.replace('etcd.v', ''))),
+    );
+  const rule = 'graph/v1-default-install-surprise';
+  const before = nightlies('etcd.v1.1.0-1');
+  const { findings, known } = await released(rule, before, nightlies('etcd.v1.1.0-1', 'etcd.v1.1.0-2'));
+  expect(findings).toEqual([]);
+  expect(known).toEqual([expect.stringContaining('1.1.0-2')]);
+  const first = await released(rule, catalog({ name: 'etcd.v1.0.0' }), before);
+  expect(first.findings).toEqual([expect.stringContaining('1.1.0-1')]);
+});

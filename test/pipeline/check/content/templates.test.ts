@@ -1,0 +1,138 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { BASE, bundle, catalogOf, documents } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
+import { portolan } from '../../../fakes/terminal.ts';
+
+const CI = 'operators/etcd/ci.yaml';
+const TEMPLATE = 'operators/etcd/catalog-templates/basic.yaml';
+const mapping = (...catalogs: string[]): string =>
+  `reviewers: [bob]
+fbc:
+  enabled: true
+  catalog_mapping:
+  - template_name: basic.yaml
+    type: olm.template.basic
+    catalog_names: [${catalogs.join(', ')}]
+`;
+
+/** The template of which catalogs of the versions are rendered. */
+function template(...versions: string[]): string {
+  const entries = catalogOf('etcd', versions)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map((blob) => (blob.schema === 'olm.bundle' ? { schema: blob.schema, image: blob.image } : blob));
+  return `${JSON.stringify({ schema: 'olm.template.basic', entries })}\n`;
+}
+
+const TREE: Files = {
+  ...BASE,
+  [CI]: mapping('v4.19', 'v4.20'),
+  [TEMPLATE]: template('1.0.0', '1.1.0'),
+};
+
+async function drift(
+  base: Files,
+  head: Files,
+): Promise<{ findings: string[]; known: string[]; verdict: string }> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const before = repository.commit(base);
+  const after = repository.commit(head, { parents: [before] });
+  const { out } = await portolan(
+    repository.directory,
+    ...['check', '--base', before, '--head', after, '--format', 'json'],
+  );
+  const report = JSON.parse(out);
+  const texts = (
+    findings: { rule: string; severity: string; message: string; location: { file: string } }[],
+  ) =>
+    findings
+      .filter(({ rule }) => rule.startsWith('drift/'))
+      .map(({ severity, message, location }) => `${severity} ${location.file}: ${message}`);
+  return { findings: texts(report.findings), known: texts(report.known), verdict: report.verdict };
+}
+
+const CATALOGS = ['catalogs/v4.19/etcd/catalog.yaml', 'catalogs/v4.20/etcd/catalog.yaml'];
+const catalogs = (text: string): Files => Object.fromEntries(CATALOGS.map((path) => [path, text]));
+
+test('catalogs that are changed with their template have not drifted', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const head = { [TEMPLATE]: template(...versions), ...catalogs(catalogOf('etcd', versions)) };
+  expect(await drift(TREE, head)).toMatchObject({ findings: [], known: [] });
+});
+
+test('one that is forgotten has, wherever it was forgotten', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const [, second = ''] = CATALOGS;
+  expect(
+    await drift(TREE, { [TEMPLATE]: template(...versions), [second]: catalogOf('etcd', versions) }),
+  ).toEqual({
+    verdict: 'pass',
+    findings: [
+      `warning ${TEMPLATE}: ${TEMPLATE} and its rendered catalog differ: the entry "etcd.v1.2.0" in channel "stable" is only in the template`,
+    ],
+    known: [],
+  });
+  const text = `${TEMPLATE} and its rendered catalog differ: the entry "etcd.v1.2.0" in channel "stable" is only in the catalog`;
+  const forgotten = await drift(TREE, { [second]: catalogOf('etcd', versions) });
+  expect(forgotten.findings).toEqual([`warning ${TEMPLATE}: ${text}`]);
+  // Who comes later is told that it was so before.
+  const later = await drift(
+    { ...TREE, [second]: catalogOf('etcd', versions) },
+    { [CI]: `${mapping('v4.19', 'v4.20')}# x\n` },
+  );
+  expect(later).toMatchObject({ findings: [], known: [`warning ${TEMPLATE}: ${text}`] });
+});
+
+test('what differs is named: defaults, channels, edges, bundles', async () => {
+  const blobs = (more: object, entries: readonly object[], ...bundles: object[]): string =>
+    documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable', ...more },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries },
+      ...bundles,
+    );
+  const both = [{ name: 'etcd.v1.0.0' }, { name: 'etcd.v1.1.0', replaces: 'etcd.v1.0.0' }];
+  const bundles = [bundle('etcd', '1.0.0'), bundle('etcd', '1.1.0')];
+  for (const [text, said] of [
+    [
+      blobs({ defaultChannel: 'beta' }, both, ...bundles),
+      /the default channel is "stable" in the template, "beta"/,
+    ],
+    [catalogOf('etcd', ['1.0.0', '1.1.0'], 'beta'), /the default channel/],
+    [
+      `${blobs({}, both, ...bundles)}${documents({ schema: 'olm.channel', package: 'etcd', name: 'more', entries: both })}`,
+      /channel "more" is only in the catalog/,
+    ],
+    [
+      blobs({}, [both[0] ?? {}, { name: 'etcd.v1.1.0', skipRange: '<1.1.0' }], ...bundles),
+      /the entry "etcd.v1.1.0" in channel "stable" has different upgrade edges/,
+    ],
+    [
+      blobs({}, both, bundle('etcd', '1.0.0'), bundle('etcd', '1.1.0', { image: 'quay.io/org/other:v1' })),
+      /the bundle "quay.io\/org\/etcd@sha256:7fbd[0-9a-f]+" is only in the template/,
+    ],
+  ] as const) {
+    const { findings } = await drift(TREE, catalogs(text));
+    expect(findings).toEqual([expect.stringMatching(said)]);
+  }
+});
+
+test('catalogs that are mapped and missing, or there and not mapped', async () => {
+  const { findings } = await drift(TREE, { [CI]: mapping('v4.20', 'v4.22') });
+  expect(findings).toEqual([
+    `warning ${CI}: catalog "v4.19" has package "etcd", but no template has it in its mapping`,
+    `warning ${CI}: the template "basic.yaml" is mapped to catalog "v4.22", which has no package "etcd"`,
+  ]);
+});
+
+test('text that is not a mapping, or leads elsewhere, is nobody’s template', async () => {
+  for (const text of [
+    'fbc: {catalog_mapping: [1, {template_name: ../../quay/x.yaml, type: olm.template.basic, catalog_names: [v4.20]}]}',
+    'fbc: {catalog_mapping: {}}',
+    'fbc: 1',
+  ]) {
+    const { findings } = await drift(TREE, { [CI]: `reviewers: [bob]\n${text}\n` });
+    expect(findings.filter((one) => one.includes('differ'))).toEqual([]);
+  }
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { Finding } from '../../../../catalog/finding.ts';
+import { silencing } from '../../../../pipeline/check/rehearsal/silencing.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
+import { RULE_IDS } from '../../../../pipeline/policy/rule-ids.ts';
+
+const error = (more: Partial<Finding>): Finding => ({
+  rule: 'graph/channel-removed',
+  severity: 'error',
+  message: 'gone',
+  location: { file: 'x', line: 1, column: 1 },
+  ...more,
+});
+
+const policyOf = (...merges: Finding[][]): string => {
+  const { policy } = silencing(merges, '2026-11-30');
+  const whole = `apiVersion: portolan/v1alpha1\nkind: Portolan\n${policy}`;
+  expect(readPolicy(Buffer.from(whole), RULE_IDS).findings).toEqual([]);
+  return policy;
+};
+
+test('channels that are meant to change are allowed to', () => {
+  const nightly = [
+    error({ package: 'a', channel: '1.0-nightly' }),
+    error({ package: 'b', channel: 'nightly' }),
+  ];
+  expect(policyOf(nightly)).toBe("rules:\n  graph/channel-removed: {allowChannels: ['*nightly*']}\n");
+  expect(policyOf([...nightly, error({ package: 'a', channel: 'stable' })])).not.toContain('allowChannels');
+});
+
+test('few packages get a waiver that ends', () => {
+  expect(policyOf([error({ package: 'a' })], [error({ package: 'a' })])).toBe(
+    'waivers:\n- {rule: graph/channel-removed, package: a, until: 2027-03-02, reason: say why it is intended}\n',
+  );
+});
+
+test('a rule with errors in many packages observes only', () => {
+  const many = ['a', 'b', 'c'].map((name) => error({ package: name }));
+  expect(policyOf(many)).toBe('rules:\n  graph/channel-removed: {enforce: off}\n');
+  expect(silencing([many, many], '2026-01-01').lines).toEqual([
+    { rule: 'graph/channel-removed', setting: '{enforce: off}', errors: 6, merges: 2 },
+  ]);
+});
+
+test('what no rule reports cannot be silenced', () => {
+  expect(policyOf([error({ rule: 'policy/value' })])).toBe('');
+  expect(policyOf([error({ rule: 'layout/unmatched' })])).toBe('');
+  expect(policyOf([])).toBe('');
+});
+
+test('bundles that changed lead to the setting that says what is released', () => {
+  expect(policyOf([error({ rule: 'graph/bundle-mutated', package: 'a' })])).toMatch(
+    /^# If bundles change before their release, .*\nwaivers:\n/,
+  );
+  expect(policyOf([error({ package: 'a' })])).not.toContain('#');
+});

@@ -1,0 +1,105 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkCatalog } from '../../../../catalog/rules/check-catalog.ts';
+import { RULES } from '../../../../catalog/rules/index.ts';
+import { type CatalogSource, sourceOf } from '../../../../catalog/source.ts';
+import { checkRemembered, type Verdict } from '../../../../pipeline/cli/catalog/stored-verdicts.ts';
+import { directorySource } from '../../../../pipeline/directory.ts';
+import { workTreeSource } from '../../../../pipeline/git/work-tree.ts';
+import type { Store } from '../../../../pipeline/oci/image/build-cache.ts';
+import { folder } from '../../../fakes/folder.ts';
+import { makeRepository } from '../../../fakes/repository.ts';
+
+function store(): Store {
+  const kept = new Map<string, Uint8Array>();
+  return {
+    get: async (key) => kept.get(key),
+    put: async (key, bytes) => void kept.set(key, bytes),
+  };
+}
+
+async function judged(source: CatalogSource): Promise<Verdict> {
+  const { findings, catalog } = await checkCatalog(source, RULES);
+  const { packages, bundles } = catalog.blobs;
+  return { findings, packages: packages.length, bundles: bundles.length };
+}
+
+function sorted({ findings, ...counts }: Verdict): unknown {
+  return { ...counts, findings: findings.map((finding) => JSON.stringify(finding)).sort() };
+}
+
+test('what is remembered is what is said of the whole, at first and again', async () => {
+  const names = readdirSync('test/rules', { recursive: true, encoding: 'utf8' });
+  const fixtures = names.filter((name) => /\.(?:yaml|json)$/.test(name));
+  const source = sourceOf(
+    Object.fromEntries(fixtures.map((name) => [name, readFileSync(join('test/rules', name))])),
+  );
+  const whole = sorted(await judged(source));
+  const memory = store();
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(whole);
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(whole);
+});
+
+test('an ignore file that cannot be read is still said when all else is remembered', async () => {
+  const root = folder();
+  writeFileSync(join(root, 'a.yaml'), 'schema: olm.package\nname: a\ndefaultChannel: gone\n');
+  symlinkSync('nowhere', join(root, '.indexignore'));
+  const memory = store();
+  const first = await checkRemembered(directorySource(root), RULES, memory);
+  expect(first.findings.map(({ rule }) => rule)).toContain('fbc/unreadable');
+  expect(await checkRemembered(directorySource(root), RULES, memory)).toEqual(first);
+  expect(sorted(first)).toEqual(sorted(await judged(directorySource(root))));
+});
+
+const SOUND = 'schema: olm.deprecations\npackage: a\nentries: []\n';
+const BROKEN = 'schema: olm.deprecations\npackage: a\nentries: {}\n';
+
+test('of a work tree, files are named by git as long as they are as git has them', async () => {
+  const repository = makeRepository();
+  onTestFinished(() => repository.remove());
+  const root = join(repository.directory, 'catalogs');
+  mkdirSync(join(root, 'a'), { recursive: true });
+  const path = join(root, 'a', 'é "1".yaml');
+  writeFileSync(path, SOUND);
+  writeFileSync(join(root, 'b.yaml'), SOUND);
+  symlinkSync('b.yaml', join(root, 'link.yaml'));
+  repository.git('add', '.');
+  const source = workTreeSource(directorySource(root), root, { searchPath: process.env['PATH'] });
+  const names = async (): Promise<Record<string, string | undefined>> =>
+    Object.fromEntries((await source.files()).map(({ path: at, identity }) => [at, identity]));
+  const id = repository.git('hash-object', path);
+  expect(await names()).toEqual({ 'a/é "1".yaml': id, 'b.yaml': id, 'link.yaml': undefined });
+
+  // The same size and the same times.
+  writeFileSync(path, BROKEN);
+  utimesSync(path, 1, 1);
+  expect(await names()).toMatchObject({ 'a/é "1".yaml': undefined, 'b.yaml': id });
+  // Files that git was told not to look at.
+  repository.git('update-index', '--assume-unchanged', 'catalogs/b.yaml');
+  writeFileSync(join(root, 'b.yaml'), BROKEN);
+  expect(await names()).toMatchObject({ 'b.yaml': undefined });
+  rmSync(join(root, 'link.yaml'));
+  const memory = store();
+  expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(sorted(await judged(source)));
+});
+
+test('outside of a repository files have no names, and are told apart by content', async () => {
+  const root = folder();
+  writeFileSync(join(root, 'a.yaml'), SOUND);
+  const source = workTreeSource(directorySource(root), root, { searchPath: '/nowhere' });
+  expect((await source.files()).map(({ identity }) => identity)).toEqual([undefined]);
+  const memory = store();
+  await checkRemembered(source, RULES, memory);
+  writeFileSync(join(root, 'a.yaml'), BROKEN);
+  const { findings } = await checkRemembered(source, RULES, memory);
+  expect(findings.map(({ rule }) => rule)).toContain('fbc/field-type');
+});
