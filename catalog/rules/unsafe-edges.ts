@@ -47,6 +47,8 @@ interface OneChange {
   readonly crd: string;
   readonly change: CauseChange;
   readonly edges: UsedEdge[];
+  /** Where each upgrade stands among them, by its ends. */
+  readonly places: Map<Bundle, Map<Bundle, number>>;
 }
 
 /** In which ways a change counts: in all that the upgrade is made, or in those for which it is new. */
@@ -172,8 +174,8 @@ export function causesOf(
         const ways = counts(edge, after.name, change);
         if (ways.length === 0) continue;
         const key = `${after.name}\n${change.text}`;
-        const cause = causes.get(key) ?? { crd: after.name, change, edges: [] };
-        addEdge(cause.edges, { ...edge, ways });
+        const cause = causes.get(key) ?? { crd: after.name, change, edges: [], places: new Map() };
+        addEdge(cause, { ...edge, ways });
         causes.set(key, cause);
       }
     }
@@ -182,14 +184,14 @@ export function causesOf(
 }
 
 /** An upgrade stands once, whatever the channels, with all ways in which it is made. */
-function addEdge(edges: UsedEdge[], edge: UsedEdge): void {
-  const at = edges.findIndex(({ from, to }) => from === edge.from && to === edge.to);
-  const known = edges[at];
-  if (!known) edges.push(edge);
-  else {
-    const others = edge.ways.filter((way) => !known.ways.some((one) => isSameWay(one, way)));
-    edges[at] = { ...known, ways: [...known.ways, ...others] };
-  }
+function addEdge({ edges, places }: OneChange, edge: UsedEdge): void {
+  const ofOrigin = places.get(edge.from) ?? new Map<Bundle, number>();
+  places.set(edge.from, ofOrigin);
+  const at = ofOrigin.get(edge.to) ?? edges.length;
+  ofOrigin.set(edge.to, at);
+  const known = edges[at]?.ways ?? [];
+  const others = edge.ways.filter((way) => !known.some((one) => isSameWay(one, way)));
+  edges[at] = { ...(edges[at] ?? edge), ways: [...known, ...others] };
 }
 
 /** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */

@@ -34,6 +34,9 @@ const NO_CATALOGS =
 
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
+/** With many catalogs a merge takes long: how many catalogs are checked in all, and the fewest merges. */
+const MOST = 240;
+const FEWEST = 3;
 
 export const command: Command = {
   words: 'setup',
@@ -55,7 +58,7 @@ export const command: Command = {
     },
     last: {
       value: 'N',
-      description: `number of past merges to check with the policy; 0 checks none (default: ${MERGES})`,
+      description: `number of past merges to check with the policy; 0 checks none (default: ${MERGES}, fewer with many catalogs)`,
     },
     'dry-run': { description: 'print the files without writing them' },
   },
@@ -70,8 +73,8 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const named = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const directory = await workTreeOf(named, searchPath(terminal));
-    const last = numberOption(command, invocation, 'last') ?? MERGES;
-    if (last < 0) throw usageError(command, `--last must be 0 or more, not ${last}`);
+    const asked = numberOption(command, invocation, 'last');
+    if (asked !== undefined && asked < 0) throw usageError(command, `--last must be 0 or more, not ${asked}`);
     const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
     const wrong = admins.find((text) => parseIdentity(text) === undefined);
     if (wrong !== undefined)
@@ -113,6 +116,7 @@ export const command: Command = {
         ...adminLines(policy, admins),
       ];
       await terminal.out(linesText(lines));
+      const last = asked ?? Math.max(FEWEST, Math.min(MERGES, Math.floor(MOST / found.catalogs.length)));
       if (policy && last > 0) {
         const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
         await terminal.out(linesText(proof));

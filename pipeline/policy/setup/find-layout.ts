@@ -12,7 +12,7 @@ import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
 import { preferred } from './preferred.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
-import { rivalsAmong } from './rivals.ts';
+import { rivalsAmong, uncopiedAmong } from './rivals.ts';
 import { withImageNames } from './separate-images.ts';
 import type { LayoutStyle } from './shapes.ts';
 import { unshippedReason } from './unshipped.ts';
@@ -106,12 +106,9 @@ export async function findLayout(
       looked,
     };
   };
-  const decided = async (joined: FoundLayout): Promise<ProvenLayout> => {
-    const found = inOwnImages(joined, evidence);
-    const { questions, unused } = rivalsAmong(found.patterns, parts, looked.build);
-    if (questions.length > 0 || unused.length === 0) return { ...answer(found), questions };
+  const without = (unused: readonly LeftOut[]): Promise<ProvenLayout> => {
     const gone = new Set(unused.map(({ path }) => path));
-    return await findLayout(
+    return findLayout(
       {
         ...evidence,
         catalogs: parts.filter(({ path }) => !gone.has(path)),
@@ -121,12 +118,22 @@ export async function findLayout(
       past,
     );
   };
+  const decided = async (joined: FoundLayout): Promise<ProvenLayout> => {
+    const found = inOwnImages(joined, evidence);
+    const { questions, unused } = rivalsAmong(found.patterns, parts, looked.build);
+    return questions.length > 0 || unused.length === 0
+      ? { ...answer(found), questions }
+      : await without(unused);
+  };
   if (parts.length === 0) return answer(NOTHING);
   const { paths, read } = evidence;
   const holds = (found: FoundLayout): boolean => against(found, evidence).length === 0;
   const all = STYLES.map((style) => layoutOf(parts, paths, read, style));
   const [first, ...others] = distinct(all.filter(holds));
   if (!first) {
+    // What no image has may be all that no hypothesis fits.
+    const unused = uncopiedAmong(all[0]?.patterns ?? [], parts, looked.build);
+    if (unused.length > 0) return await without(unused);
     // Paths that are written out know no catalog to come: they are the last resort.
     const literal = rootsOf(parts, paths, read);
     if (holds(literal)) return await decided(literal);

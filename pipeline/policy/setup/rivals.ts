@@ -57,6 +57,27 @@ export function rivalsAmong(
 }
 
 /**
+ * Files of catalogs that no Dockerfile copies, where Dockerfiles copy others with the same packages: inputs of their
+ * build, which scripts name. Nothing where a build writes its Dockerfiles itself.
+ */
+export function uncopiedAmong(
+  patterns: readonly WrittenPattern[],
+  catalogs: readonly CatalogFacts[],
+  build: BuildFacts,
+): LeftOut[] {
+  if (build.words.has('generate') && build.words.has('dockerfile')) return [];
+  const places = placesOf(patterns, catalogs);
+  const roots = places.map(({ root }) => root);
+  const copies = { ...build, mentions: build.mentions.filter(({ isCopied }) => isCopied) };
+  return [...besides(places, (place) => standing(place, roots, copies))].flatMap(([{ files }, root]) =>
+    files.map(({ path }) => ({
+      path,
+      reason: `no Dockerfile copies it, and ${root}, which one does, has the same package`,
+    })),
+  );
+}
+
+/**
  * Catalogs of a pattern and a top folder that no build file names, where catalogs of another pattern and another top
  * folder are shipped with the same packages: sources or copies of those, whatever their platforms.
  */

@@ -70,6 +70,38 @@ describe('the layout of a commit', () => {
     expect(looked.templates).toEqual(['catalog/v4.14/template.yaml']);
   });
 
+  test('leaves out caches that a script names and no image has, where no layout fits them', async () => {
+    const shipped = {
+      'catalog/rhods-2.16/v4.17/etcd/catalog.yaml': etcd,
+      'catalog/rhods-2.16/v4.18/etcd/catalog.yaml': etcd,
+      'catalog/rhods-2.17/v4.17/etcd/catalog.yaml': etcd,
+      'catalog/rhods-2.16/v4.17/Dockerfile': 'FROM scratch\nADD etcd /configs/etcd\n',
+      'catalog/rhods-2.16/v4.18/Dockerfile': 'FROM scratch\nADD etcd /configs/etcd\n',
+      'catalog/rhods-2.17/v4.17/Dockerfile': 'FROM scratch\nADD etcd /configs/etcd\n',
+      'pcc/catalog-v4.17.yaml': etcd,
+      'pcc/catalog-v4.18.yaml': etcd,
+      'pcc/csv_meta_catalog.yaml': etcd,
+      'pcc/csv_meta_catalog_v418.yaml': etcd,
+    };
+    const script =
+      'opm render index > pcc/catalog-v4.17.yaml\nopm render index > pcc/csv_meta_catalog.yaml\n';
+    const { found, leftOut } = await layoutAt({ ...shipped, 'regenerate.sh': script });
+    expect(found.patterns).toEqual([
+      { path: 'catalog/rhods-2.16/{catalog}/{package}/catalog.yaml', name: 'rhods-2.16-{catalog}' },
+      { path: 'catalog/rhods-2.17/{catalog}/{package}/catalog.yaml', name: 'rhods-2.17-{catalog}' },
+    ]);
+    expect(leftOut.map(({ path }) => path)).toEqual([
+      'pcc/catalog-v4.17.yaml',
+      'pcc/catalog-v4.18.yaml',
+      'pcc/csv_meta_catalog.yaml',
+      'pcc/csv_meta_catalog_v418.yaml',
+    ]);
+    expect(leftOut[0]?.reason).toContain('no Dockerfile copies it');
+    const building = `${script}opm generate dockerfile pcc\n`;
+    const generated = await layoutAt({ ...shipped, 'regenerate.sh': building });
+    expect(generated.leftOut.map(({ path }) => path)).not.toContain('pcc/catalog-v4.17.yaml');
+  });
+
   test('says why no layout fits, instead of choosing one', async () => {
     const parts = {
       'fbc/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
