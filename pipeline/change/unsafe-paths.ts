@@ -105,9 +105,13 @@ function edgeDefect(path: string, layout: Layout): string | undefined {
   return 'a name starts with a dash or a space, or ends with a space or a dot';
 }
 
+/** What GitHub runs, and who owns what: other files of `.github` only say how to write issues, or update dependencies. */
+const OBEYED =
+  /^(?:\.github(?:\/(?:workflows|actions)(?:\/.*)?|\/(?:portolan|CODEOWNERS)[^/]*)?|(?:docs\/)?CODEOWNERS(?:\/.*)?)$/i;
+
 /** Whether a path is of catalogs or of the gate, in any case of letters. */
 function matters(path: string, layout: Layout): boolean {
-  return layout.governs(path) || /^(?:\.github|CODEOWNERS|docs\/CODEOWNERS)(?:\/|$)/i.test(path);
+  return layout.governs(path) || OBEYED.test(path);
 }
 
 /** Added paths that are one with others, of catalogs or of the gate, where upper and lower case are not told apart. */

@@ -423,10 +423,11 @@ describe('what a tree may hold', () => {
       '.github /CODEOWNERS',
       '.github/CODEOWNERS ',
       'CODEOWNERS.',
+      '.github/workflows/x.yml ',
       'catalogs /v4.20/etcd/a.yaml',
     ])
       expect([name, await decisionOf(name)]).toEqual([name, ['path/name']]);
-    for (const name of ['.tekton/test.yaml ', 'docs/-notes.md', 'docs/etc.'])
+    for (const name of ['.tekton/test.yaml ', '.github/dependabot.yml ', 'docs/-notes.md', 'docs/etc.'])
       expect([name, await decisionOf(name)]).toEqual([name, []]);
   });
 

@@ -156,18 +156,18 @@ function isOfOwnersAlone({ areas, packages }: AuthorityFacts['change']): boolean
   return packages.size === 0 && areas.every(({ paths }) => paths.every((path) => PROW_OWNERS.test(path)));
 }
 
-/** Whether a change has CODEOWNERS and files outside of catalogs: admins are asked for both. */
+/** Whether a change has files of owners, and files outside of catalogs: admins are asked for both. */
 function isBesideCatalogs({ areas, packages }: AuthorityFacts['change']): boolean {
   return (
     packages.size === 0 &&
     areas.every(({ area, paths }) =>
-      area === 'gate' ? paths.every((path) => CODE_OWNERS.test(path)) : BESIDE.has(area),
+      area === 'gate' ? paths.every((path) => OF_OWNERS.test(path)) : BESIDE.has(area),
     )
   );
 }
 
 const BESIDE: ReadonlySet<AreaChange['area']> = new Set(['repository', 'root', 'unknown']);
-const CODE_OWNERS = /(?:^|\/)CODEOWNERS$/;
+const OF_OWNERS = /(?:^|\/)CODEOWNERS$|^OWNERS_ALIASES$/;
 const PROW_OWNERS = /(?:^|\/)OWNERS$|^OWNERS_ALIASES$/;
 
 interface Decided {

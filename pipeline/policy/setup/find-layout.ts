@@ -159,7 +159,9 @@ const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };
 const COPY = 'a catalog has the same blobs';
 
 function against(found: FoundLayout, evidence: Evidence): string[] {
-  const others = new Set([...evidence.leftOut, ...found.others]);
+  const whole = new Set(evidence.catalogs.filter(({ isWhole }) => isWhole).map(({ path }) => path));
+  // A whole catalog is none of the parts that others have as well.
+  const others = new Set([...evidence.leftOut, ...found.others.filter((path) => !whole.has(path))]);
   return contradictions(found.patterns, { ...evidence, leftOut: others });
 }
 

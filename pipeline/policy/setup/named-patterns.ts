@@ -28,7 +28,10 @@ export function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
     )
     .filter((one, _, rest) => !isCovered(one, rest));
   return real.map(({ pattern, shape, files }) => {
-    const others = real.filter((other) => other.pattern !== pattern && isClash(files, pattern, other));
+    const others = real.filter(
+      (other) =>
+        other.pattern !== pattern && (areApart(shape, other.shape) || isClash(files, pattern, other)),
+    );
     if (others.length === 0) return withOwnName(pattern);
     return {
       path: pattern,
@@ -106,6 +109,12 @@ function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> 
   return new Set(
     files.flatMap(({ path, defines }) => defines.map((name) => JSON.stringify([nameOf(path), name]))),
   );
+}
+
+/** Whether catalogs lie below folders of different packages. */
+function areApart(one: Shape, other: Shape): boolean {
+  const [first, second] = [one, other].map(({ folders }) => folders.find((part) => 'isOwner' in part));
+  return first !== undefined && second !== undefined && partText(first) !== partText(second);
 }
 
 /** A catalog's name of the folders in which its path differs from others: `stage-{catalog}`. */

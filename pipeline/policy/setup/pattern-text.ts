@@ -28,10 +28,7 @@ export function filesByFolder(paths: readonly string[]): Map<string, string[]> {
 
 export function patternOf(shape: Shape, repository: Repository): string {
   const { folders, stem } = shape;
-  if (stem) {
-    const [ending = ''] = ENDING.exec(shape.files[0]?.path ?? '') ?? [];
-    return [...folders.map(partText), `${partText(stem)}${ending}`].join('/');
-  }
+  if (stem) return [...folders.map(partText), `${partText(stem)}.${endingText(shape)}`].join('/');
   // Below the catalog's or the package's own folder, everything is the catalog's where nothing else is there.
   const named = folders.findLastIndex(({ kind }) => kind !== 'name');
   for (let depth = Math.max(1, named + 1); depth <= folders.length; depth++) {
@@ -73,10 +70,9 @@ function fileText({ files }: Shape, { isOther, byFolder }: Repository): string {
   const names = [...new Set(files.map(({ path }) => path.split('/').at(-1) ?? ''))].sort(compareText);
   const [first = ''] = names;
   if (names.length === 1) return first;
-  const endings = [...new Set(names.map((name) => ENDING.exec(name)?.[0].slice(1) ?? ''))];
-  const ending = endings.length === 1 ? endings[0] : `{${endings.join(',')}}`;
   const begin = commonStart(names.map((name) => name.replace(ENDING, '')));
-  const glob = `${begin}*.${ending}`;
+  const glob = `${begin}*.${endingText({ files })}`;
+  const endings = endingsOf(files);
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
   const isStrange = [...folders].some((folder) =>
     (byFolder.get(folder) ?? []).some(
@@ -88,6 +84,16 @@ function fileText({ files }: Shape, { isOther, byFolder }: Repository): string {
     ),
   );
   return isStrange ? `{${names.join(',')}}` : glob;
+}
+
+/** How the files' names end, without the dot: `yaml`, or `{json,yaml}`. */
+function endingText({ files }: Pick<Shape, 'files'>): string {
+  const endings = endingsOf(files);
+  return endings.length === 1 ? (endings[0] ?? '') : `{${endings.join(',')}}`;
+}
+
+function endingsOf(files: Shape['files']): string[] {
+  return [...new Set(files.map(({ path }) => ENDING.exec(path)?.[0].slice(1) ?? ''))].sort(compareText);
 }
 
 function commonStart(names: readonly string[]): string {

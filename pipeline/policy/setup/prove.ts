@@ -64,10 +64,12 @@ function namesOf(patterns: readonly WrittenPattern[], path: string): Set<string>
 
 /** What cannot be true of one catalog. */
 function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] {
-  // What cannot be read may have it.
-  if (files.some(({ defect }) => defect !== undefined)) return [];
   const defined = new Set(files.flatMap(({ defines }) => defines));
-  const foreign = files.flatMap(({ packages }) => packages).find((one) => !defined.has(one));
+  // What cannot be read may have it.
+  const isRead = files.every(({ defect }) => defect === undefined);
+  const foreign = isRead
+    ? files.flatMap(({ packages }) => packages).find((one) => !defined.has(one))
+    : undefined;
   const folder = dirname(files[0]?.path ?? '');
   return [
     ...(foreign === undefined ? [] : [`catalog ${name} (${folder}) has no olm.package of ${foreign}`]),

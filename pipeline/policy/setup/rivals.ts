@@ -34,47 +34,81 @@ export function rivalsAmong(
   const unused = besides(places, (place) =>
     isEmpty(place, build) ? 'unknown' : standing(place, roots, build),
   );
+  const copies = copiesOf(build);
+  const isCopied = (place: Place): boolean => !copies || standing(place, roots, copies) === 'shipped';
+  const sources = new Map<Place, string>();
   for (const [one, other] of pairsOf(places)) {
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
     const [first, second] = [one, other].map((place) => standing(place, roots, build));
-    if (first === 'shipped' && second === 'shipped') continue;
+    if (first === 'shipped' && second === 'shipped') {
+      for (const [copy, source] of [
+        [one, other],
+        [other, one],
+      ] as const)
+        if (isSourceOf(source, copy) && isCopied(copy) && !isCopied(source)) sources.set(source, copy.root);
+      continue;
+    }
     if (shared !== undefined && first === 'shipped' && second === 'unknown') unused.set(other, one.root);
     else if (shared !== undefined && first === 'unknown' && second === 'shipped') unused.set(one, other.root);
     else questions.push(questionOf(one, other, { shared, isOpen: [first, second].includes('open') }));
   }
   return {
     questions,
-    unused: [...unused].flatMap(([{ files }, root]) =>
-      files.map(({ path }) => ({
-        path,
-        reason: files.some(({ bundles }) => bundles.length > 0)
+    unused: [
+      ...leftOut(unused, ({ files }, root) =>
+        files.some(({ bundles }) => bundles.length > 0)
           ? `no build file names it, and ${root}, which one does, has the same package`
           : `it has no bundle, and ${root}, which a build file names, has the same package`,
-      })),
-    ),
+      ),
+      ...leftOut(
+        sources,
+        (_, root) => `no Dockerfile copies it, and ${root}, which one does, has the same blobs`,
+      ),
+    ],
   };
 }
 
 /**
  * Files of catalogs that no Dockerfile copies, where Dockerfiles copy others with the same packages: inputs of their
- * build, which scripts name. Nothing where a build writes its Dockerfiles itself.
+ * build, which scripts name.
  */
 export function uncopiedAmong(
   patterns: readonly WrittenPattern[],
   catalogs: readonly CatalogFacts[],
   build: BuildFacts,
 ): LeftOut[] {
-  if (build.words.has('generate') && build.words.has('dockerfile')) return [];
+  const copies = copiesOf(build);
+  if (!copies) return [];
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
-  const copies = { ...build, mentions: build.mentions.filter(({ isCopied }) => isCopied) };
-  return [...besides(places, (place) => standing(place, roots, copies))].flatMap(([{ files }, root]) =>
-    files.map(({ path }) => ({
-      path,
-      reason: `no Dockerfile copies it, and ${root}, which one does, has the same package`,
-    })),
+  return leftOut(
+    besides(places, (place) => standing(place, roots, copies)),
+    (_, root) => `no Dockerfile copies it, and ${root}, which one does, has the same package`,
   );
+}
+
+function leftOut(
+  places: ReadonlyMap<Place, string>,
+  reasonOf: (place: Place, root: string) => string,
+): LeftOut[] {
+  return [...places].flatMap(([place, root]) =>
+    place.files.map(({ path }) => ({ path, reason: reasonOf(place, root) })),
+  );
+}
+
+/** What Dockerfiles copy, alone; undefined where a build writes its Dockerfiles itself. */
+function copiesOf(build: BuildFacts): BuildFacts | undefined {
+  if (build.words.has('generate') && build.words.has('dockerfile')) return undefined;
+  return { ...build, mentions: build.mentions.filter(({ isCopied }) => isCopied) };
+}
+
+/** Whether a catalog has no bundle and no channel that another one lacks. */
+function isSourceOf(one: Place, other: Place): boolean {
+  const keysOf = ({ files }: Place): string[] =>
+    files.flatMap(({ bundles, channels }) => [...bundles, ...channels]);
+  const known = new Set(keysOf(other));
+  return keysOf(one).every((key) => known.has(key));
 }
 
 /**
@@ -84,12 +118,14 @@ export function uncopiedAmong(
 function besides(places: readonly Place[], standingOf: (place: Place) => Standing): Map<Place, string> {
   const shipped = places.filter((place) => standingOf(place) === 'shipped');
   const unused = new Map<Place, string>();
-  for (const place of places) {
-    if (shipped.some((one) => topOf(one) === topOf(place) || one.pattern === place.pattern)) continue;
-    if (standingOf(place) !== 'unknown') continue;
-    const [name] = place.packages;
-    const other = shipped.find(({ packages }) => name !== undefined && packages.has(name));
-    if (other) unused.set(place, other.root);
+  for (const group of groupedBy(places, (place) => JSON.stringify([topOf(place), place.pattern])).values()) {
+    const [first] = group;
+    if (!first || shipped.some((one) => topOf(one) === topOf(first) || one.pattern === first.pattern))
+      continue;
+    const unknown = group.filter((place) => standingOf(place) === 'unknown');
+    const names = new Set(unknown.flatMap(({ packages }) => [...packages]));
+    const other = shipped.find(({ packages }) => [...packages].some((name) => names.has(name)));
+    if (other) for (const place of unknown) unused.set(place, other.root);
   }
   return unused;
 }

@@ -30,7 +30,7 @@ export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
 /** The folder above packages, or the file's name, is the catalog's where several catalogs lie side by side. */
 export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
   const groups = groupedBy(shapes, (shape) => JSON.stringify(keyWithoutCatalog(shape)));
-  return [...groups.values()].flatMap((group) => {
+  const found = [...groups.values()].flatMap((group) => {
     const at = catalogFolder(group[0]);
     if (at === undefined) return group;
     const isSeveral = group.length > 1 || isText(group[0]?.folders[at - 1], 'catalogs');
@@ -40,6 +40,25 @@ export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
     const folders = first.folders.with(at, { kind: 'catalog', before: '', glob: '' });
     return [{ ...first, folders, files: group.flatMap(({ files }) => files) }];
   });
+  return found.map((shape) => inCatalogOf(found, shape));
+}
+
+/** A folder that is called after no package, in the folder of a catalog that others make one: it is a package's as well. */
+function inCatalogOf(all: readonly Shape[], shape: Shape): Shape {
+  const at = shape.folders.length - 2;
+  const isPlain = !shape.stem && at >= 0 && shape.folders.every(({ kind }) => kind === 'name');
+  const above = (path: string): string =>
+    path
+      .split('/')
+      .slice(0, at + 1)
+      .join('/');
+  const own = new Set(shape.files.map(({ path }) => above(path)));
+  const host = all.find(
+    (one) => one.folders[at]?.kind === 'catalog' && one.files.some(({ path }) => own.has(above(path))),
+  );
+  const catalog = host?.folders[at];
+  if (!isPlain || !host || !catalog || !haveOwnPackages([shape, host])) return shape;
+  return { ...shape, folders: shape.folders.with(at, catalog).with(at + 1, { kind: 'any' }) };
 }
 
 /** The file's name is the catalog's where several files of one folder each have a whole package of the same name. */

@@ -12,7 +12,8 @@ export interface LayoutStyle {
 
 /** What a folder of a path, or the file's name without its ending, stands for. */
 export type Part =
-  | { readonly kind: 'name'; readonly text: string }
+  /** With `isOwner`, the folder of a package above catalogs, which are that package's alone. */
+  | { readonly kind: 'name'; readonly text: string; readonly isOwner?: true }
   | { readonly kind: 'package' | 'any' }
   /** A version of the platform after a text that stays; or a name that differs from catalog to catalog. */
   | {
@@ -58,6 +59,7 @@ function partsOf(
   const packageAt = folders.findLastIndex((folder) => packages.includes(folder));
   const versionAt = folders.findIndex((folder, i) => i !== packageAt && isVersionHere(folder));
   const parts = folders.map((folder, i): Part => {
+    if (i === packageAt && i < versionAt) return { kind: 'name', text: folder, isOwner: true };
     if (i === packageAt) return { kind: 'package' };
     return i === versionAt ? versionPart(folder, i === 0) : { kind: 'name', text: folder };
   });

@@ -1,4 +1,4 @@
-/** Folders whose files no cluster gets: tests, examples, documentation, templates, and copies of others' projects. */
+/** Folders whose files no cluster gets: tests, examples, documentation, templates, archives, and copies of others' projects. */
 
 const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[] = [
   {
@@ -6,6 +6,7 @@ const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[]
       /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|samples?|demos?|tutorials?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//i,
     reason: 'a test, an example or a template',
   },
+  { folder: /(?:^|\/)(?:archived?|archives|attic|retired|obsolete)\//i, reason: 'put away' },
   { folder: /(?:^|\/)(?:docs?|documentation)\//i, reason: 'part of the documentation' },
   {
     folder: /(?:^|\/)(?:third[-_]?party|3rd[-_]?party|vendor(?:ed)?|externals?)\//i,

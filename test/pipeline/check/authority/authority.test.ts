@@ -103,7 +103,7 @@ describe('the table', () => {
       { ...GATE, ...ADD },
       { ...GATE, 'README.md': 'x' },
       { ...GATE, OWNERS: 'approvers: [bob]\n' },
-      { OWNERS_ALIASES: 'aliases: {}\n', OWNERS: 'approvers: [bob]\n', 'README.md': 'x' },
+      { OWNERS_ALIASES: 'aliases: {}\n', OWNERS: 'approvers: [bob]\n', ...ADD },
     ]) {
       expect(await decide({ head: mixed, author: 'alice', approvals: ['amy', 'bob'] })).toMatchObject({
         authority: 'deny',
@@ -124,20 +124,26 @@ describe('the table', () => {
     });
   });
 
-  test('CODEOWNERS may come with files outside of catalogs: two admins approve, and no package comes with them', async () => {
-    const head = { '.github/CODEOWNERS': '* @bob\n', 'README.md': 'x', '.github/workflows/x.yml': 'x' };
-    expect(await decide({ head, author: 'bob', approvals: ['amy'] })).toMatchObject({
-      authority: 'needs',
-      needs: [{ who: 'admin', count: 1, from: ['alice'] }],
-    });
-    expect(await decide({ head, author: 'bob', approvals: ['amy', 'alice'] })).toMatchObject({
-      authority: 'allow',
-    });
-    for (const more of [ADD, GATE, { 'catalogs/v5/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) }])
-      expect(
-        await decide({ head: { ...head, ...more }, author: 'bob', approvals: ['amy', 'alice'] }),
-      ).toMatchObject({ authority: 'deny' });
-  });
+  test.each([
+    ['CODEOWNERS', { '.github/CODEOWNERS': '* @bob\n' }],
+    ['OWNERS_ALIASES', { OWNERS_ALIASES: 'aliases: {team: [bob]}\n', 'hack/OWNERS': 'approvers: [bob]\n' }],
+  ])(
+    '%s may come with files outside of catalogs: two admins approve, and no package comes with them',
+    async (_, own) => {
+      const head = { ...own, 'README.md': 'x', '.github/workflows/x.yml': 'x' };
+      expect(await decide({ head, author: 'bob', approvals: ['amy'] })).toMatchObject({
+        authority: 'needs',
+        needs: [{ who: 'admin', count: 1, from: ['alice'] }],
+      });
+      expect(await decide({ head, author: 'bob', approvals: ['amy', 'alice'] })).toMatchObject({
+        authority: 'allow',
+      });
+      for (const more of [ADD, GATE, { 'catalogs/v5/etcd/catalog.yaml': catalogOf('etcd', ['1.1.0']) }])
+        expect(
+          await decide({ head: { ...head, ...more }, author: 'bob', approvals: ['amy', 'alice'] }),
+        ).toMatchObject({ authority: 'deny' });
+    },
+  );
 
   test.each<[string, Files]>([
     ['root', { 'README.md': 'x' }],

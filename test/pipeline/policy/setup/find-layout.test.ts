@@ -102,6 +102,51 @@ describe('the layout of a commit', () => {
     expect(generated.leftOut.map(({ path }) => path)).not.toContain('pcc/catalog-v4.17.yaml');
   });
 
+  test('takes files of one folder for catalogs, whether they are YAML or JSON', async () => {
+    const { found, leftOut } = await layoutAt({
+      'fbc/v4.19.yaml': etcd,
+      'fbc/v4.20.json': etcd,
+      'README.md': 'x',
+    });
+    expect([found.patterns, leftOut]).toEqual([['fbc/{catalog}.{json,yaml}'], []]);
+  });
+
+  test('names the catalogs of each package by its folder, where that lies above them', async () => {
+    const { found } = await layoutAt({
+      'operators/etcd/catalog/v4.19/catalog.yaml': etcd,
+      'operators/etcd/catalog/v4.20/catalog.yaml': etcd,
+      'operators/quay/catalog/v4.19/catalog.yaml': catalogOf('quay', ['1.0.0']),
+    });
+    expect(found.catalogs).toEqual(['etcd-v4.19', 'quay-v4.19', 'etcd-v4.20']);
+  });
+
+  test('puts a folder that is called after no package into the catalog in whose folder it is', async () => {
+    const { found } = await layoutAt({
+      'our catalogs/4.19 (GA)/etcd/catalog.yaml': etcd,
+      'our catalogs/4.20 b/etcd/catalog.yaml': etcd,
+      'our catalogs/4.19 (GA)/quay - new/index.yaml': catalogOf('quay', ['1.0.0']),
+    });
+    expect(found.catalogs).toEqual(['4.19 (GA)', '4.20 b']);
+  });
+
+  test('leaves archives out, and sources whose blobs a catalog in an image has', async () => {
+    const { found, leftOut } = await layoutAt({
+      'catalog/etcd/catalog.yaml': etcd,
+      'catalog-src/etcd/catalog.yaml': etcd,
+      'archive/v4.10/etcd/catalog.yaml': etcd,
+      Dockerfile: 'FROM scratch\nCOPY catalog /configs\n',
+      Makefile: 'all:\n\topm render catalog-src > catalog/etcd/catalog.yaml\n',
+    });
+    expect(found.patterns).toEqual(['catalog/{package}/catalog.yaml']);
+    expect(leftOut).toEqual([
+      { path: 'archive/v4.10/etcd/catalog.yaml', reason: 'put away' },
+      {
+        path: 'catalog-src/etcd/catalog.yaml',
+        reason: 'no Dockerfile copies it, and catalog, which one does, has the same blobs',
+      },
+    ]);
+  });
+
   test('says why no layout fits, instead of choosing one', async () => {
     const parts = {
       'fbc/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',

@@ -121,10 +121,10 @@ describe('the layout of a repository', () => {
       ['catalog'],
     ],
     [
-      'versions below packages',
+      'versions below a package, whose own they are',
       etcd('etcd/v4.19/catalog.json'),
       [],
-      ['{package}/{catalog}/catalog.json'],
+      ['etcd/{catalog}/catalog.json'],
       ['v4.19'],
     ],
     [
