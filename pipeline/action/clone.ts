@@ -69,7 +69,7 @@ export function policyIn(directory: string, path: string): NonNullable<CheckRequ
   }
 }
 
-function peopleOf({ author, sender, draft }: PullRequestEvent): NonNullable<CheckRequest['people']> {
+function peopleOf({ author, pusher, draft }: PullRequestEvent): NonNullable<CheckRequest['people']> {
   const holds = draft ? ['the pull request is a draft'] : [];
-  return { author, pusher: sender, reviews: [], commits: undefined, holds };
+  return { author, pusher, reviews: [], commits: undefined, holds };
 }

@@ -82,10 +82,15 @@ export interface Sides {
   /** The tip of the base branch. */
   readonly base: string;
   readonly head: string;
-  /** Their latest common ancestor; undefined when they have none. */
+  /** A latest common ancestor; undefined when they have none. */
   readonly ancestor: string | undefined;
   /** The commits that the head has and the base has not; undefined where the forge lists them elsewhere. */
   readonly commits?: readonly CommitFacts[];
+  /**
+   * Whether no merge is among the commits that the base branch lacks: there may be other latest common ancestors otherwise,
+   * and whoever writes commits then chooses which one is named.
+   */
+  readonly isLinear: boolean;
 }
 
 /** What is known of a required check at a commit. */

@@ -93,7 +93,6 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
       }),
       bringSides(repository, sides, history),
     ]);
-    if (!forge.ancestry) await repository.bringHistory([base, pull.head.commit]);
     const policy = await governing(repository, base, pull.base.branch);
     if (policy === 'not gated') return notGated(pull.base.branch);
     const report = await (ports.check ?? check)(repository, {
@@ -195,21 +194,24 @@ const UNLISTED: CommitFacts = {
 async function sidesOf({ ancestry, readTip }: GateForge, { base, head }: PullRequest): Promise<Sides> {
   const sides = await ancestry?.readSides(base.branch, head.commit);
   // Those that have nothing in common cannot be compared.
-  return sides ?? { base: await readTip(base.branch), head: head.commit, ancestor: undefined };
+  return (
+    sides ?? { base: await readTip(base.branch), head: head.commit, ancestor: undefined, isLinear: false }
+  );
 }
 
-/** The ancestor of two sides, where they have one. */
-export function ancestorOf({ ancestor }: Sides): { ancestor?: string } {
-  return ancestor === undefined ? {} : { ancestor };
+/** The ancestor of two sides, where they have one and no other. */
+export function ancestorOf({ ancestor, isLinear }: Sides): { ancestor?: string } {
+  return ancestor === undefined || !isLinear ? {} : { ancestor };
 }
 
 /** Brings both sides with their common ancestor, then what will be read of them, while the past is asked for. */
 export async function bringSides(
   repository: Repository,
-  { base, head, ancestor = base }: Sides,
+  { base, head, ancestor = base, isLinear }: Sides,
   history?: History,
 ): Promise<void> {
   await repository.bring([...new Set([base, head, ancestor])]);
+  if (!isLinear) await repository.bringHistory([base, head]);
   const changes = await likelyChanges(repository.objects, { before: ancestor, after: head });
   history?.prime(await likelyPasts(repository.objects, base, changes));
   await bringLikely(repository.objects, base, changes);

@@ -86,7 +86,7 @@ async function checkMember(
     readSides(github, name, { base, head }),
   ]);
   if (pull.head.commit !== head) return { number, report: undefined };
-  const between = sides ?? { base, head, ancestor: undefined };
+  const between = sides ?? { base, head, ancestor: undefined, isLinear: false };
   const [people] = await Promise.all([
     peopleOf(gitHubForge(ports), pull, {
       base,

@@ -4,7 +4,7 @@ import type { RepositoryName } from '../forge/forge.ts';
 import type { MergePolicy } from '../policy/policy.ts';
 import { answer, type GitHub, pages } from './client.ts';
 import { graphql } from './graphql.ts';
-import { readTip } from './pull-request.ts';
+import { readSides, readTip } from './pull-request.ts';
 
 export interface MergeRequest {
   readonly number: number;
@@ -70,11 +70,25 @@ async function mergeNow(
 ): Promise<MergeOutcome> {
   const tip = await readTip(github, repository, branch);
   if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has new commits since the check` };
+  if (merge.method === 'rebase' && !(await isOnTop(github, repository, { base, head }))) {
+    const why = `rebase the pull request onto ${branch}: its commits, one by one, may merge other content than was checked`;
+    return { kind: 'refused', why };
+  }
   // What is refused now is refused; it is checked again before it is asked again.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
   const { sha } = await answer(github.rest.pulls.merge(asked));
   return { kind: 'merged', commit: sha };
+}
+
+/** Whether commits follow the base branch's tip in a line: replayed there, they are what they are. */
+async function isOnTop(
+  github: GitHub,
+  repository: RepositoryName,
+  { base, head }: Pick<MergeRequest, 'base' | 'head'>,
+): Promise<boolean> {
+  const sides = await readSides(github, repository, { base, head });
+  return sides?.ancestor === base && sides.isLinear;
 }
 
 const NODE_ID = `query($owner: String!, $repo: String!, $number: Int!) {

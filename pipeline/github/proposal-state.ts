@@ -107,16 +107,17 @@ export async function makes(
   { base, commit }: { readonly base: string; readonly commit: string | undefined },
   placings: readonly Placing[],
 ): Promise<boolean> {
-  const before = commit && (await readSides(github, name, { base, head: commit }))?.ancestor;
-  if (commit === undefined || before === undefined) return false;
-  await repository.bring([before, commit]);
+  const sides = commit && (await readSides(github, name, { base, head: commit }));
+  if (!sides || sides.ancestor === undefined || !sides.isLinear) return false;
+  const { ancestor: before, head } = sides;
+  await repository.bring([before, head]);
   const { objects } = repository;
-  const { changes } = await diffTrees(objects, { before, after: commit }, Number.POSITIVE_INFINITY);
+  const { changes } = await diffTrees(objects, { before, after: head }, Number.POSITIVE_INFINITY);
   const isWithin = ({ path }: PathChange): boolean =>
     placings.some((placing) => path === placing.path || path.startsWith(`${placing.path}/`));
   if (!changes.every(isWithin)) return false;
   for (const { path, after } of placings) {
-    const there = await entryAt(objects, commit, path);
+    const there = await entryAt(objects, head, path);
     if (there?.id !== after?.id || there?.mode !== after?.mode) return false;
   }
   return true;

@@ -211,7 +211,8 @@ export async function readSides(
   if (!compared) return undefined;
   const { base_commit: tip, merge_base_commit: ancestor, commits, total_commits: total } = compared;
   const listed = commits.length === total ? { commits: factsOf(commits) } : {};
-  return { base: tip.sha, head, ancestor: ancestor.sha, ...listed };
+  const isLinear = commits.length === total && commits.every(({ parents }) => parents.length === 1);
+  return { base: tip.sha, head, ancestor: ancestor.sha, isLinear, ...listed };
 }
 
 /** Commits of a branch that are looked through, in pages of a hundred. */

@@ -580,3 +580,71 @@ describe('bad moments of GitHub', () => {
     expect(String(refused)).not.toContain(TOKEN);
   });
 });
+
+describe('61: history that merges otherwise than it looks', () => {
+  /** A branch that was merged once, and whose author merged the base branch before that: two latest common ancestors. */
+  function crissCross(): FakePull {
+    const { repository } = hub;
+    const first = hub.base();
+    // An admin repairs quay; the branch has its own commit.
+    const repaired = hub.moveBase(quay('3.2.0'));
+    const own = repository.commit(etcd('1.2.0'), { parents: [first], branch: 'side', author: 'bob' });
+    // Each is merged into the other, and quay's repair is undone in the branch.
+    hub.moveBase(etcd('1.2.0'), own);
+    const undone = { ...etcd('1.2.0'), ...quay() };
+    const merged = repository.commit(undone, { parents: [own, repaired], branch: 'side', author: 'bob' });
+    const pull = hub.open({}, {});
+    pull.head = repository.commit(etcd('1.2.0', '1.3.0'), {
+      parents: [merged],
+      branch: `pull-${pull.number}`,
+      author: 'bob',
+    });
+    return pull;
+  }
+
+  test('61: what several common ancestors change is what git says, whichever of them GitHub names', async () => {
+    const pull = crissCross();
+    const { repository } = hub;
+    const bases = repository.git('merge-base', '--all', hub.base(), pull.head).split('\n');
+    expect(bases).toHaveLength(2);
+    const tree = repository.git('merge-tree', '--write-tree', hub.base(), pull.head);
+    const report = await judge(pull);
+    expect(report.tree).toBe(tree);
+    const changed = repository.git('diff-tree', '-r', '--name-only', `${hub.base()}^{tree}`, tree);
+    expect(changed.includes('quay')).toBe(report.packages.some(({ name }) => name === 'quay'));
+  });
+
+  test('61: a branch that took in the base branch is checked as before', async () => {
+    const pull = hub.open(etcd('1.2.0'));
+    const base = hub.moveBase(quay('3.2.0'));
+    const both = { ...etcd('1.2.0'), ...quay('3.2.0') };
+    pull.head = hub.repository.commit(both, {
+      parents: [pull.head, base],
+      branch: `pull-${pull.number}`,
+      author: 'bob',
+    });
+    const report = await judge(pull);
+    expect(report.authority.decision).toBe('allow');
+    expect(report.packages.map(({ name }) => name)).toEqual(['etcd']);
+  });
+
+  test('61: commits are replayed by a merge only on top of the branch, in a line', async () => {
+    const merge = { mode: 'auto', method: 'rebase', via: 'direct' } as const;
+    const asked = (pull: FakePull) =>
+      mergeChecked(ports.github, ports.repository, {
+        number: pull.number,
+        head: pull.head,
+        base: hub.base(),
+        branch: 'main',
+        merge,
+      });
+    const behind = hub.open(etcd('1.2.0'));
+    hub.moveBase(quay('3.2.0'));
+    expect(await asked(behind)).toEqual({
+      kind: 'refused',
+      why: expect.stringContaining('rebase the pull request'),
+    });
+    const onTop = hub.open(etcd('1.2.0'));
+    expect(await asked(onTop)).toMatchObject({ kind: 'merged' });
+  });
+});

@@ -1,5 +1,5 @@
 /** Defences of what reads foreign input: files that name people, codecs, expressions, requests. */
-import { type Mutation, SHORT } from './mutation.ts';
+import { FORGE, type Mutation, SHORT } from './mutation.ts';
 
 const PATTERN = 'pipeline/policy/owners/code-owners-pattern.ts';
 const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
@@ -390,5 +390,37 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();',
     instead: 'done();',
     test: 'test/pipeline/github/command-budget.test.ts',
+  },
+  {
+    attack: 43,
+    without: 'a limit of what paths in manifests find',
+    file: 'catalog/mirror/helm/json-path.ts',
+    text: 'walk.left -= 1 + found.length;',
+    instead: '',
+    test: 'test/catalog/mirror/helm/json-path.test.ts',
+  },
+  {
+    attack: 43,
+    without: 'a row for a reader',
+    file: 'test/fuzz/hostile.ts',
+    text: "reads: ['catalog/fbc/ignore.ts'",
+    instead: 'reads: [',
+    test: 'test/hostile-inputs.test.ts',
+  },
+  {
+    attack: 61,
+    without: 'a look for merges in the history of a head',
+    file: 'pipeline/github/pull-request.ts',
+    text: 'commits.every(({ parents }) => parents.length === 1)',
+    instead: 'commits.length >= 0',
+    test: FORGE,
+  },
+  {
+    attack: 61,
+    without: 'a line of commits on top of the branch',
+    file: 'pipeline/github/merge.ts',
+    text: 'return sides?.ancestor === base && sides.isLinear;',
+    instead: 'return sides !== undefined;',
+    test: FORGE,
   },
 ];

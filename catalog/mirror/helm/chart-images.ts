@@ -9,7 +9,7 @@ import type { Path } from '../../go/path.ts';
 import { isObject } from '../../go/shape.ts';
 import { tryParseReference } from '../../reference.ts';
 import { type ReadObject, readObjects } from '../read.ts';
-import { type JsonPath, textsAt } from './json-path.ts';
+import { type JsonPath, JsonPathError, textsAt } from './json-path.ts';
 
 export interface ChartImages {
   /** References as written, each once, in the order of the manifests. */
@@ -38,7 +38,7 @@ export function imagesInManifests(
   for (const { file, body } of manifestsIn(text, chart)) {
     const read = readObjects(body, file);
     findings.push(...read.findings.map((finding): Finding => ({ ...finding, rule: RULE })));
-    for (const object of read.objects) collector.add(object);
+    for (const object of read.objects) findings.push(...collector.add(object));
   }
   const { references } = collector;
   return {
@@ -84,14 +84,23 @@ class Collector {
     this.#imagePaths = imagePaths;
   }
 
-  add(object: ReadObject): void {
+  /** @returns what keeps an image path from being followed in the object */
+  add(object: ReadObject): Finding[] {
     const { value, document, path } = object;
     const here = (at: Path): Location => document.locate([...path, ...at]);
     // What describes a kind of object holds examples at most.
     if (object.kind !== 'CustomResourceDefinition') this.#walk(value, [], here);
-    for (const selected of this.#imagePaths)
-      for (const written of textsAt(value, selected).flatMap((text) => text.split(' ')))
-        if (tryParseReference(written)) this.#note(written, here([]));
+    try {
+      for (const selected of this.#imagePaths)
+        for (const written of textsAt(value, selected).flatMap((text) => text.split(' ')))
+          if (tryParseReference(written)) this.#note(written, here([]));
+      return [];
+    } catch (error) {
+      if (!(error instanceof JsonPathError)) throw error;
+      const message = `an image path ${error.message}`;
+      const hint = 'name the fields in imagePaths, instead of ..';
+      return [{ rule: RULE, severity: 'error', message, location: here([]), hint }];
+    }
   }
 
   #walk(value: unknown, path: Path, here: (path: Path) => Location): void {

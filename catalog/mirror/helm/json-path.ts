@@ -166,21 +166,42 @@ function bound(text = ''): number | undefined {
   return text === '' ? undefined : Number(text);
 }
 
-/** The texts that a template finds in a value, in order; what is not text is left out. */
+/** Values that the steps of a template may find in a value, all of them together. */
+const MOST_FOUND = 1_000_000;
+
+/** A value that is walked, and how many values may still be found in it. */
+interface Walk {
+  readonly root: unknown;
+  left: number;
+}
+
+/**
+ * The texts that a template finds in a value, in order; what is not text is left out.
+ *
+ * @throws JsonPathError when its steps find too many values
+ */
 export function textsAt(value: unknown, { paths }: JsonPath): string[] {
+  const walk: Walk = { root: value, left: MOST_FOUND };
   return paths
-    .flatMap((steps) => valuesAt([value], steps, value))
+    .flatMap((steps) => valuesAt([value], steps, walk))
     .filter((one): one is string => typeof one === 'string');
 }
 
-function valuesAt(values: readonly unknown[], steps: readonly Step[], root: unknown): readonly unknown[] {
+function valuesAt(values: readonly unknown[], steps: readonly Step[], walk: Walk): readonly unknown[] {
   return steps.reduce<readonly unknown[]>(
-    (found, step) => found.flatMap((value) => stepInto(value, step, root)),
+    (found, step) => found.flatMap((value) => countedStep(value, step, walk)),
     values,
   );
 }
 
-function stepInto(value: unknown, step: Step, root: unknown): readonly unknown[] {
+function countedStep(value: unknown, step: Step, walk: Walk): readonly unknown[] {
+  const found = stepInto(value, step, walk);
+  walk.left -= 1 + found.length;
+  if (walk.left < 0) throw new JsonPathError(`finds more than ${MOST_FOUND} values in a manifest`);
+  return found;
+}
+
+function stepInto(value: unknown, step: Step, walk: Walk): readonly unknown[] {
   switch (step.kind) {
     case 'fields':
       return isObject(value)
@@ -195,7 +216,7 @@ function stepInto(value: unknown, step: Step, root: unknown): readonly unknown[]
     case 'slice':
       return Array.isArray(value) ? value.slice(step.from, step.to).filter((_, i) => i % step.by === 0) : [];
     case 'filter':
-      return Array.isArray(value) ? value.filter((item) => passes(item, step, root)) : [];
+      return Array.isArray(value) ? value.filter((item) => passes(item, step, walk)) : [];
   }
 }
 
@@ -216,10 +237,10 @@ function descendants(value: unknown): readonly unknown[] {
 function passes(
   item: unknown,
   { left, operator, right }: Extract<Step, { kind: 'filter' }>,
-  root: unknown,
+  walk: Walk,
 ): boolean {
   const [a, b] = [left, right].map((operand) =>
-    'value' in operand ? operand.value : valuesAt([item], operand.steps, root)[0],
+    'value' in operand ? operand.value : valuesAt([item], operand.steps, walk)[0],
   );
   if (operator === 'exists') return a !== undefined;
   if (operator === '==') return a === b;

@@ -103,3 +103,10 @@ test('without helm, images that are plain text are found, and expressions are an
     },
   ]);
 });
+
+test('43: an image path that finds too many values is an error where it does', () => {
+  const config = `apiVersion: v1\nkind: A\nlist: [${'{a: {b: {c: 1}}},'.repeat(100)}]\n`;
+  const { findings } = imagesInManifests(config, 'demo', [parseJsonPath(`{${'..*'.repeat(200)}}`)]);
+  const message = 'an image path finds more than 1000000 values in a manifest';
+  expect(findings).toMatchObject([{ rule: 'mirror/chart', severity: 'error', message }]);
+});

@@ -61,3 +61,12 @@ test.each([
 test('a path that is too long is refused', () => {
   expect(() => parseJsonPath(`{.${'a'.repeat(1000)}}`)).toThrow('is longer than 1000 characters');
 });
+
+test('43: a path that finds more and more values is ended', () => {
+  const many = Array.from({ length: 100 }, (_, i) => ({ a: { b: [i] } }));
+  expect(() => textsAt(many, parseJsonPath(`{${'..*'.repeat(200)}}`))).toThrow(
+    'finds more than 1000000 values',
+  );
+  expect(() => textsAt(many, parseJsonPath(`{$[?(${'@..*'}${'..*'.repeat(100)})]}`))).toThrow(JsonPathError);
+  expect(textsAt(many, parseJsonPath('{..b[*]}'))).toEqual([]);
+});
