@@ -3,6 +3,7 @@
  * and publishes its merge. Forgejo has the same API.
  */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { folder, writeBelow } from '../fakes/folder.ts';
@@ -28,6 +29,7 @@ beforeAll(() => {
 });
 
 const SECRET = 'what Gitea signs with';
+const PAGE = readFileSync('docs/forgejo.md', 'utf8');
 
 /** A clone in which files are written, committed and pushed. */
 function clone(url: string, who: string) {
@@ -61,7 +63,12 @@ describe.runIf(isComplete)('with gitea, postgres and docker-registry', () => {
     const registry = await dockerRegistry();
     const bob = await forge.user('bob');
     const mallory = await forge.user('mallory');
-    const portolan = await forge.user('portolan');
+    // The token has the scopes that docs/forgejo.md names.
+    const [, scopes = ''] = /create a\s+token with ([^.]*)\./.exec(PAGE) ?? [];
+    const portolan = await forge.user(
+      'portolan',
+      [...scopes.matchAll(/`([^`]+)`/g)].map(([, one = '']) => one),
+    );
 
     // bob's repository has a catalog, and a policy that names him as admin.
     const at = '/repos/bob/catalogs';

@@ -1,9 +1,12 @@
 /** A catalog repository on a fake Forgejo: the people and pull requests of `hub.ts` by Gitea's API, as a real Gitea answered. */
+import { readDescription } from './description.ts';
 import type { FakePull } from './github/forge.ts';
 import type { Bend } from './host.ts';
 import type { Hub } from './hub.ts';
 import { fileAt, remembering } from './repository.ts';
 import { loggedCommits, pageOf, type Route, startRestApi } from './rest-api.ts';
+
+const description = readDescription('gitea-openapi.json');
 
 export const FORGEJO_TOKEN = 'only-a-test';
 /** The account that the token is of. */
@@ -230,6 +233,7 @@ export async function fakeForgejo(hub: Hub, bend: Bend = (_, value) => value): P
       return fake.refusals.shift();
     },
     bend,
+    description,
   });
   return { ...fake, api };
 }

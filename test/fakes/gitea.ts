@@ -31,9 +31,11 @@ export interface GiteaUser {
 
 export interface Gitea {
   readonly url: string;
-  user(name: string): Promise<GiteaUser>;
+  /** @param scopes of the account's token; all that people need when left out */
+  user(name: string, scopes?: readonly string[]): Promise<GiteaUser>;
 }
 
+const SCOPES = ['write:repository', 'write:issue', 'write:organization', 'write:user'];
 const PASSWORD = 'it-is-only-a-Test1';
 
 export async function gitea({ url: database }: Postgres): Promise<Gitea> {
@@ -98,10 +100,9 @@ LEVEL = Error
   const root = ask(url, basic('root'));
   return {
     url,
-    user: async (name) => {
+    user: async (name, scopes = SCOPES) => {
       const account = { username: name, password: PASSWORD, email: `${name}@example.com` };
       const { id } = await root('POST', '/admin/users', { ...account, must_change_password: false });
-      const scopes = ['write:repository', 'write:issue', 'write:organization', 'write:user'];
       const { sha1: token } = await ask(url, basic(name))('POST', `/users/${name}/tokens`, {
         name: 't',
         scopes,

@@ -1,4 +1,6 @@
 /** What the fakes of Forgejo and GitLab have in common: routes that answer in JSON, pages of lists, and commits. */
+import { expect, onTestFinished } from 'vitest';
+import type { Description } from './description.ts';
 import { type Asked, type Bend, reply, startHost } from './host.ts';
 import type { TestRepository } from './repository.ts';
 
@@ -21,12 +23,21 @@ export interface RestApi {
   readonly errorText?: (status: number) => string;
   /** Changes what is answered. */
   readonly bend: Bend;
+  /** The forge's own description, which each request and each answer must fit. */
+  readonly description?: Description;
 }
 
 /** Starts an API that goes away with the test. @returns its address */
 export async function startRestApi(api: RestApi): Promise<string> {
-  const { root, routes, isIn, see, errorText = () => 'no', bend } = api;
-  const answerTo = ({ method, url, headers, body }: Asked) => {
+  const { root, routes, isIn, see, errorText = () => 'no', bend, description } = api;
+  const defects = new Set<string>();
+  onTestFinished(() => expect([...defects]).toEqual([]));
+  const judged = (asked: Asked, said: unknown): unknown => {
+    for (const defect of description ? defectsOf(description, root, asked, said) : []) defects.add(defect);
+    return said;
+  };
+  const answerTo = (asked: Asked) => {
+    const { method, url, headers, body } = asked;
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const what = `${method} ${pathname.replace(root, '')}`;
     const refused = see?.(what);
@@ -34,7 +45,8 @@ export async function startRestApi(api: RestApi): Promise<string> {
     if (!isIn(headers)) return { what, said: 401 };
     for (const [pattern, route] of routes) {
       const match = new RegExp(`^${pattern}$`).exec(what);
-      if (match) return { what, said: route(match.slice(1), searchParams, body.toString('utf8')) };
+      if (match)
+        return { what, said: judged(asked, route(match.slice(1), searchParams, body.toString('utf8'))) };
     }
     return { what, said: 404 };
   };
@@ -45,6 +57,29 @@ export async function startRestApi(api: RestApi): Promise<string> {
     else reply(response, 200, JSON.stringify(bend(what, said)) ?? '');
   });
   return `${host.url}${root}`;
+}
+
+/** What of a request, and of the answer to it, the forge does not know. */
+function defectsOf(
+  description: Description,
+  root: string,
+  { method, url, body }: Asked,
+  said: unknown,
+): string[] {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const path = decodeURI(pathname.replace(root, ''));
+  const operation = description.operationOf(method, path);
+  if (!operation) return [`no operation ${method} ${path}`];
+  const sent = body.length > 0 ? (JSON.parse(body.toString('utf8')) as unknown) : undefined;
+  const defects = description.requestDefects(operation, {
+    query: Object.fromEntries(searchParams),
+    body: sent,
+  });
+  if (typeof said === 'number' || said === undefined) return defects;
+  const status = Object.keys(operation.responses).find((one) => one.startsWith('2')) ?? '200';
+  const schema = description.responseSchema(operation, Number(status));
+  const wrong = schema ? description.defectsOf(schema, said) : [];
+  return [...defects, ...wrong.map((defect) => `answer ${operation.name}: ${defect}`)];
 }
 
 /** The entries of the page that is asked for. */

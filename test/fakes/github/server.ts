@@ -6,8 +6,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Operation, readDescription } from '../description.ts';
 import { type GitTraffic, serveGit } from './git-http.ts';
-import { defectsOf, leastOf, OPERATIONS, type Operation, responseSchema } from './schema.ts';
+
+const description = readDescription('github-openapi.json');
 
 /** A request that the description knows. */
 export interface Asked {
@@ -158,7 +160,7 @@ function fetchFrom(api: Api): typeof fetch {
 
 /** Undefined where the connection is cut. */
 function replyTo(api: Api, { method, url, authorization, etag: known, body }: Came): Reply | undefined {
-  const operation = operationOf(method, url.pathname);
+  const operation = description.operationOf(method, url.pathname);
   const asked: Asked = {
     operation: operation?.name ?? `${method} ${url.pathname}`,
     url,
@@ -167,7 +169,7 @@ function replyTo(api: Api, { method, url, authorization, etag: known, body }: Ca
     body: body === '' ? undefined : JSON.parse(body),
   };
   api.asked.push(asked);
-  if (operation) api.defects.push(...requestDefects(operation, asked));
+  if (operation) api.defects.push(...description.requestDefects(operation, asked));
   else if (url.pathname !== '/graphql') api.defects.push(`no operation ${asked.operation}`);
   const answer = /^(?:token|bearer) /i.test(authorization)
     ? (api.faults.map((fault) => fault(asked)).find(Boolean) ?? routed(api, asked))
@@ -190,42 +192,9 @@ function routed({ routes }: Api, asked: Asked): Answer {
   return routes[asked.operation]?.(asked) ?? { status: 404, data: { message: 'Not Found' } };
 }
 
-/** Of each request, by method and path. */
-const operations = new Map<string, Operation | undefined>();
-
-function operationOf(method: string, path: string): Operation | undefined {
-  const key = `${method} ${path}`;
-  if (!operations.has(key)) operations.set(key, findOperation(method, path));
-  return operations.get(key);
-}
-
-function findOperation(method: string, path: string): Operation | undefined {
-  const fitting = OPERATIONS.filter((one) => one.method === method && one.pattern.test(path));
-  // Of several the one with the fewest names to fill in.
-  return fitting.sort((a, b) => a.name.split('{').length - b.name.split('{').length)[0];
-}
-
 function pathOf(operation: Operation | undefined, path: string): Record<string, string> {
   const groups = operation?.pattern.exec(path)?.groups ?? {};
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
-}
-
-/** Schemas of objects that hold the value of a parameter: a value alone is not turned into its type. */
-const holders = new WeakMap<object, Record<string, unknown>>();
-
-function requestDefects(operation: Operation, { query, body }: Asked): string[] {
-  const defects = Object.entries(query).flatMap(([name, value]) => {
-    const parameter = operation.parameters.find((one) => one.in === 'query' && one.name === name);
-    if (!parameter) return [`has no parameter ${name}`];
-    const holder = holders.get(parameter) ?? {
-      type: 'object',
-      properties: { value: parameter.schema ?? {} },
-    };
-    holders.set(parameter, holder);
-    return defectsOf(holder, { value }, true);
-  });
-  if (operation.body) defects.push(...defectsOf(operation.body, body ?? {}));
-  return defects.map((defect) => `request ${operation.name}: ${defect}`);
 }
 
 /** Texts of answers that were found right, by what matters of them. */
@@ -234,13 +203,13 @@ const MOST_KNOWN = 5000;
 
 /** The text of an answer, which the description must allow. */
 function answerText({ defects }: Api, operation: Operation, { status = 200, data }: Answer): string {
-  const schema = responseSchema(operation, status);
+  const schema = description.responseSchema(operation, status);
   if (!schema || status >= 400) return JSON.stringify(data ?? { message: 'x' });
   const key = `${operation.name} ${status} ${JSON.stringify(data)}`;
   const before = known.get(key);
   if (before !== undefined) return before;
-  const whole = leastOf(schema, data);
-  const found = defectsOf(schema, whole).map((defect) => `answer ${operation.name}: ${defect}`);
+  const whole = description.leastOf(schema, data);
+  const found = description.defectsOf(schema, whole).map((defect) => `answer ${operation.name}: ${defect}`);
   defects.push(...found);
   const text = JSON.stringify(whole);
   if (known.size >= MOST_KNOWN) known.clear();
