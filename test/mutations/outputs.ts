@@ -303,6 +303,14 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 33,
+    without: 'counting the statuses of a head that has one already',
+    file: 'pipeline/github/pull-queries.ts',
+    text: '!last.commit.status?.context',
+    instead: 'true',
+    test: 'test/pipeline/github/pull-queries.test.ts',
+  },
+  {
+    attack: 33,
     without: 'saying where the status could not be set',
     file: 'functions/gate.ts',
     text: 'await post(forge, withoutStatus(report, error.message), log);',

@@ -87,7 +87,7 @@ test('more than GitHub gives at once is asked of the REST API', async () => {
   expect(hub.forge.asked.length - before).toBe(4);
 });
 
-test('only a head without any status is said to have none', async () => {
+test('33: only a head without any status is said to have none', async () => {
   const pull = hub.open(CHANGE);
   const isUnsaid = async () => (await forge().readOpen())[0]?.head.isUnsaid;
   expect(await isUnsaid()).toBe(true);
