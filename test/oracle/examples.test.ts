@@ -1,7 +1,7 @@
 /** Merges that a law once found: what harms somebody who selects one channel, or none, and what harms nobody. */
 import { expect, test } from 'vitest';
 import type { Finding } from '../../catalog/finding.ts';
-import { FIRST_CRD } from './custom-resources.ts';
+import { type Crd, FIRST_CRD } from './custom-resources.ts';
 import { graphErrors } from './graph-errors.ts';
 import type { Entry, Package, State } from './repository-state.ts';
 import { chain, packageOf as of } from './states.ts';
@@ -188,4 +188,89 @@ test('an extension of one channel gets a CRD that others do not get', async () =
   expect(await errorsOf(before, after(unsafe))).toEqual(['graph/crd-unsafe-edge']);
   expect(await errorsOf(before, after({ crds }))).toEqual(['graph/crd-dropped']);
   expect(await errorsOf(before, after({ crds: { ...crds, '1.1.0': FIRST_CRD } }))).toEqual([]);
+});
+
+test('clusters go back from a release to its pre-release', async () => {
+  const merge = (version: string): Promise<string[]> => {
+    const older = { version, replaces: '1.0.0' };
+    const before = of({ stable: [...chain('1.0.0'), older, { version: '1.1.0', replaces: version }] });
+    const after = of({ stable: [...chain('1.0.0'), { ...older, skips: ['1.1.0'] }] });
+    return errorsOf({ 'v4.19': { pa: before } }, { 'v4.19': { pa: after } });
+  };
+  expect(await merge('1.1.0-rc.0')).toContain('graph/automatic-downgrade');
+  // Many operators call their rebuilds so.
+  expect(await merge('1.1.0-1')).not.toContain('graph/automatic-downgrade');
+});
+
+test('another default channel ends at what was rebuilt', async () => {
+  const channels = { fast: chain('1.0.0', '1.1.0'), stable: chain('1.0.0', '1.1.0+1') };
+  const before = { 'v4.19': { pa: of(channels) } };
+  const merge = (more: Record<string, Entry[]>): Promise<string[]> =>
+    errorsOf(before, { 'v4.19': { pa: of({ ...channels, ...more }, { defaultChannel: 'fast' }) } });
+  expect(await merge({})).toEqual(['graph/default-channel-changed']);
+  const rebuilt = { version: '1.1.0+1', replaces: '1.1.0' };
+  expect(await merge({ fast: [...channels.fast, rebuilt] })).toEqual([]);
+});
+
+test('who selects no channel gets from another one a CRD that OLM v1 refuses', async () => {
+  const required = { ...FIRST_CRD, required: ['size'] };
+  const crds = { '1.0.0': FIRST_CRD, '1.1.0': required, '1.2.0': FIRST_CRD };
+  const stable = chain('1.0.0', '1.2.0');
+  const fast = chain('1.0.0', '1.1.0');
+  const before = { 'v4.19': { pa: of({ stable, fast }, { crds }) } };
+  const newest = { version: '1.3.0', replaces: '1.0.0', skips: ['1.1.0'] };
+  const merge = (crd: Crd): Promise<string[]> => {
+    const after = of({ stable, fast: [...fast, newest] }, { crds: { ...crds, '1.3.0': crd } });
+    return errorsOf(before, { 'v4.19': { pa: after } });
+  };
+  expect(await merge(required)).toEqual(['graph/crd-unsafe-edge']);
+  expect(await merge(FIRST_CRD)).toEqual([]);
+});
+
+test('an upgrade that OLM v1 refuses takes the place of an error', async () => {
+  const required = { ...FIRST_CRD, required: ['size'] };
+  const crds = { '1.0.0': FIRST_CRD, '1.1.0': required, '1.2.0': required };
+  const past = { 'v4.19': { pa: of({ stable: chain('1.0.0') }, { crds }) } };
+  const before = { 'v4.19': { pa: of({ stable: chain('1.1.0') }, { crds }) } };
+  const head = { version: '1.2.0', replaces: '1.1.0', skipRange: '>=1.0.0 <1.2.0' };
+  const after = { 'v4.19': { pa: of({ stable: [...chain('1.1.0'), head] }, { crds }) } };
+  expect(await errorsAfter([past, before, after])).toEqual([]);
+  expect(await errorsOf(past, after)).toEqual(['graph/crd-unsafe-edge']);
+});
+
+test('a shorter way to the bundle that dropped a CRD drops nothing anew', async () => {
+  const crds = { '1.0.0': FIRST_CRD };
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const jump = (version: string): Entry => ({ version, replaces: '1.1.0', skipRange: `>=1.0.0 <${version}` });
+  const after = { 'v4.19': { pa: of({ stable: [...chain('1.0.0', '1.1.0'), jump('1.2.0')] }, { crds }) } };
+  const before = { 'v4.19': { pa: of({ stable: chain(...versions.slice(0, 2)) }, { crds }) } };
+  expect(await errorsOf(before, after)).toEqual([]);
+  const first = { 'v4.19': { pa: of({ stable: chain('1.0.0') }, { crds }) } };
+  expect(await errorsOf(first, after)).toEqual(['graph/crd-dropped']);
+});
+
+test('a renamed catalog has a head that its clusters do not get to', async () => {
+  const [pb, pa] = [of({ stable: chain('1.0.0') }), of({ stable: chain('1.0.0') })];
+  const merge = (requires: Record<string, string>): Promise<string[]> =>
+    errorsOf(
+      { 'v4.19': { pa, pb } },
+      { 'v4.20': { pa: of({ stable: chain('1.0.0', '1.1.0') }, { requires }), pb } },
+    );
+  expect(await merge({ '1.1.0': '>=1.0.0' })).toEqual(['graph/package-removed']);
+  expect(await merge({})).toEqual([]);
+});
+
+test('a new channel copies an edge to a lower version', async () => {
+  const stable = [
+    { version: '1.0.0' },
+    { version: '1.1.0', replaces: '1.0.0', skips: ['1.2.0'] },
+    { version: '1.2.0' },
+    { version: '1.3.0', replaces: '1.1.0' },
+  ];
+  const before = { 'v4.19': { pa: of({ stable }) } };
+  expect(await errorsOf(before, { 'v4.19': { pa: of({ stable, candidate: stable }) } })).toEqual([]);
+  const sound = { 'v4.19': { pa: of({ stable: chain('1.0.0', '1.1.0', '1.2.0', '1.3.0') }) } };
+  const { stable: chained = [] } = sound['v4.19'].pa.channels;
+  const after = { 'v4.19': { pa: of({ stable: chained, candidate: stable }) } };
+  expect(await errorsOf(sound, after)).toContain('graph/downgrade-edge');
 });

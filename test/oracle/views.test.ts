@@ -194,14 +194,15 @@ test('59: the other catalogs of the clusters', async () => {
 });
 
 test('59: a folder of another name in an untouched catalog', async () => {
-  const state = (folder: string, ...own: readonly string[]): State => ({
-    'v4.19': { pa: of(...own) },
-    'v4.20': { pa: { ...of('1.0.0', '1.1.0'), folder } },
+  const newest: Entry = { version: '1.2.0', replaces: '1.0.0' };
+  const state = (head: Entry, ...untouched: readonly string[]): State => ({
+    'v4.19': { pa: { ...of(...untouched), folder: 'pa-operator' } },
+    'v4.20': { pa: packageOf({ stable: [...chain('1.0.0'), head] }) },
   });
-  const merge = (folder: string, ...versions: readonly string[]): Promise<string[]> =>
-    rulesOf(state(folder, '1.0.0'), state(folder, ...versions));
-  expect(await merge('pa-operator', '1.0.0', '1.2.0')).toContain(STRANDS);
-  expect(await merge('pa-operator', '1.0.0', '1.1.0')).not.toContain(STRANDS);
+  const merge = (...versions: readonly string[]): Promise<string[]> =>
+    rulesOf(state({ ...newest, skipRange: '>=1.0.0 <1.2.0' }, ...versions), state(newest, ...versions));
+  expect(await merge('1.0.0', '1.1.0')).toContain(STRANDS);
+  expect(await merge('1.0.0')).not.toContain(STRANDS);
 });
 
 test('59: the folder that a package was moved from', async () => {
