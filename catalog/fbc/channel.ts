@@ -4,7 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/model/model.go
  */
-import type { Channel, Entry } from './model.ts';
+import type { Channel, Entry, Package } from './model.ts';
 import { namingOf } from './naming.ts';
 
 /** Entries that no other entry of the channel replaces or skips, in the channel's order. */
@@ -67,4 +67,41 @@ export function hasChain(channel: Channel): boolean {
   const head = headOf(channel);
   const chain = head && chainBelow(channel, head);
   return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
+}
+
+const alike = new WeakMap<Package, ReadonlyMap<string, string>>();
+
+/** The first channel of a package with the same entries as another one: often that itself. */
+export function firstAlike(ofPackage: Package, channel: string): string {
+  const found = alike.get(ofPackage) ?? findAlike(ofPackage);
+  alike.set(ofPackage, found);
+  return found.get(channel) ?? channel;
+}
+
+/** Channels of one length, first and last entry that are compared: those of a package are alike or have other heads. */
+const COMPARED = 20;
+
+function findAlike({ channels }: Package): Map<string, string> {
+  const first = new Map<string, string>();
+  const kinds = new Map<string, Channel[]>();
+  for (const channel of channels.values()) {
+    const { entries } = channel;
+    const key = JSON.stringify([entries.length, entries[0]?.name, entries.at(-1)?.name]);
+    const others = kinds.get(key) ?? [];
+    const same = others.find((other) => other.entries.every((one, i) => isSameEntry(one, entries[i])));
+    first.set(channel.name, same?.name ?? channel.name);
+    if (!same && others.length < COMPARED) kinds.set(key, [...others, channel]);
+  }
+  return first;
+}
+
+function isSameEntry(one: Entry, other: Entry | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.name === other.name &&
+    one.replaces === other.replaces &&
+    one.skipRange === other.skipRange &&
+    one.skips.length === other.skips.length &&
+    one.skips.every((name, i) => name === other.skips[i])
+  );
 }

@@ -3,7 +3,7 @@
  * the upgrade path ends. Each bundle is looked at once, so that asking for all of them costs
  * little more than asking for one.
  */
-import { headOf, headsOf } from '../../fbc/channel.ts';
+import { firstAlike, headOf, headsOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
@@ -41,7 +41,15 @@ export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
       ? walkWithoutChannel(source, name, (one, from) => v0.ofChannel(name, one).follow(from).next)
       : walkV0(scope, source, { package: name, channel }),
   );
-  const v1 = new Walks((name, channels) => walkV1(source, { package: name, channels }));
+  const v1: Walks = new Walks((name, channels) => {
+    const walk = walkV1(source, { package: name, channels });
+    const [only] = channels;
+    const ofPackage = source.catalog.packages.get(name);
+    if (!ofPackage || only === undefined || channels.length > 1) return walk;
+    // Nothing that is said of an upgrade path under OLM v1 names the channel.
+    const first = firstAlike(ofPackage, only);
+    return first === only ? walk : walk.sharing(v1.ofChannel(name, first));
+  });
   return {
     scope,
     source,
@@ -144,10 +152,16 @@ interface Step {
 class Walk {
   readonly #ground: Ground;
   /** Upgrade paths of the bundles that are in the catalog. */
-  readonly #paths = new Map<Bundle, UpgradePath>();
+  readonly #paths: Map<Bundle, UpgradePath>;
 
-  constructor(ground: Ground) {
+  constructor(ground: Ground, paths = new Map<Bundle, UpgradePath>()) {
     this.#ground = ground;
+    this.#paths = paths;
+  }
+
+  /** The same walk, which finds again what another one over equal ground found, and the other way round. */
+  sharing(other: Walk): Walk {
+    return new Walk(this.#ground, other.#paths);
   }
 
   follow(installed: Installed): UpgradePath {
@@ -183,7 +197,9 @@ class Walk {
   }
 
   #keep(own: Bundle | undefined, path: UpgradePath): UpgradePath {
-    if (own) this.#paths.set(own, path);
+    // Why there is nothing to choose from tells which channels were asked for.
+    const isNowhere = path.last.kind === 'fails' && path.last.reason.code === 'no-bundle';
+    if (own && !isNowhere) this.#paths.set(own, path);
     return path;
   }
 

@@ -3,10 +3,10 @@
  * catalog offers is prepared once, so that no installation costs a look at every entry.
  */
 
-import { headsOf } from '../../fbc/channel.ts';
+import { firstAlike, headsOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { edgeField } from '../../fbc/edge.ts';
-import type { Entry, Package } from '../../fbc/model.ts';
+import type { Channel, Entry, Package } from '../../fbc/model.ts';
 import { meets, type VersionConstraint } from '../../version/constraint.ts';
 import {
   absentFollower,
@@ -130,8 +130,11 @@ const ANY: Asked = { range: '', constraint: undefined };
 function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY): Index {
   const known = indexes.get(ofPackage) ?? new Map<string, Index>();
   indexes.set(ofPackage, known);
-  const key = JSON.stringify([channels, asked.range]);
-  const found = known.get(key) ?? makeIndex(ofPackage, channels, asked.constraint);
+  const [only] = channels;
+  // Channels with the same entries offer the same.
+  const of = only !== undefined && channels.length === 1 ? [firstAlike(ofPackage, only)] : channels;
+  const key = JSON.stringify([of, asked.range]);
+  const found = known.get(key) ?? makeIndex(ofPackage, of, asked.constraint);
   known.set(key, found);
   return found;
 }
@@ -144,19 +147,11 @@ function makeIndex(
   const channels = [...ofPackage.channels.values()].filter(
     ({ name }) => names.length === 0 || names.includes(name),
   );
-  const listed = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)));
-  const ranked = [...ofPackage.bundles.values()]
-    .filter(({ name }) => names.length === 0 || listed.has(name))
-    .map((bundle) => ({
-      bundle,
-      versionRelease: versionReleaseOf(bundle),
-      deprecated: ofPackage.deprecatedBundles.has(bundle.name),
-    }))
-    .filter(
-      ({ versionRelease }) =>
-        !constraint || (versionRelease !== undefined && meets(versionRelease.version, constraint)),
-    )
-    .sort((a, b) => compareCandidates({ ...a, edge: 'none' }, { ...b, edge: 'none' }));
+  const all = rankedIn(ofPackage);
+  const ranked = (names.length === 0 ? all.ranked : listedIn(all, channels)).filter(
+    ({ versionRelease }) =>
+      !constraint || (versionRelease !== undefined && meets(versionRelease.version, constraint)),
+  );
   const ranks = new Map(ranked.map(({ bundle }, rank) => [bundle.name, rank]));
   const entries = channels
     .flatMap((channel) => channel.entries.map((entry) => ({ entry, rank: ranks.get(entry.name) ?? -1 })))
@@ -174,6 +169,42 @@ function makeIndex(
     lists,
   );
   return { ranked, entries, lists, first, byVersion, heads };
+}
+
+interface Ranking {
+  readonly ranked: readonly Ranked[];
+  readonly positions: ReadonlyMap<string, number>;
+}
+
+const rankings = new WeakMap<Package, Ranking>();
+
+/** All bundles of a package, the best first. */
+function rankedIn(ofPackage: Package): Ranking {
+  const known = rankings.get(ofPackage);
+  if (known) return known;
+  const ranked = [...ofPackage.bundles.values()]
+    .map((bundle) => ({
+      bundle,
+      versionRelease: versionReleaseOf(bundle),
+      deprecated: ofPackage.deprecatedBundles.has(bundle.name),
+      edge: 'none' as const,
+    }))
+    .sort(compareCandidates);
+  const found = { ranked, positions: new Map(ranked.map(({ bundle }, position) => [bundle.name, position])) };
+  rankings.set(ofPackage, found);
+  return found;
+}
+
+/** Those of them that channels list. */
+function listedIn({ ranked, positions }: Ranking, channels: readonly Channel[]): Ranked[] {
+  const listed = new Set<number>();
+  for (const { entries } of channels) {
+    for (const { name } of entries) {
+      const position = positions.get(name);
+      if (position !== undefined) listed.add(position);
+    }
+  }
+  return [...Int32Array.from(listed).sort()].flatMap((position) => ranked[position] ?? []);
 }
 
 function bestOf(index: Index, installed: Installed): Candidate | undefined {
