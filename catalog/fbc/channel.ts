@@ -69,6 +69,15 @@ export function hasChain(channel: Channel): boolean {
   return chain !== undefined && !chain.cycle && chain.stranded.length === 0;
 }
 
+/** The channels of a package by their names, or all of them for none, in its order. */
+export function selectedIn({ channels }: Package, names: readonly string[]): readonly Channel[] {
+  if (names.length === 0) return [...channels.values()];
+  const [only = ''] = names;
+  const one = names.length === 1 ? channels.get(only) : undefined;
+  if (one) return [one];
+  return [...channels.values()].filter(({ name }) => names.includes(name));
+}
+
 const alike = new WeakMap<Package, ReadonlyMap<string, string>>();
 
 /** The first channel of a package with the same entries as another one: often that itself. */

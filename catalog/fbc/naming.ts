@@ -12,6 +12,8 @@ export interface Naming {
   readonly replacing: (name: string) => Positions;
   /** The entries that skip it. */
   readonly skipping: (name: string) => Positions;
+  /** All names that are replaced or skipped, some of them twice. */
+  readonly names: () => Iterable<string>;
 }
 
 const NOWHERE: Positions = [];
@@ -32,6 +34,7 @@ export function namingOf(entries: readonly Entry[]): Naming {
   return {
     replacing: (name) => replaced.get(name) ?? NOWHERE,
     skipping: (name) => skipped.get(name) ?? NOWHERE,
+    names: () => [...replaced.keys(), ...skipped.keys()],
   };
 }
 

@@ -3,7 +3,7 @@
  * the upgrade path ends. Each bundle is looked at once, so that asking for all of them costs
  * little more than asking for one.
  */
-import { firstAlike, headOf, headsOf } from '../../fbc/channel.ts';
+import { firstAlike, headOf, headsOf, selectedIn } from '../../fbc/channel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
@@ -85,11 +85,8 @@ function walkWithoutChannel(
 }
 
 function walkV1(source: ScopeCatalog, selection: Selection): Walk {
-  const { channels } = selection;
   const ofPackage = source.catalog.packages.get(selection.package);
-  const selected = [...(ofPackage?.channels.values() ?? [])].filter(
-    ({ name }) => channels.length === 0 || channels.includes(name),
-  );
+  const selected = ofPackage ? selectedIn(ofPackage, selection.channels) : [];
   const heads = new Set(selected.flatMap(headsOf).map(({ name }) => name));
   return new Walk({
     next: nextV1(source, selection),

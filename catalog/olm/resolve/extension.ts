@@ -6,12 +6,13 @@
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/catalogmetadata/filter/successors.go
  */
 
-import { headsOf } from '../../fbc/channel.ts';
+import { headsOf, selectedIn } from '../../fbc/channel.ts';
 import { type EdgeField, edgeField, type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
 import { VersionError } from '../../version/version.ts';
+import { firstFollower } from './followers.ts';
 import { type Fails, type Outcome, type Reason, stays } from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
@@ -208,9 +209,7 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
 }
 
 function headNames(ofPackage: Package | undefined, channels: readonly string[]): Set<string> {
-  const chosen = [...(ofPackage?.channels.values() ?? [])].filter(
-    ({ name }) => channels.length === 0 || channels.includes(name),
-  );
+  const chosen = ofPackage ? selectedIn(ofPackage, channels) : [];
   return new Set(chosen.flatMap(headsOf).map(({ name }) => name));
 }
 
@@ -266,10 +265,25 @@ export function absentFollower(
   installed: Installed | undefined,
 ): Entry | undefined {
   if (!ofPackage || !installed) return undefined;
-  return [...ofPackage.channels.values()]
-    .filter(({ name }) => channels.length === 0 || channels.includes(name))
-    .flatMap(({ entries }) => entries)
-    .find((entry) => !ofPackage.bundles.has(entry.name) && edgeField(entry, installed));
+  const known = absent.get(ofPackage) ?? new Map<string, (from: Installed) => Entry | undefined>();
+  absent.set(ofPackage, known);
+  const key = JSON.stringify(channels);
+  const find = known.get(key) ?? firstAbsent(ofPackage, channels);
+  known.set(key, find);
+  return find(installed);
+}
+
+const absent = new WeakMap<Package, Map<string, (from: Installed) => Entry | undefined>>();
+
+function firstAbsent(
+  ofPackage: Package,
+  channels: readonly string[],
+): (from: Installed) => Entry | undefined {
+  const entries = selectedIn(ofPackage, channels)
+    .flatMap((channel) => channel.entries)
+    .filter(({ name }) => !ofPackage.bundles.has(name));
+  const first = firstFollower(entries);
+  return (from) => entries[first(from)];
 }
 
 /** Why an installation is kept. */

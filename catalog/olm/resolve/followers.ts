@@ -68,16 +68,32 @@ interface RankedList extends Naming {
   readonly ranks: Int32Array;
 }
 
-function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): readonly RankedList[] {
+/** The lists that name a bundle. */
+type ListsNaming = (name: string) => readonly RankedList[];
+
+/** From so many on, lists are looked up by what they name: one may have a thousand that name one bundle each. */
+const MANY = 8;
+
+function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): ListsNaming {
   const ranks = new Map(entries.map((entry, rank) => [entry, rank]));
-  return lists.map((list) => ({
+  const ranked = lists.map((list) => ({
     ...namingOf(list),
     ranks: Int32Array.from(list, (entry) => ranks.get(entry) ?? -1),
   }));
+  if (lists.length < MANY) return () => ranked;
+  const byName = new Map<string, RankedList[]>();
+  for (const list of ranked) {
+    for (const name of list.names()) {
+      const known = byName.get(name);
+      if (!known) byName.set(name, [list]);
+      else if (known.at(-1) !== list) known.push(list);
+    }
+  }
+  return (name) => byName.get(name) ?? [];
 }
 
-function forNamed(lists: readonly RankedList[], name: string, see: (rank: number) => void): void {
-  for (const { ranks, replacing, skipping } of lists) {
+function forNamed(lists: ListsNaming, name: string, see: (rank: number) => void): void {
+  for (const { ranks, replacing, skipping } of lists(name)) {
     for (const positions of [replacing(name), skipping(name)]) {
       for (const position of positions) {
         const rank = ranks[position] ?? -1;

@@ -3,7 +3,7 @@
  * catalog offers is prepared once, so that no installation costs a look at every entry.
  */
 
-import { firstAlike, headsOf } from '../../fbc/channel.ts';
+import { firstAlike, headsOf, selectedIn } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { edgeField } from '../../fbc/edge.ts';
 import type { Channel, Entry, Package } from '../../fbc/model.ts';
@@ -144,9 +144,7 @@ function makeIndex(
   names: readonly string[],
   constraint: VersionConstraint | undefined,
 ): Index {
-  const channels = [...ofPackage.channels.values()].filter(
-    ({ name }) => names.length === 0 || names.includes(name),
-  );
+  const channels = selectedIn(ofPackage, names);
   const all = rankedIn(ofPackage);
   const ranked = (names.length === 0 ? all.ranked : listedIn(all, channels)).filter(
     ({ versionRelease }) =>

@@ -16,7 +16,15 @@ export const rule: Rule = {
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {
-      const blocked = blockedIn(world, ofPackage);
+      const stops = stopsIn(ofPackage);
+      const heads = new Set(stops.map(({ bundle }) => bundle)).size;
+      const [one] = stops;
+      if (heads > MOST_HEADS && one) {
+        const message = `package ${quoted(ofPackage.name)}: its channels have ${heads} heads, so it was not checked whether users can switch between them: at most ${MOST_HEADS} are compared`;
+        report(message, placeOfHead(one.channel), { package: ofPackage.name, hint: 'remove channels' });
+        continue;
+      }
+      const blocked = blockedIn(world, stops);
       for (const group of grouped(blocked, ({ to }) => to.channel.name)) {
         const [first] = group;
         if (!first) continue;
@@ -43,13 +51,19 @@ interface Stop {
   readonly bundle: Bundle;
 }
 
-/** Pairs of channels where the head of one has no way into the newer other, not even through a third. */
-function blockedIn(world: World, ofPackage: Package): { from: Stop; to: Stop }[] {
-  const stops = [...ofPackage.channels.values()].flatMap((channel) => {
+/** Most heads of a package that are compared, each with each other: far more than any package has that people maintain. */
+const MOST_HEADS = 200;
+
+function stopsIn(ofPackage: Package): Stop[] {
+  return [...ofPackage.channels.values()].flatMap((channel) => {
     const head = headOf(channel);
     const bundle = head && ofPackage.bundles.get(head.name);
     return bundle ? [{ channel, bundle }] : [];
   });
+}
+
+/** Pairs of channels where the head of one has no way into the newer other, not even through a third. */
+function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop }[] {
   // Where one can go follows from what is installed: channels with one head in common are looked at once.
   const heads = new Set(stops.map(({ bundle }) => bundle));
   const named = new Map(stops.map(({ channel }) => [channel, naming(channel)]));
