@@ -3,9 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/lib/bundle/generate.go
  */
-import { compareText } from '../go/text.ts';
 import { emitYaml } from '../yaml/emit.ts';
-import type { PackageFolder } from './package-manifest.ts';
 
 const PREFIX = 'operators.operatorframework.io.bundle';
 
@@ -60,20 +58,4 @@ export function bundleDockerfile(labels: BundleLabels, folders: CopiedFolders): 
     `COPY ${folders.metadata} /metadata/`,
     '',
   ].join('\n');
-}
-
-/** The channels of a package that reach a version from their heads, by name. */
-export function channelsReaching({ manifest, versions }: PackageFolder, name: string): string[] {
-  const before = new Map(versions.map(({ name: of, replaces, skips }) => [of, [...skips, replaces]]));
-  // Of two channels of one name, opm takes the last.
-  const heads = new Map((manifest?.channels ?? []).map((channel) => [channel.name, channel.currentCsv]));
-  return [...heads]
-    .flatMap(([channel, head]) => (reaches(head, name, before) ? [channel] : []))
-    .sort(compareText);
-}
-
-function reaches(head: string, wanted: string, before: ReadonlyMap<string, readonly string[]>): boolean {
-  const seen = new Set([head]);
-  for (const at of seen) for (const next of before.get(at) ?? []) seen.add(next);
-  return wanted !== '' && seen.has(wanted);
 }

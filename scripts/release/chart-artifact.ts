@@ -10,19 +10,15 @@ import { packTar, type TarEntry } from 'modern-tar';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
+import type { Artifact, Release } from './artifact.ts';
 import { gzipped, json, manifestOf } from './oci-content.ts';
 
 const FOLDER = 'functions/kubernetes/chart';
 
-export interface ChartRelease {
-  readonly version: string;
-  /** Repository and digest of the image that the chart starts by itself. */
-  readonly image: string;
-  readonly digest: string;
-}
+export const helmChart: Artifact = { layout: 'chart', place: 'chart/portolan', make: chartArtifact };
 
 /** The chart under the release's version, with the release's image as its default. */
-export async function chartArtifact({ version, image, digest }: ChartRelease): Promise<ImageContent> {
+async function chartArtifact({ version, image, digest }: Release): Promise<ImageContent> {
   const chart = {
     ...(load(readFileSync(join(FOLDER, 'Chart.yaml'), 'utf8')) as object),
     version,

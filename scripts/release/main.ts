@@ -37,14 +37,11 @@ import { cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';
-import { chartArtifact } from './chart-artifact.ts';
+import { ARTIFACTS } from './artifacts.ts';
 import { checksums } from './checksums.ts';
 import { cliImage } from './cli-image.ts';
-import { tektonBundle } from './tekton-bundle.ts';
 
 const LAYOUT = 'image';
-const BUNDLE = 'tekton';
-const CHART = 'chart';
 /** Where the image goes, by which the tasks name it. */
 const IMAGE = 'ghcr.io/portolan/portolan';
 const NOTES = 'notes.md';
@@ -101,13 +98,13 @@ async function prepare(): Promise<void> {
   );
   run(process.execPath, ['scripts/playground.mjs', join(out, 'playground.html')]);
   const digest = await buildImage(join(out, packed), version, out);
-  const bundle = await tektonBundle(version, `${IMAGE}:${version}@${digest}`);
-  await writeLayout(bundle, join(out, BUNDLE), version);
-  await writeLayout(await chartArtifact({ version, image: IMAGE, digest }), join(out, CHART), version);
+  for (const { layout, make } of ARTIFACTS)
+    await writeLayout(await make({ version, image: IMAGE, digest }), join(out, layout), version);
+  const layouts = [LAYOUT, ...ARTIFACTS.map(({ layout }) => layout)].map((name) => `${name}/`);
   const files = readdirSync(out, { withFileTypes: true }).filter((entry) => entry.isFile());
   writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
   process.stdout.write(
-    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', `${LAYOUT}/`, `${BUNDLE}/`, `${CHART}/`].join(', ')}\n`,
+    `${out}: ${[...files.map(({ name }) => name), 'SHA256SUMS', ...layouts].join(', ')}\n`,
   );
 }
 
@@ -174,8 +171,7 @@ async function writeLayout(image: ImageContent, path: string, tag: string): Prom
 
 async function push(): Promise<void> {
   await pushLayout(LAYOUT, needed('to'));
-  await pushLayout(BUNDLE, `${needed('to')}/tekton`);
-  await pushLayout(CHART, `${needed('to')}/chart/portolan`);
+  for (const { layout, place } of ARTIFACTS) await pushLayout(layout, `${needed('to')}/${place}`);
 }
 
 /** Pushes the image of a layout under its versions. */

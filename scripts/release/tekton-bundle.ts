@@ -10,12 +10,19 @@ import { packTar } from 'modern-tar';
 import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
+import type { Artifact } from './artifact.ts';
 import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';
 
-export const TASKS = 'deploy/tekton';
+const TASKS = 'deploy/tekton';
+
+export const tektonTasks: Artifact = {
+  layout: 'tekton',
+  place: 'tekton',
+  make: ({ version, image, digest }) => tektonBundle(version, `${image}:${version}@${digest}`),
+};
 
 /** @param image the command line's, by digest */
-export async function tektonBundle(version: string, image: string): Promise<ImageContent> {
+async function tektonBundle(version: string, image: string): Promise<ImageContent> {
   const layers = [];
   const diffIds: string[] = [];
   for (const file of readdirSync(TASKS).sort()) {

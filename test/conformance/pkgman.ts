@@ -1,16 +1,12 @@
 // Package manifests: the catalog and the metadata that they become, and what is said of bad ones.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  annotationsYaml,
-  type BundleLabels,
-  bundleDockerfile,
-  channelsReaching,
-} from '../../catalog/bundle/generate.ts';
+import { annotationsYaml, type BundleLabels, bundleDockerfile } from '../../catalog/bundle/generate.ts';
 import { convertToBundles } from '../../catalog/bundle/package-bundles.ts';
 import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
 import { type PackageFolder, readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import { compareText } from '../../catalog/go/text.ts';
 import { directorySource } from '../../pipeline/directory.ts';
 import { isolated } from './isolated.ts';
 import type { CaseResult } from './main.ts';
@@ -181,4 +177,20 @@ function bundlesDiffer(
   });
   const added = written.length === 0 ? [] : [...ours.keys()].filter((path) => files[path] === undefined);
   return [...differing.map(([path]) => path), ...added];
+}
+
+/** The channels of a package that reach a version from their heads, by name. */
+function channelsReaching({ manifest, versions }: PackageFolder, name: string): string[] {
+  const before = new Map(versions.map(({ name: of, replaces, skips }) => [of, [...skips, replaces]]));
+  // Of two channels of one name, opm takes the last.
+  const heads = new Map((manifest?.channels ?? []).map((channel) => [channel.name, channel.currentCsv]));
+  return [...heads]
+    .flatMap(([channel, head]) => (reaches(head, name, before) ? [channel] : []))
+    .sort(compareText);
+}
+
+function reaches(head: string, wanted: string, before: ReadonlyMap<string, readonly string[]>): boolean {
+  const seen = new Set([head]);
+  for (const at of seen) for (const next of before.get(at) ?? []) seen.add(next);
+  return wanted !== '' && seen.has(wanted);
 }

@@ -8,9 +8,6 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { readOperatorFolder } from '../../catalog/bundle/operator-folder.ts';
-import { convertToBundles } from '../../catalog/bundle/package-bundles.ts';
-import { convertPackage } from '../../catalog/bundle/package-catalog.ts';
-import { readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
@@ -37,6 +34,7 @@ import {
 import { sourceOf } from '../../catalog/source.ts';
 import { tryParseVersion } from '../../catalog/version/version.ts';
 import { bundleFiles } from './bundle-fixture.ts';
+import { FOLDER_KINDS } from './folder-kinds.ts';
 
 /** The fixtures of a rule, by name: the file that stands for each. */
 export function fixturesIn(folder: string): { states: string[]; changes: string[]; archives: string[] } {
@@ -115,12 +113,7 @@ export async function judgeArchive(members: ReadonlyMap<string, string>): Promis
 /** The files of an archive: of a bundle, or of a folder of package manifests. */
 export function archivedFiles(members: ReadonlyMap<string, string>): Map<string, string> {
   const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
-  return hasPackageManifests(files) || isOperator(files) ? files : bundleFiles(files);
-}
-
-/** Such a folder has a package file or a version's folder. */
-function hasPackageManifests(files: ReadonlyMap<string, string>): boolean {
-  return [...files.keys()].some((path) => /package\.yaml$|^\d/.test(path));
+  return FOLDER_KINDS.some(({ has }) => has(files)) || isOperator(files) ? files : bundleFiles(files);
 }
 
 /** Whether the files are those of an operator's folder. */
@@ -159,15 +152,13 @@ export async function judgeFiles(
   options = '{}',
 ): Promise<readonly Finding[]> {
   if (isOperator(files)) return judgeOperator(files, options);
-  if (!hasPackageManifests(files)) {
-    const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
-    const { platforms, ...rest } = JSON.parse(options);
-    const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
-    const bundle = sourceOf(Object.fromEntries(files));
-    return runInspection(await inspectedBundle(bundle, { gzipLength, ...rest, ...asked }), RULES, severityOf);
-  }
-  const folder = await readPackageFolder(sourceOf(Object.fromEntries(files)));
-  return [...folder.findings, ...convertPackage(folder).findings, ...convertToBundles(folder).findings];
+  const source = sourceOf(Object.fromEntries(files));
+  const kind = FOLDER_KINDS.find(({ has }) => has(files));
+  if (kind) return kind.judge(source);
+  const gzipLength = (bytes: Uint8Array): number => gzipSync(bytes).length;
+  const { platforms, ...rest } = JSON.parse(options);
+  const asked = platforms ? { platforms: new Map(Object.entries<string[]>(platforms)) } : {};
+  return runInspection(await inspectedBundle(source, { gzipLength, ...rest, ...asked }), RULES, severityOf);
 }
 
 async function catalogIn(path: string, text = readFileSync(path, 'utf8')): Promise<Catalog> {

@@ -1,0 +1,17 @@
+import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
+
+/** What a release publishes beside the image of the command line. */
+export interface Artifact {
+  /** The folder of its OCI layout. */
+  readonly layout: string;
+  /** Where it is pushed, below the image's repository. */
+  readonly place: string;
+  make(release: Release): Promise<ImageContent>;
+}
+
+export interface Release {
+  readonly version: string;
+  /** Repository of the command line's image, which the artifacts start. */
+  readonly image: string;
+  readonly digest: string;
+}
