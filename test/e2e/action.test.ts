@@ -20,12 +20,20 @@ interface Step {
   readonly author: string;
   readonly draft?: boolean;
   readonly action?: string;
+  /** What the event says was done. */
+  readonly done?: string;
 }
 
-function runStep({ head, author, draft = false, action = resolve('dist/action.cjs') }: Step) {
+function runStep({ head, author, draft = false, action = resolve('dist/action.cjs'), done }: Step) {
   const temporary = folder();
   const at = (name: string): string => join(temporary, name);
-  const event = eventOf({ base: repository.base, head, author, draft });
+  const event = eventOf({
+    base: repository.base,
+    head,
+    author,
+    draft,
+    ...(done === undefined ? {} : { action: done }),
+  });
   writeFileSync(at('event.json'), JSON.stringify(event));
   for (const name of ['summary', 'output']) writeFileSync(at(name), '');
   const { status, stdout } = spawnSync(process.execPath, [action], {
@@ -77,6 +85,11 @@ describe('a step of a workflow', () => {
     expect(status).toBe(0);
     expect(outputs).toMatchObject({ verdict: 'pass', authority: 'needs' });
     expect(summary).toContain('anna');
+  });
+
+  test('15: takes nobody for the pusher whom the event does not show to have pushed', () => {
+    const { outputs } = runStep({ head: repository.addition, author: 'anna', done: 'reopened' });
+    expect(outputs).toMatchObject({ verdict: 'pass', authority: 'needs' });
   });
 
   test('45: says that the check is inconclusive where what reads the pull request crashes', () => {

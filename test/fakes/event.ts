@@ -5,14 +5,16 @@ export interface EventFacts {
   readonly head: string;
   readonly author: string;
   readonly draft?: boolean;
+  /** What was done; a push when left out. */
+  readonly action?: string;
 }
 
 const IDS: Readonly<Record<string, number>> = { anna: 101, grace: 102, mallory: 666 };
 
-export function eventOf({ base, head, author, draft = false }: EventFacts): unknown {
+export function eventOf({ base, head, author, draft = false, action = 'synchronize' }: EventFacts): unknown {
   const person = { login: author, id: IDS[author] ?? 1, type: 'User' };
   return {
-    action: 'synchronize',
+    action,
     number: 7,
     pull_request: {
       number: 7,

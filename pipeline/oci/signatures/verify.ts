@@ -168,8 +168,9 @@ function plainClaim(payload: Buffer, digest: string): Claim {
 }
 
 function statementIn(envelope: unknown): Buffer {
-  if (isObject(envelope) && envelope['payloadType'] === STATEMENT_TYPE)
-    return Buffer.from(String(envelope['payload']), 'base64');
+  const { payloadType, payload } = isObject(envelope) ? envelope : {};
+  // Anything but text is other bytes to the library, which verifies them.
+  if (payloadType === STATEMENT_TYPE && typeof payload === 'string') return Buffer.from(payload, 'base64');
   throw new Error('it has no statement');
 }
 

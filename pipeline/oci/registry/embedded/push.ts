@@ -173,7 +173,7 @@ async function firstMissing(
 ): Promise<string | undefined> {
   if (parsed.kind === 'list' && takesSparse) return undefined;
   const { manifests } = await layout.contents(repository);
-  for (const { digest } of contentOf(parsed)) {
+  for (const digest of new Set(contentOf(parsed).map((one) => one.digest))) {
     const isThere =
       parsed.kind === 'list' ? manifests.has(digest) : (await members.size(repository, digest)) !== undefined;
     if (!isThere) return digest;

@@ -149,13 +149,20 @@ describe('with a key', () => {
     const bundle = JSON.parse(Buffer.from(good.bytes).toString());
     bundle.dsseEnvelope.payload = Buffer.from(statement(at.image.root.digest)).toString('base64');
     await at.put({ ...good, bytes: Buffer.from(JSON.stringify(bundle)) });
+    // To the library these are the bytes that were signed.
+    bundle.dsseEnvelope.payload = [...Buffer.from(statement(at.image.root.digest))];
+    await at.put({ ...good, bytes: Buffer.from(JSON.stringify(bundle)) });
     await at.put({ artifactType: BUNDLE_TYPE, bytes: Buffer.from('no bundle') });
     await at.put({ artifactType: BUNDLE_TYPE, bytes: Buffer.from('{"mediaType":"x"}') });
     const { verified, rejected } = await verifySignatures(at.client, at.at, { kind: 'keys', keys: [at.pub] });
     expect(verified).toEqual([]);
-    expect(rejected).toHaveLength(4);
+    expect(rejected).toHaveLength(5);
     expect(rejected.map(({ why }) => why)).toEqual(
-      expect.arrayContaining(['it belongs to another image', 'it was not made with a trusted key']),
+      expect.arrayContaining([
+        'it belongs to another image',
+        'it was not made with a trusted key',
+        'it has no statement',
+      ]),
     );
   });
 
