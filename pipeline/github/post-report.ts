@@ -209,7 +209,10 @@ async function writeComment(
   const body = `${mark}\n${text}`;
   const findAll = async () =>
     ownMarked(await commentsOn({ github, repository }, number), mark, () => ownAccount(github));
-  const [own, ...more] = said ? await ownMarked(said.comments, mark, async () => said.self) : await findAll();
+  const marked = said?.comments.some((one) => one.body.startsWith(mark));
+  const known = said && (await ownMarked(said.comments, mark, async () => said.self));
+  // A mark by an account that is not ours: the REST API says once more whose it is.
+  const [own, ...more] = known && (known.length > 0 || !marked) ? known : await findAll();
   // A comment that was created twice, because an answer was lost, would stay as it is for ever.
   for (const { id } of more)
     await answerIfAny(github.rest.issues.deleteComment({ ...repository, comment_id: id }));
