@@ -22,6 +22,7 @@ presets: [community]
   still says what it would find.
 - With several presets, the worst severity of a rule counts.
 - \`portolan setup\` proposes the preset of the gate that it recognizes.
+- \`portolan rehearse\` leaves presets out: their gates have checked past merges themselves.
 
 A preset is a file in \`pipeline/policy/presets\`. Each row names a check, its place in the gate's sources at a dated commit, and the rules
 that find the same. Rows without rules say why Portolan does not check them.

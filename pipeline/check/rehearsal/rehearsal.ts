@@ -106,7 +106,8 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     tip,
     paths: catalogFolders(read.layout),
     merges,
-    more: (merge: MergedCommit) => ({ policy, ...peopleOf(merge) }),
+    // What the repository's own gate checks, it said of these merges at their time: presets would only repeat it.
+    more: (merge: MergedCommit) => ({ policy, presets: [], ...peopleOf(merge) }),
   };
   const tell = (done: number) =>
     progress?.({ done, merges: merges.length, stopped: stoppedOf(rehearsed).length });
@@ -136,7 +137,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   for (const [text, own] of others) {
     const other = { path: policy.path, bytes: Buffer.from(text) };
     const paths = catalogFolders(readPolicy(other.bytes, RULE_IDS).policy?.layout ?? read.layout);
-    const more = (merge: MergedCommit) => ({ policy: other, ...peopleOf(merge) });
+    const more = (merge: MergedCommit) => ({ policy: other, presets: [], ...peopleOf(merge) });
     for await (const checked of checkedMerges(repository, { tip, paths, merges: own, more }, () => undefined))
       take(checked);
   }

@@ -162,6 +162,8 @@ async function lookAtAll(
   let bytes = 0;
   for (const [i, { path, id }] of files.entries()) {
     const size = infos[i]?.size ?? MOST_FILE_BYTES;
+    // An empty file among those of a catalog is one whose content was forgotten.
+    if (size === 0) continue;
     if (!known.has(id)) {
       if (size >= MOST_FILE_BYTES || bytes + size > MOST_BYTES) continue;
       bytes += size;

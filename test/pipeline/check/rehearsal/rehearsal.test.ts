@@ -57,6 +57,11 @@ describe('a rehearsal', () => {
     ]);
   });
 
+  test('leaves presets to the gates that they stand for, which have checked the merges themselves', async () => {
+    const withPreset = await rehearsed(`${HEAD}presets: [konflux]\n`);
+    expect(withPreset.merges.map(({ state }) => state)).toEqual(rehearsal.merges.map(({ state }) => state));
+  });
+
   test('names who would have been asked, and which clusters would have been stranded', () => {
     expect(rehearsal.people.map(({ login }) => login)).toContain('bob');
     expect(rehearsal.merges[3]?.asked).toEqual(['bob']);

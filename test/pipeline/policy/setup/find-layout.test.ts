@@ -102,6 +102,18 @@ describe('the layout of a commit', () => {
     expect(generated.leftOut.map(({ path }) => path)).not.toContain('pcc/catalog-v4.17.yaml');
   });
 
+  test('lets an empty file among bundles be one of them', async () => {
+    const parts = {
+      'olm/release/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'olm/release/channel.yaml': channel,
+      'olm/release/etcd.v1.0.0.bundle.yaml': bundle,
+    };
+    const { found } = await layoutAt({ ...parts, 'olm/release/etcd.v1.1.0.bundle.yaml': '' });
+    expect(found.patterns).toEqual(['olm/**']);
+    const other = await layoutAt({ ...parts, 'olm/release/values.yaml': 'a: 1\n' });
+    expect(other.found.patterns).not.toEqual(['olm/**']);
+  });
+
   test('takes files of one folder for catalogs, whether they are YAML or JSON', async () => {
     const { found, leftOut } = await layoutAt({
       'fbc/v4.19.yaml': etcd,
