@@ -28,6 +28,6 @@ export function isForOpenshift(text: string | undefined, version: Minor): boolea
     return from && to && compareMinors(version, from) >= 0 && compareMinors(version, to) <= 0;
   }
   const listed = written.split(',').map(tryParseMinor);
-  const known = listed.filter((one) => one !== undefined).sort(compareMinors);
+  const known = listed.filter((one) => one !== undefined);
   return known.length === listed.length ? known.some((from) => compareMinors(version, from) >= 0) : undefined;
 }
