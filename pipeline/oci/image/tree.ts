@@ -80,13 +80,15 @@ export async function readTree(
   try {
     for (const layer of layers) {
       const added = await unpack(layer, state);
-      for (const [name, entry] of added) put(state.stack, name, entry);
+      for (const [name, entry] of added.entries) put(state.stack, name, entry);
     }
   } catch (error) {
     close();
     throw error;
   }
-  return { entries: state.stack.entries, read: (entry) => readAt(state, entry), close };
+  // Links that are not wanted were kept only for what lies behind them.
+  const entries = new Map([...state.stack.entries].filter(([name]) => wanted(name)));
+  return { entries, read: (entry) => readAt(state, entry), close };
 }
 
 let trees = 0;
@@ -102,6 +104,7 @@ function emptyStack(): Stack {
   return { entries: new Map(), children: new Map() };
 }
 
+/** As nodes unpack: what is no folder takes the place of a folder with all that is in it. */
 function put({ entries, children }: Stack, path: string, entry: ImageEntry): void {
   if (entry.kind !== 'directory') removeBelow({ entries, children }, path);
   entries.set(path, entry);
@@ -126,6 +129,11 @@ function removeBelow({ entries, children }: Stack, folder: string): void {
   }
 }
 
+function remove(stack: Stack, path: string): void {
+  stack.entries.delete(path);
+  removeBelow(stack, path);
+}
+
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
@@ -142,8 +150,8 @@ interface Unpacking {
 }
 
 /** @returns what the layer adds; what it takes away is gone from the stack already */
-async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Map<string, ImageEntry>> {
-  const added = new Map<string, ImageEntry>();
+async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
+  const added = emptyStack();
   const archive = Readable.toWeb(Readable.from(counted(decompressed(layer), state)));
   try {
     for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
@@ -151,12 +159,8 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
         throw tooLarge('the image has more files', 'per image', `${state.limits.entries} files`);
       }
       const path = cleanPath(header.name);
-      const isContent = path !== '' && !whiteout(path, state.stack) && state.wanted(path);
-      if (!isContent || !keepHeader(path, header, { added, stack: state.stack })) await passOver(body);
-      else {
-        checkSize(path, header, state.limits);
-        added.set(path, await keepBody(header, state, body));
-      }
+      if (path === '' || whiteout(path, state.stack)) await passOver(body);
+      else await unpackEntry(path, { header, body }, { added, state });
     }
   } catch (error) {
     if (error instanceof PipelineError) throw error;
@@ -164,6 +168,41 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
     throw new PipelineError('corrupt', `a layer cannot be read: ${why}`, { cause: error });
   }
   return added;
+}
+
+interface Into {
+  /** What the layer added so far. */
+  readonly added: Stack;
+  readonly state: Unpacking;
+}
+
+/** Adds one entry of an archive. Whatever it is, it takes the place of what had its path. */
+async function unpackEntry(
+  path: string,
+  { header, body }: { readonly header: TarHeader; readonly body: ReadableStream<Uint8Array> },
+  { added, state }: Into,
+): Promise<void> {
+  const { stack, limits, wanted } = state;
+  const isWanted = wanted(path);
+  if (isWanted) refuseBehindLink(path, added, stack);
+  const isFile = header.type === undefined || header.type === 'file';
+  if (isFile && isWanted) checkSize(path, header, limits);
+  const found = isFile ? undefined : entryOf(path, header, { added, stack, isWanted });
+  if (header.type !== 'directory') for (const one of [added, stack]) remove(one, path);
+  else for (const one of [added, stack]) if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
+  if (isFile && isWanted) put(added, path, await keepBody(header, state, body));
+  else await passOver(body);
+  if (found && (isWanted || found.kind === 'link')) put(added, path, found);
+}
+
+/** Nodes write through a link to a folder, and what else is behind the link may not be wanted and is not known. */
+function refuseBehindLink(path: string, added: Stack, stack: Stack): void {
+  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) {
+    const { kind } = added.entries.get(folder) ?? stack.entries.get(folder) ?? {};
+    if (kind !== 'link') continue;
+    const what = `the layers put ${JSON.stringify(path)} behind the symbolic link ${JSON.stringify(folder)}`;
+    throw new PipelineError('corrupt', what, { hint: 'build the image with a folder in place of the link' });
+  }
 }
 
 /** Reads a body to its end. To cancel it would leave the decoder waiting for ever if what follows is in the same piece. */
@@ -224,35 +263,27 @@ function whiteout(path: string, stack: Stack): boolean {
   if (name === OPAQUE) removeBelow(stack, folder);
   else {
     const hidden = `${folder === '' ? '' : `${folder}/`}${name.slice(WHITEOUT.length)}`;
-    stack.entries.delete(hidden);
-    removeBelow(stack, hidden);
+    remove(stack, hidden);
   }
   return true;
 }
 
-/** Notes folders and links. @returns whether the entry is a file, whose content is to be kept */
-function keepHeader(
+/** A folder or a link; undefined for what is neither, and for a hard link to what is not wanted either. */
+function entryOf(
   path: string,
   header: TarHeader,
-  { added, stack }: { readonly added: Map<string, ImageEntry>; readonly stack: Stack },
-): boolean {
+  { added, stack, isWanted }: { readonly added: Stack; readonly stack: Stack; readonly isWanted: boolean },
+): ImageEntry | undefined {
   const mode = (header.mode ?? 0) & 0o7777;
-  switch (header.type) {
-    case 'directory':
-      added.set(path, { kind: 'directory', mode, size: 0, offset: 0 });
-      return false;
-    case 'symlink':
-      added.set(path, { kind: 'link', mode, size: 0, offset: 0, target: header.linkname ?? '' });
-      return false;
-    case 'link': {
-      const name = cleanPath(header.linkname ?? '');
-      const original = added.get(name) ?? stack.entries.get(name);
-      if (original) added.set(path, original);
-      return false;
-    }
-    default:
-      return header.type === undefined || header.type === 'file';
-  }
+  if (header.type === 'directory') return { kind: 'directory', mode, size: 0, offset: 0 };
+  if (header.type === 'symlink')
+    return { kind: 'link', mode, size: 0, offset: 0, target: header.linkname ?? '' };
+  if (header.type !== 'link' || !isWanted) return undefined;
+  const name = cleanPath(header.linkname ?? '');
+  const original = added.entries.get(name) ?? stack.entries.get(name);
+  if (original) return original;
+  const what = `${JSON.stringify(path)} is a hard link to ${JSON.stringify(name)}, whose content Portolan does not read`;
+  throw new PipelineError('corrupt', what, { hint: 'build the image with a file in place of the link' });
 }
 
 async function keepBody(

@@ -109,6 +109,46 @@ describe('stacking layers', () => {
 });
 
 describe('hostile layers', () => {
+  const original = { name: 'unwanted/x', body: 'evil' };
+
+  test('43: what takes the place of a file is never hidden by it', async () => {
+    const lower = await tar('m/csv', 'm/crd', 'kept');
+    const instead = (item: Partial<TarHeader>) => tar(original, { name: 'm', ...item });
+    for (const item of [{ type: 'symlink', linkname: 'unwanted' }, { type: 'fifo' }] as const) {
+      const found = await read([lower, await instead(item)]);
+      expect(Object.keys(found).filter((path) => path.startsWith('m/'))).toEqual([]);
+    }
+    const within = await tar('m/csv', { name: 'm', type: 'symlink', linkname: 'unwanted' });
+    expect(await read([within])).toEqual({ m: '-> unwanted' });
+    const folder = await tar({ name: 'm', type: 'directory' }, 'm/other');
+    expect(await read([lower, await instead({ type: 'symlink', linkname: 'unwanted' }), folder])).toEqual({
+      kept: 'kept',
+      m: 'm/',
+      'm/other': 'm/other',
+    });
+  });
+
+  test('43: a hard link to a file that is not read is no file that stays as it was', async () => {
+    const link = { name: 'm/csv', type: 'link', linkname: original.name } as const;
+    for (const layers of [[['m/csv', original, link]], [['m/csv'], [original, link]], [[link]]] as const) {
+      const archives = await Promise.all(layers.map((items) => tar(...items)));
+      await expect(read(archives)).rejects.toMatchObject({
+        code: 'corrupt',
+        message: '"m/csv" is a hard link to "unwanted/x", whose content Portolan does not read',
+      });
+    }
+  });
+
+  test('43: nothing is put behind a link: what else is there is not known', async () => {
+    const link = await tar(original, { name: 'unwanted-m', type: 'symlink', linkname: 'unwanted' });
+    const wanted = (path: string): boolean => path.startsWith('unwanted-m/');
+    const layers = [link, await tar('unwanted-m/csv')].map((layer) => inPieces(layer));
+    await expect(readTree(layers, { scratch, wanted })).rejects.toMatchObject({
+      code: 'corrupt',
+      message: 'the layers put "unwanted-m/csv" behind the symbolic link "unwanted-m"',
+    });
+  });
+
   test.each(['../etc/passwd', 'configs/../../x'])('a path that leads out: %s', async (name) => {
     await expect(read([await tar({ name, body: 'x' })])).rejects.toMatchObject({ code: 'corrupt' });
   });
