@@ -70,7 +70,7 @@ export interface Webhooks {
   /** Whether the forge sent this very text. An empty secret never matches. */
   isSigned(text: string, headers: WebhookHeaders, secret: string): Promise<boolean>;
   /** What tells deliveries of the same text apart, where nothing in the text does; empty where the forge sends nothing. */
-  deliveryOf?(headers: WebhookHeaders, now: Date): string;
+  deliveryOf(headers: WebhookHeaders, delivered: { readonly now: Date; readonly event: ForgeEvent }): string;
   /** @returns `other` for an event that asks for nothing; undefined for one that is not as the forge writes it */
   eventOf(headers: WebhookHeaders, text: string): ForgeEvent | 'other' | undefined;
 }

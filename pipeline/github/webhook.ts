@@ -28,6 +28,8 @@ export const gitHubWebhooks: Webhooks = {
     if (!/^sha256=[0-9a-f]{64}$/.test(signature) || secret === '') return false;
     return new Signatures({ secret }).verify(text, signature);
   },
+  // Whoever is removed from a team twice is removed by two equal texts.
+  deliveryOf: (headers, { event }) => (event.at === undefined ? (headers['x-github-delivery'] ?? '') : ''),
   eventOf: (headers, text) => {
     const name = headers['x-github-event'];
     const read = name !== undefined && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;

@@ -10,13 +10,17 @@ import type { Manifest, Registry } from '../ports.ts';
 const VERSION = /-(\d{14}-[0-9a-f]{12}(?:-[0-9a-f]{8})?)$/;
 /** Characters of a tag, at most. */
 const LONGEST = 128;
-/** Seconds since 1970 at the end of the year 9999; a commit may name any time. */
-const LATEST = 253_402_300_799;
 
-/** @param time of the commit, in seconds since 1970 */
-export function versionOf({ id, time }: { readonly id: string; readonly time: number }): string {
-  const known = Number.isInteger(time) && time >= 0 && time <= LATEST ? time : 0;
-  const date = new Date(known * 1000).toISOString().replace(/\D/g, '').slice(0, 14);
+/**
+ * Whoever makes a commit may name any time: one from the future would be the newest for ever, and have the images of
+ * all later commits deleted as old ones.
+ *
+ * @param time of the commit, in seconds since 1970
+ * @param now in ms since 1970
+ */
+export function versionOf({ id, time }: { readonly id: string; readonly time: number }, now: number): string {
+  const known = Number.isInteger(time) && time >= 0 ? time * 1000 : 0;
+  const date = new Date(Math.min(known, now)).toISOString().replace(/\D/g, '').slice(0, 14);
   return `${date}-${id.slice(0, 12)}`;
 }
 

@@ -5,6 +5,7 @@ import { readCommit } from '../git/commit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Store } from '../oci/image/build-cache.ts';
+import { systemClock } from '../oci/registry/clock.ts';
 import type { PushReport } from '../oci/registry/push.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
@@ -154,7 +155,7 @@ async function unsignedFinding(
 
 async function versionAt(objects: ObjectReader, commit: string): Promise<string> {
   const { id, committer } = await readCommit(objects, commit);
-  return versionOf({ id, time: committer.time });
+  return versionOf({ id, time: committer.time }, systemClock.now());
 }
 
 /** Places of the policy that another catalog of the commit is published to as well. */

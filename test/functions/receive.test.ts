@@ -157,6 +157,15 @@ test('the same push again is taken in once, whatever id it says it has', async (
   expect(queued).toHaveLength(1);
 });
 
+test('33: who is removed from a team again is removed: the text is the same, the delivery is not', async () => {
+  const { send, queued, checks } = address();
+  const text = payload({ action: 'removed', organization: { login: 'sea' }, repository: undefined });
+  // The second one is sent again, as GitHub does when somebody asks for it.
+  for (const id of ['1', '2', '2'])
+    await send(signed(text, SECRET, { 'x-github-event': 'membership', 'x-github-delivery': id }));
+  expect([...queued, ...checks]).toHaveLength(2);
+});
+
 test("an approval that is withdrawn once more is taken in: GitLab's text is the same, its delivery's key is not", async () => {
   const { send, queued } = address({ webhooks: gitLabWebhooks });
   const body = new TextEncoder().encode(

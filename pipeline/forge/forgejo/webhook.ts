@@ -21,6 +21,8 @@ export const forgejoWebhooks: Webhooks = {
   // Both forges send Gitea's header.
   isSigned: async (text, headers, secret) =>
     isSignedWith(text, headers['x-forgejo-signature'] ?? headers['x-gitea-signature'], secret),
+  deliveryOf: (headers, { event }) =>
+    event.at === undefined ? (headers['x-forgejo-delivery'] ?? headers['x-gitea-delivery'] ?? '') : '',
   eventOf: (headers, text) => {
     const name = headers['x-forgejo-event'] ?? headers['x-gitea-event'];
     if (name === undefined || (name !== 'push' && name !== 'status' && !PULLS.has(name))) return 'other';

@@ -17,7 +17,7 @@ export const gitLabWebhooks: Webhooks = {
     // Digests are equally long, whatever was sent.
     return secret !== '' && timingSafeEqual(digestOf(token), digestOf(secret));
   },
-  deliveryOf: (headers, now) => {
+  deliveryOf: (headers, { now }) => {
     // Whoever captured a signed text can send it again with any key, and it has no time: it counts once an hour.
     if (headers['x-gitlab-token'] === undefined) return now.toISOString().slice(0, 'YYYY-MM-DDTHH'.length);
     // Two approvals, with a withdrawal between them, have the same text; a delivery that is sent again has the same key.

@@ -5,10 +5,11 @@ import { testClient } from '../../fakes/host.ts';
 import { manifestOf } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
+const NOW = Date.UTC(2026, 10, 24);
 const ID = '0123456789abcdef0123456789abcdef01234567';
 
 test('the tag has the time of the commit in UTC, and its id', () => {
-  const version = versionOf({ id: ID, time: Date.UTC(2026, 10, 23, 10, 15) / 1000 });
+  const version = versionOf({ id: ID, time: Date.UTC(2026, 10, 23, 10, 15) / 1000 }, NOW);
   expect(immutableTag('v4.20', version)).toBe('v4.20-20261123101500-0123456789ab');
   expect(versionIn('v4.20-20261123101500-0123456789ab', 'v4.20')).toBe(version);
 });
@@ -23,12 +24,13 @@ test.each([
   expect(versionIn(tag, 'v4.20')).toBeUndefined();
 });
 
-test.each([Number.NaN, -1, 1e300, 1.5])(
-  'a commit of the impossible time %d has a tag all the same',
-  (time) => {
-    expect(versionOf({ id: ID, time })).toBe('19700101000000-0123456789ab');
-  },
-);
+test.each([Number.NaN, -1, 1.5])('a commit of the impossible time %d has a tag all the same', (time) => {
+  expect(versionOf({ id: ID, time }, NOW)).toBe('19700101000000-0123456789ab');
+});
+
+test.each([Date.UTC(3270, 0) / 1000, 1e300])('a commit from the future, of %d, is from now', (time) => {
+  expect(versionOf({ id: ID, time }, NOW)).toBe('20261124000000-0123456789ab');
+});
 
 test('a tag of the greatest length stays within it, and is found again', () => {
   const long = 'v'.repeat(128);
