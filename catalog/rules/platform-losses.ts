@@ -37,7 +37,9 @@ export function nearestLosses(world: World): Loss[] {
   return headsIn(world).flatMap((head) => {
     const found = stepsOf(world).flatMap((to) => lossesOf(world, to, head));
     const isFirst = (loss: Loss): boolean =>
-      found.find((one) => one.selects === loss.selects && one.olm === loss.olm) === loss;
+      found.find(
+        (one) => (one.selects === loss.selects || one.what === 'package') && one.olm === loss.olm,
+      ) === loss;
     return found.filter(isFirst);
   });
 }

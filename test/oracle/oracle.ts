@@ -184,7 +184,9 @@ function isBroken({ kind }: Walk['next']): boolean {
 
 function harmTo(one: Installation, { was, is }: Walks, { before, after }: Views): Harm | undefined {
   if (isBroken(was.next)) return undefined;
-  if (isRenamed(one, before.state, after.state)) return 'catalog renamed';
+  const renamed = renamedTo(one, before.state, after.state);
+  const isKept = renamed !== undefined && (!was.atHead || arrivesIn(renamed, after, one));
+  if (isKept) return 'catalog renamed';
   if (is.next.kind === 'fails' || is.next.kind === 'refused') return is.next.kind;
   if (was.next.kind === 'upgrade' && is.next.kind === 'stays') return 'lost';
   if (was.end === undefined) return undefined;
@@ -202,21 +204,26 @@ function isDowngrade({ next }: Walk, { version }: Installation): boolean {
   return next.kind === 'upgrade' && lt(next.to.version, version);
 }
 
-/** Whether a catalog is gone, and the one of the platform's next version is new and has all that it had. */
-function isRenamed({ catalog, package: name }: Installation, before: State, after: State): boolean {
-  if (Object.keys(after[catalog] ?? {}).length > 0) return false;
+/** The catalog of the platform's next version, if one is gone and that is new and has all that it had. */
+function renamedTo(
+  { catalog, package: name }: Installation,
+  before: State,
+  after: State,
+): string | undefined {
+  if (Object.keys(after[catalog] ?? {}).length > 0) return undefined;
   const [next] = Object.keys(after).filter((other) => minorOf(other) > minorOf(catalog));
   const was = before[catalog]?.[name];
   const is = after[next ?? '']?.[name];
-  if (!was || !is || Object.keys(before[next ?? ''] ?? {}).length > 0) return false;
+  if (!was || !is || Object.keys(before[next ?? ''] ?? {}).length > 0) return undefined;
   // Clusters of an earlier platform come to a catalog that is gone.
   const isEarliest = Object.entries(before).every(
     ([other, packages]) => minorOf(other) >= minorOf(catalog) || packages[name] === undefined,
   );
-  if (!isEarliest) return false;
-  return Object.entries(was.channels).every(([channel, entries]) =>
+  if (!isEarliest) return undefined;
+  const hasAll = Object.entries(was.channels).every(([channel, entries]) =>
     entries.every(({ version }) => is.channels[channel]?.some((entry) => entry.version === version)),
   );
+  return hasAll ? next : undefined;
 }
 
 /** What those lose on the platform's next version who get to the head on this one. */
