@@ -2,7 +2,7 @@ import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel } from '../../fbc/model.ts';
 import type { World } from '../../olm/foresight/world.ts';
-import { compareVersions } from '../../version/version.ts';
+import { compareVersionReleases, withRelease } from '../../olm/resolve/release.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { channelText } from '../message-text.ts';
 import type { Details, Report, Rule } from '../rule.ts';
@@ -66,5 +66,5 @@ function highestPublished(world: World, channel: Channel): Bundle | undefined {
 }
 
 function isLower({ version: a }: Bundle, { version: b }: Bundle): boolean {
-  return a !== undefined && b !== undefined && compareVersions(a, b) < 0;
+  return a !== undefined && b !== undefined && compareVersionReleases(withRelease(a), withRelease(b)) < 0;
 }
