@@ -1,6 +1,6 @@
 /** What every forge must do, whichever adapter asks it. */
 import { expect, test } from 'vitest';
-import type { GateForge } from '../../pipeline/forge/forge.ts';
+import type { Ancestry, GateForge } from '../../pipeline/forge/forge.ts';
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { statusOf } from '../../pipeline/forge/status.ts';
 import { authorization } from '../../pipeline/git/process.ts';
@@ -95,7 +95,14 @@ export function forgeContract(name: string, open: () => Promise<ForgeScene>): vo
     const early = await scene.forge.readCommits(number);
     scene.push(number, etcd(AFTER ?? [], LATER ?? []), 'bob');
     expect((await checked(scene, number)).authority.decision).toBe('allow');
-    const forge = { ...scene.forge, readCommits: async () => early };
+    const { ancestry } = scene.forge;
+    // Where the forge lists them with the sides, those are of the head that is asked about.
+    const readSides: Ancestry['readSides'] = async (base, head) => {
+      const { commits: _, ...sides } = (await ancestry?.readSides(base, head)) ?? {};
+      return 'base' in sides ? sides : undefined;
+    };
+    const apart = ancestry ? { ancestry: { ...ancestry, readSides } } : {};
+    const forge = { ...scene.forge, ...apart, readCommits: async () => early };
     const { authority } = await checked({ ...scene, forge }, number);
     expect(authority.decision).toBe('needs');
     expect(authority.reasons.join()).toContain('not listed with the pull request');
