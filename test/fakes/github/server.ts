@@ -154,7 +154,9 @@ function fetchFrom(api: Api): typeof fetch {
     });
     if (!reply) throw new TypeError('fetch failed');
     const { status, headers: own, text } = reply;
-    return new Response(status === 204 || status === 304 ? null : text, { status, headers: own });
+    const response = new Response(status === 204 || status === 304 ? null : text, { status, headers: own });
+    // Octokit asks for it where a list has a count.
+    return Object.defineProperty(response, 'url', { value: String(address) });
   };
 }
 
