@@ -1,6 +1,8 @@
 /** Everything that is found of a pull request's content. Each check gets the few things that it reads. */
+
+import type { DeployedImages } from '../../catalog/mirror/images.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
-import type { ManifestsOf, Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
+import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import type { Change } from '../change/change.ts';
 import type { Repository } from '../git/repository.ts';
@@ -11,6 +13,7 @@ import type { ForeseenMerge } from './changes.ts';
 import { checkBundles } from './content/bundles.ts';
 import { type CatalogResult, checkCatalog, checkNeighbors } from './content/catalog-rules.ts';
 import { danglingBundles } from './content/dangling.ts';
+import { deploymentsOf } from './content/deployments.ts';
 import { disconnectedOf } from './content/disconnected.ts';
 import { bundleRegistries, checkOperators } from './content/operators.ts';
 import { checkPolicyAfter } from './content/policy-after.ts';
@@ -106,7 +109,7 @@ export async function findDefects(
     ],
     incomplete: context.incomplete ?? ofCatalogs.incomplete ?? names.incomplete,
     templatesAlone: ofFiles.templatesAlone,
-    disconnected: disconnectedOf(touched, ofCatalogs.manifests),
+    disconnected: disconnectedOf(touched, ofCatalogs.deployed),
     fleet: { ...(numbers ? { report: numbers.report } : {}), ...(why === undefined ? {} : { why }) },
   };
 }
@@ -170,8 +173,8 @@ async function checkFiles(
 }
 
 interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomplete'> {
-  /** What is known of bundles whose manifests the catalogs do not hold. */
-  readonly manifests?: Sided<ManifestsOf>;
+  /** What deployments name of bundles whose deployments the catalogs do not hold. */
+  readonly deployed?: Sided<DeployedImages>;
   /** What the merge does to the fleet, or why nobody can tell. */
   readonly numbers?: FleetNumbers | undefined;
   readonly why?: string | undefined;
@@ -204,6 +207,8 @@ async function checkCatalogs(
   ]);
   const { lookups } = world;
   const manifests = lookups && { before: lookups.before.manifests, after: lookups.after.manifests };
+  const { images: asked, store } = sources;
+  const deployed = await deploymentsOf(touched, manifests, { policy, registry: asked, store });
   const changes = results.flatMap((result) => result.changes ?? []);
   const undecided = [...new Set(results.flatMap((result) => result.undecided ?? []))].map(undecidedPart);
   const [first] = undecided;
@@ -213,7 +218,7 @@ async function checkCatalogs(
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
     numbers: fleet && numbersIn(fleet, changes, change),
     why,
-    ...(manifests ? { manifests } : {}),
+    deployed,
   };
 }
 

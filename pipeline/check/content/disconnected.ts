@@ -1,30 +1,29 @@
 /** What a pull request does to disconnected clusters: which bundles they can install, and which not any more. */
-import { imagesOf } from '../../../catalog/mirror/images.ts';
+import { type DeployedImages, imagesOf } from '../../../catalog/mirror/images.ts';
 import type { BundleReadiness, Readiness } from '../../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../../catalog/mirror/report.ts';
-import type { ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import type { DisconnectedReport } from '../report.ts';
 import type { CatalogState, Sided, TouchedCatalog } from '../world/catalogs.ts';
 
 /** Bundles that are named at most. */
 const MOST = 20;
 
-const UNKNOWN: Sided<ManifestsOf> = { before: () => undefined, after: () => undefined };
+const UNKNOWN: Sided<DeployedImages> = { before: () => undefined, after: () => undefined };
 
 /**
  * The touched packages of each catalog, as a mirror of ours would have them.
  *
- * @param manifests what is known of the bundles whose deployments the catalogs do not hold
+ * @param deployed what deployments name of bundles whose deployments the catalogs do not hold
  */
 export function disconnectedOf(
   touched: readonly TouchedCatalog[],
-  manifests: Sided<ManifestsOf> = UNKNOWN,
+  deployed: Sided<DeployedImages> = UNKNOWN,
 ): DisconnectedReport[] {
   return touched.flatMap(({ names, before, after }) => {
     if (!after) return [];
-    const now = readinessOf(after, manifests.after);
+    const now = readinessOf(after, deployed.after);
     const lacking = new Set(
-      (before ? readinessOf(before, manifests.before) : undefined)?.bundles.filter(isLacking).map(nameOf),
+      (before ? readinessOf(before, deployed.before) : undefined)?.bundles.filter(isLacking).map(nameOf),
     );
     const worse = now.bundles.filter((bundle) => isLacking(bundle) && !lacking.has(nameOf(bundle)));
     return [
@@ -43,8 +42,8 @@ export function disconnectedOf(
   });
 }
 
-function readinessOf({ blobs }: CatalogState, manifests: ManifestsOf): Readiness {
-  return planReadiness(imagesOf(blobs, (bundle) => manifests(bundle)?.csv?.images));
+function readinessOf({ blobs }: CatalogState, deployed: DeployedImages): Readiness {
+  return planReadiness(imagesOf(blobs, deployed));
 }
 
 function isLacking({ missing }: BundleReadiness): boolean {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { load } from '../../../../catalog/fbc/load.ts';
-import { type CsvFacts, type Manifests, manifestPart } from '../../../../catalog/olm/manifests.ts';
 import { disconnectedOf } from '../../../../pipeline/check/content/disconnected.ts';
 import type { TouchedCatalog } from '../../../../pipeline/check/world/catalogs.ts';
 import { disconnectedLines } from '../../../../pipeline/report/text-report.ts';
@@ -57,11 +56,7 @@ test('a catalog that is new, and one that is gone', async () => {
 
 test('deployments that are known from elsewhere count: what they name must be pulled, too', async () => {
   const after = await stateWith(METADATA, good);
-  const knows = (images: readonly string[]) => {
-    const csv = { ...manifestPart({ kind: 'ClusterServiceVersion' }).csv, images } as CsvFacts;
-    const side = (): Manifests => ({ csv, objects: [] });
-    return { before: side, after: side };
-  };
+  const knows = (images: readonly string[]) => ({ before: () => images, after: () => images });
   const [ready] = disconnectedOf(touched(undefined, after), knows([good]));
   expect(ready).toMatchObject({ bundles: 1, ready: 1 });
   const [lacking] = disconnectedOf(touched(undefined, after), knows([bad]));

@@ -1,0 +1,86 @@
+/**
+ * The images that only deployments of bundles name, read from the bundles' own images: a catalog with
+ * `olm.csv.metadata` does not have them. What cannot be read stays unknown.
+ */
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import type { DeployedImages } from '../../../catalog/mirror/images.ts';
+import type { ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
+import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
+import { usedImages } from '../../../catalog/references/csv.ts';
+import { renderBundleImage } from '../../catalogs/render/image.ts';
+import { PipelineError } from '../../error.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { repositoryMatcher } from '../../policy/registries.ts';
+import type { Registry } from '../../ports.ts';
+import type { Sided, TouchedCatalog } from '../world/catalogs.ts';
+import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
+
+/** Bundle images that one check reads; of more bundles it is said that they are not checked. */
+const MOST = 20;
+const NOTHING: ManifestsOf = () => undefined;
+
+interface DeploymentSources extends Pick<ImagePorts, 'store'> {
+  readonly policy: Policy;
+  readonly registry: Registry | undefined;
+}
+
+/**
+ * What the deployments of the touched bundles name, before and after.
+ *
+ * @param manifests what is known of bundles from elsewhere, which needs no image
+ */
+export async function deploymentsOf(
+  touched: readonly TouchedCatalog[],
+  manifests: Sided<ManifestsOf> = { before: NOTHING, after: NOTHING },
+  { policy, registry, store }: DeploymentSources,
+): Promise<Sided<DeployedImages>> {
+  const allows = repositoryMatcher(policy.registries.allow);
+  const isUnknown = (bundle: Bundle): boolean =>
+    manifestsOfBundle(bundle).csv?.images === undefined && manifests.after(bundle)?.csv?.images === undefined;
+  const wanted = new Set<string>();
+  for (const { after } of touched) {
+    for (const bundle of registry ? (after?.blobs.bundles ?? []) : []) {
+      const reference = tryParseReference(bundle.image);
+      if (reference?.kind === 'digest' && allows(reference) && isUnknown(bundle)) wanted.add(bundle.image);
+    }
+  }
+  const known = new Set(
+    touched.flatMap(({ before }) => before?.blobs.bundles.map(({ image }) => image) ?? []),
+  );
+  const newsFirst = [...wanted].sort((a, b) => Number(known.has(a)) - Number(known.has(b)));
+  const read = new Map<string, readonly string[]>();
+  // One at a time: what is in memory is one bundle.
+  for (const image of registry ? newsFirst.slice(0, MOST) : []) {
+    const found = registry && (await imagesIn(image, { registry, store }));
+    if (found) read.set(image, found);
+  }
+  const side = (of: ManifestsOf): DeployedImages => {
+    return (bundle) => of(bundle)?.csv?.images ?? read.get(bundle.image);
+  };
+  return { before: side(manifests.before), after: side(manifests.after) };
+}
+
+/** What the deployments in a bundle's image name; undefined where it cannot be read. */
+async function imagesIn(image: string, ports: ImagePorts): Promise<readonly string[] | undefined> {
+  const options = { directory: '/', registry: () => ports.registry };
+  try {
+    return await derivedOnce(image, ports, {
+      kind: 'deployments',
+      parse: (bytes) => texts(parsedJson(Buffer.from(bytes).toString('utf8'))),
+      format: (images) => Buffer.from(JSON.stringify(images)),
+      derive: async (name) => {
+        const { csv } = await renderBundleImage(`docker://${name}`, options);
+        return [...new Set(usedImages(csv).map((used) => used.image))];
+      },
+    });
+  } catch (error) {
+    if (error instanceof PipelineError) return undefined;
+    throw error;
+  }
+}
+
+function texts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string') ? value : undefined;
+}
