@@ -93,10 +93,14 @@ async function askWithProof(
     const isAtHome = answer.url.origin === base.origin;
     if (answer.status === 401 && refusals < PROOFS) {
       if (!isAtHome) return askElsewhere(request, answer, { options, budget });
-      if (auth.refused(access, answer, authorization)) {
-        await answer.discard();
-        continue;
+      let goesOn = true;
+      try {
+        goesOn = auth.refused(access, answer, authorization);
+      } finally {
+        // An answer that stays open keeps the program from its end, also where it names no way to go on.
+        if (goesOn) await answer.discard();
       }
+      if (goesOn) continue;
     }
     // Some registries answer 403 to what has expired. Asked once: the other refusals are meant.
     const mayRenew = (answer.status === 401 || answer.status === 403) && isAtHome && !isRenewed;

@@ -31,6 +31,21 @@ describe('a registry with passwords', () => {
 });
 
 describe('a registry with tokens', () => {
+  test('that names no token service has its answer closed, so that the program ends', async () => {
+    let isClosed = false;
+    const { host } = await startHost(({ url }, response) => {
+      if (url === '/v2/') return reply(response, 200);
+      response.writeHead(401, { 'www-authenticate': 'Bearer service="x"' });
+      response.write('never the end');
+      response.on('close', () => {
+        isClosed = true;
+      });
+    });
+    const asked = testClient([host]).resolve(parseReference(`${host}/a:v1`));
+    await expect(asked).rejects.toThrow('does not name a valid token service');
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
   test('one token serves all that may share it', async () => {
     const { host, seen } = await registry({ access: { kind: 'token', accounts } });
     const client = testClient([host], { credentials: account });
