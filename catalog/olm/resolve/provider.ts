@@ -23,7 +23,8 @@ export function provides(ofPackage: Package, { holds }: Requirement): boolean {
   return lanesOf(ofPackage).some(
     ({ candidates }) =>
       candidates.kind === 'ordered' &&
-      candidates.entries.some(({ bundle }) => bundle && mayProvide(bundle) && holds(offerOfBundle(bundle))),
+      // A bundle may have ten thousand properties, which are asked last.
+      candidates.entries.some(({ bundle }) => bundle && holds(offerOfBundle(bundle)) && mayProvide(bundle)),
   );
 }
 
