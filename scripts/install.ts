@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'e85c92332fb55d2705e831e5b6d7baa339f28371',
+  commit: 'c3fa5f42ecab5cc11b684a06d57d1bff3ff79863',
 };
 
 const REPOSITORY = 'portolan/portolan';
