@@ -83,7 +83,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
     return refused(ports, 409, 'the event is stale');
   // The delivery's id is not signed: whoever replays a body can give it another one. Where nothing in the body tells two
-  // events apart, it counts all the same: a check too many is no harm, a check too few is.
+  // events apart, it counts all the same: a check too many costs less than a check too few.
   const digest = createHash('sha256')
     .update(body)
     .update(webhooks.deliveryOf(headers, { now: ports.now(), event }))

@@ -146,7 +146,7 @@ export interface WorldOptions {
 }
 
 /** What resolving the dependencies of one catalog may cost: real ones need less than a thousandth of it. */
-const MOST_EFFORT = 1_000_000;
+export const MOST_EFFORT = 1_000_000;
 
 /** Prepares a catalog for foresight. */
 export async function worldOf(options: WorldOptions): Promise<World> {

@@ -214,7 +214,7 @@ class Problem {
         this.#spend(1 + providers.length);
         // What nobody is known to have is in a catalog that is not known.
         if (providers.length === 0 && this.#scope.assumesDependencies) continue;
-        waiting.push(...providers);
+        for (const provider of providers) waiting.push(provider);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
         variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });
       }

@@ -176,7 +176,9 @@ export async function touchedCatalogs(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
   );
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
-  const wide = { ...place, order, folders, names: [...names].sort(order.compare) };
+  const listings = await Promise.all(wanted.flatMap(([name]) => [before(name), after(name)]));
+  const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
+  const wide = { ...place, order, folders, familiar, names: [...names].sort(order.compare) };
   return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
 }
 
@@ -255,6 +257,8 @@ interface Ground extends CheckScene, Sided<FilesOf> {
 interface Wide extends Ground {
   /** Folders in which the touched packages lie. */
   readonly folders: ReadonlySet<string>;
+  /** All folders of packages in the touched catalogs: what those of the same names hold elsewhere is known. */
+  readonly familiar: ReadonlySet<string>;
   /** Names of all catalogs, in the order of platform upgrades. */
   readonly names: readonly string[];
 }
@@ -269,11 +273,11 @@ function mayHold(
 }
 
 /**
- * The files that may hold packages: those in folders of their names and, where these lack one of them, all others that
- * mention it.
+ * The files that may hold packages: those in folders of their names and, where these lack one of them, those in folders
+ * that the touched catalogs do not have, as far as they mention it.
  */
 async function filesOfPackages(
-  { context, folders }: Wide,
+  { context, folders, familiar }: Wide,
   files: readonly CatalogFile[],
   packages: ReadonlySet<string>,
 ): Promise<readonly CatalogFile[]> {
@@ -282,7 +286,7 @@ async function filesOfPackages(
   const found = new Set(likely.flatMap((file) => [...(context.outline(file)?.packages ?? NOBODY)]));
   const missing = new Set([...packages].filter((name) => !found.has(name)));
   if (missing.size === 0) return likely;
-  const others = files.filter((file) => !likely.includes(file));
+  const others = files.filter((file) => !likely.includes(file) && !familiar.has(file.unit.package ?? ''));
   const mentioning = await context.mentioning(others, missing);
   await context.readElsewhere(mentioning);
   return [...likely, ...mentioning];

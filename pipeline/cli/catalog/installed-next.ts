@@ -16,7 +16,7 @@ import {
 import { foresightOf } from '../../../catalog/olm/foresight/foresight.ts';
 import { compareInstalled } from '../../../catalog/olm/foresight/installation.ts';
 import { hindrancesOf } from '../../../catalog/olm/foresight/neighbors.ts';
-import { celFor, type Olm } from '../../../catalog/olm/foresight/world.ts';
+import { celFor, MOST_EFFORT, type Olm } from '../../../catalog/olm/foresight/world.ts';
 import { type MissingRequirement, missingRequirements } from '../../../catalog/olm/resolve/missing.ts';
 import type { Place } from '../../../catalog/olm/resolve/next-v0.ts';
 import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
@@ -64,8 +64,8 @@ export interface AnsweredPath {
   readonly steps: readonly Step[];
   /** Whether it ends at a head. */
   readonly arrives: boolean;
-  /** `stays`, `fails` or `circle`. */
-  readonly end: DetailedPath['last']['kind'];
+  /** `undecided` where finding out would take too long. */
+  readonly end: DetailedPath['last']['kind'] | 'undecided';
   /** Why it goes no further. */
   readonly last: string;
   /** What the next bundle needs under OLM v0 and none of the catalogs has; absent where nothing is missing. */
@@ -136,7 +136,7 @@ async function scopeOf(
     const serving = isServed(catalog, unread);
     return { name, namespace: 'olm', priority: priorities.get(name) ?? 0, catalog, serving };
   });
-  return { catalogs: all, cel: await celFor(all) };
+  return { catalogs: all, cel: await celFor(all), effort: { left: MOST_EFFORT } };
 }
 
 /** The catalogs as OLM v1 sees them: it never builds opm's model, so other packages make no difference. */
@@ -316,7 +316,7 @@ function answered(
       deprecated: isDeprecated(to.catalog, to.name),
     })),
     arrives,
-    end: last.kind,
+    end: last.kind === 'fails' && last.reason.code === 'undecided' ? 'undecided' : last.kind,
     last: last.kind === 'circle' ? `the upgrades form a circle at ${endOf(steps)}` : last.reason.text,
   };
 }

@@ -67,6 +67,7 @@ export const command: Command = {
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
     warnOfErrors(catalogs, terminal);
+    if (answer.paths.some(({ end }) => end === 'undecided')) return 2;
     const isFine = answer.paths.every((path) => path.arrives || isPinned(path, question));
     if (!isFine || (answer.fleet && isFleetStuck(answer.fleet))) return 1;
     return answer.fleet && answer.fleet.unread > 0 ? 2 : 0;
@@ -150,7 +151,7 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
       `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
   );
   const path = names.length > 0 ? names.join(' -> ') : arrives ? 'up to date' : 'no upgrade';
-  const end = arrives ? headText(answered) : `${isPinned(answered, question) ? 'stays' : 'STUCK'}: ${last}`;
+  const end = arrives ? headText(answered) : `${endText(answered, question)}: ${last}`;
   const lacking = missing.map(
     ({ bundle, requires }) =>
       `    MISSING: ${bundle} requires an operator ${requires}; if another catalog on the cluster has one, name that catalog too`,
@@ -160,6 +161,11 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
       `    UNLESS ${name} ${installed.join(', ')} (channel ${channel}) is installed in the same namespace: ${bundle} requires an operator ${requires}, so it stays at ${at}`,
   );
   return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking, ...exceptions];
+}
+
+function endText(answered: AnsweredPath, question: Question): string {
+  if (answered.end === 'undecided') return 'NOT KNOWN';
+  return isPinned(answered, question) ? 'stays' : 'STUCK';
 }
 
 function headText({ olm, channels: [channel], steps }: AnsweredPath): string {

@@ -185,6 +185,9 @@ describe('catalogs that a pull request does not touch', () => {
     const errors = await errorsOf({ ...older, ...base }, { ...older, ...head });
     expect(errors.map(({ rule, catalogs }) => [rule, catalogs])).toEqual([
       ['graph/strands-on-platform-upgrade', ['v4.19']],
+      // Clusters that were upgraded to the platform before the change have the version there.
+      ['graph/strands-installed-v0', ['v4.20']],
+      ['graph/strands-installed-v1', ['v4.20']],
     ]);
   });
 
