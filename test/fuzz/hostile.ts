@@ -265,7 +265,11 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
   },
   advisories: { reads: ['pipeline/policy/advisories.ts'], what: 'nesting', bytes: () => nested(100_000) },
   fleets: {
-    reads: ['pipeline/check/fleet/read-fleet.ts', 'pipeline/check/cluster.ts', 'pipeline/check/world/ledger.ts'],
+    reads: [
+      'pipeline/check/fleet/read-fleet.ts',
+      'pipeline/check/cluster.ts',
+      'pipeline/check/world/ledger.ts',
+    ],
     what: '100,000 lines',
     bytes: () => times(100_000, (i) => `g${i},1,4.18,p,1.0.0,stable\n`),
   },

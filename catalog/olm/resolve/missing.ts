@@ -1,7 +1,7 @@
 /** What keeps bundles from being installed under OLM v0 because no catalog of the cluster has it. */
 import type { Bundle } from '../../fbc/model.ts';
 import { RequirementError } from './requirement.ts';
-import { offerOfBundle, type Scope } from './snapshot.ts';
+import { isExhausted, offerOfBundle, type Scope } from './snapshot.ts';
 import { readRequirements } from './unreadable.ts';
 
 /** A requirement that no catalog meets. */
@@ -12,6 +12,9 @@ export interface MissingRequirement {
   readonly requires: string;
 }
 
+/** How many bundles that require one another are followed. */
+const DEEPEST = 500;
+
 /**
  * The requirements of bundles that nothing in the catalogs of a scope meets, and of what they require in turn where
  * all that meets it lacks something itself. Requirements that cannot be read are left out: the resolver says so.
@@ -21,9 +24,10 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     [...catalog.packages.values()].flatMap((one) => [...one.bundles.values()]),
   );
   const known = new Map<Bundle, readonly MissingRequirement[]>();
-  const lackedBy = (bundle: Bundle): readonly MissingRequirement[] => {
+  const lackedBy = (bundle: Bundle, depth = 0): readonly MissingRequirement[] => {
     const found = known.get(bundle);
     if (found) return found;
+    if (depth > DEEPEST) return [];
     // Bundles that require each other lack nothing for that reason.
     known.set(bundle, []);
     const lacked = readRequirements(bundle.properties, scope.cel).flatMap(
@@ -31,7 +35,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
         if (read instanceof RequirementError) return [];
         const { text, holds } = read;
         const providers = all.filter((one) => holds(offerOfBundle(one)));
-        const [first, ...others] = providers.map(lackedBy);
+        const [first, ...others] = providers.map((one) => lackedBy(one, depth + 1));
         if (!first) return [{ bundle: bundle.name, requires: text }];
         return [first, ...others].every((one) => one.length > 0) ? first : [];
       },
@@ -39,6 +43,6 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     known.set(bundle, lacked);
     return lacked;
   };
-  const lacked = bundles.flatMap(lackedBy);
+  const lacked = isExhausted(scope) ? [] : bundles.flatMap((one) => lackedBy(one));
   return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
 }

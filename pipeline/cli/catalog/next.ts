@@ -48,7 +48,7 @@ export const command: Command = {
     'Each argument is a catalog on the cluster: a directory, named after its last folder, or an index image. Portolan',
     'simulates both resolvers, including dependencies, deprecations and silent failures. It looks for dependencies in these',
     'catalogs only: name every catalog on the cluster. The exit code is 0 if every upgrade path ends at a channel head, and',
-    '1 if one does not.',
+    '1 if one does not. It is 2 where finding out would take too long.',
   ].join('\n'),
   examples: [
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',

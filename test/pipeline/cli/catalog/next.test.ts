@@ -57,6 +57,27 @@ describe('portolan next', () => {
     expect(exit).toBe(1);
   });
 
+  test('45: says that it does not know where dependencies take too long', async () => {
+    const versions = Array.from({ length: 1100 }, (_, i) => `1.${i}.0`);
+    const gvk = { group: 'a', kind: 'b', version: 'v1' };
+    const each = [
+      { type: 'olm.gvk', value: gvk },
+      { type: 'olm.gvk.required', value: gvk },
+    ];
+    const entries = versions.map((version, i) => ({
+      name: `p.v${version}`,
+      ...(i > 0 ? { replaces: `p.v1.${i - 1}.0` } : {}),
+    }));
+    const properties = Object.fromEntries(versions.map((version) => [version, each]));
+    const directory = catalogs({ 'v4.20': { p: { versions, channels: { stable: entries }, properties } } });
+    const { exit, out } = await runCommand(
+      ['next', '--package', 'p', '--version', '1.0.0', '--olm', 'v0', 'v4.20'],
+      { directory },
+    );
+    expect(out).toContain('    NOT KNOWN: the dependencies are too entangled to be decided here\n');
+    expect(exit).toBe(2);
+  });
+
   test('names the catalog of which parts cannot be read, also as .', async () => {
     const directory = catalogs({ 'v4.20': { p: CHAIN } });
     writeFileSync(join(directory, 'v4.20/notes.yaml'), 'a: 1\n');
