@@ -123,6 +123,9 @@ await make({
   external: [...common.external, ...IN_PLACE],
   splitting: true,
   chunkNames: 'parts/[name]-[hash]',
+  // As below; a fourth of the package was indentation and comments of libraries.
+  minifySyntax: true,
+  minifyWhitespace: true,
 });
 const commandFiles = Object.entries(COMMAND_FILES)
   .filter(([, { file }]) => file === undefined)

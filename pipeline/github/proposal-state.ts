@@ -108,7 +108,7 @@ export async function makes(
   placings: readonly Placing[],
 ): Promise<boolean> {
   const sides = commit && (await readSides(github, name, { base, head: commit }));
-  if (!sides || sides.ancestor === undefined || !sides.isLinear) return false;
+  if (!sides || sides.ancestor === undefined) return false;
   const { ancestor: before, head } = sides;
   await repository.bring([before, head]);
   const { objects } = repository;

@@ -486,7 +486,7 @@ describe('what a tree may hold', () => {
     for (const path of [
       'catalogs/v4.20/etcd/Catalog.yaml',
       'CATALOGS/x',
-      '.GitHub/x',
+      '.GitHub/workflows/x.yaml',
       'catalogs/v4.20/etcd/CATALOG.YAML',
     ]) {
       const { change } = await judge({ author: 'alice', head: { [path]: catalogOf('etcd', []) } });
