@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'c3fa5f42ecab5cc11b684a06d57d1bff3ff79863',
+  commit: 'bfe5259016b69891bb3be6e939e3434101d141f2',
 };
 
 const REPOSITORY = 'portolan/portolan';
