@@ -400,14 +400,6 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/report/unseen.test.ts',
   },
   {
-    attack: 43,
-    without: 'limits of layers that become a docker-archive',
-    file: 'pipeline/oci/registry/archive/docker.ts',
-    text: 'of decompressed(layout.blobs.read(layer.digest))',
-    instead: 'of layout.blobs.read(layer.digest)',
-    test: 'test/pipeline/oci/registry/archive/archive.test.ts',
-  },
-  {
     attack: 58,
     without: 'a limit of comments',
     file: 'pipeline/github/command-budget.ts',
@@ -422,22 +414,6 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();',
     instead: 'done();',
     test: 'test/pipeline/github/command-budget.test.ts',
-  },
-  {
-    attack: 43,
-    without: 'a limit of what paths in manifests find',
-    file: 'catalog/mirror/helm/json-path.ts',
-    text: 'walk.left -= 1 + found.length;',
-    instead: '',
-    test: 'test/catalog/mirror/helm/json-path.test.ts',
-  },
-  {
-    attack: 43,
-    without: 'a row for a reader',
-    file: 'test/fuzz/hostile.ts',
-    text: "reads: ['catalog/fbc/ignore.ts'",
-    instead: 'reads: [',
-    test: 'test/hostile-inputs.test.ts',
   },
   {
     attack: 61,
