@@ -1,63 +1,25 @@
 /**
  * Stories from public issue threads: pushes, queues, forks and bots that come between a check and its status.
  */
-import { afterEach, beforeAll, expect, test } from 'vitest';
-import { handleGate } from '../../functions/gate.ts';
+
+import { beforeAll, expect, test } from 'vitest';
 import type { GateForge } from '../../pipeline/forge/forge.ts';
-import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
-import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
 import { POLICY } from '../fakes/gate.ts';
-import { gateRequest } from '../fakes/gate-request.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import type { FakePull } from '../fakes/github/forge.ts';
 import { pullPayload } from '../fakes/github/payload.ts';
-import { fakeGitLab, GITLAB_TOKEN } from '../fakes/gitlab.ts';
-import { type Hub, openHub } from '../fakes/hub.ts';
 import { buildProgram } from '../fakes/program.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep } from '../fakes/step.ts';
-import {
-  FIRST,
-  HARMFUL,
-  LAST,
-  NAME,
-  openStory,
-  REPAIRED,
-  SPLIT,
-  type Story,
-  WITHOUT_FIRST,
-} from '../fakes/story.ts';
+import { AUTO, added, closeStories, grouped, last, open, start } from '../fakes/stories.ts';
+import { FIRST, HARMFUL, LAST, NAME, REPAIRED, SPLIT, type Story, WITHOUT_FIRST } from '../fakes/story.ts';
 
 beforeAll(buildProgram);
+closeStories();
 
-let opened: Hub | undefined;
-afterEach(async () => {
-  await opened?.close();
-  expect(opened?.forge.defects).toEqual([]);
-});
-
-const AUTO = 'merge: {mode: auto}\n';
 const REVIEWS = /^GET .*\/reviews$/;
-
-async function start(policy = ''): Promise<Story> {
-  const story = await openStory(policy);
-  opened = story.hub;
-  return story;
-}
-
-const last = (story: Story, commit: string): string | undefined => story.states(commit).at(-1);
-const open = ({ hub }: Story, files: Files = LAST, more: Partial<FakePull> = {}): FakePull =>
-  hub.open(files, { author: 'bob', ...more });
-
-/** States that an act adds to a commit. */
-async function added(story: Story, commit: string, act: () => Promise<unknown>): Promise<string[]> {
-  const before = story.states(commit).length;
-  await act();
-  return story.states(commit).slice(before);
-}
 
 test('S01: a check that ends late says nothing of the head that was pushed meanwhile', async () => {
   const story = await start(AUTO);
@@ -196,12 +158,6 @@ test('S08: an older head that is pushed again is checked with the base of today'
   expect(await added(story, first, () => story.pull('synchronize', pull))).toEqual(['pending', 'success']);
   expect(story.comments(pull)).toEqual([expect.stringContaining(first.slice(0, 7))]);
 });
-
-/** The event of a group of the merge queue. */
-function grouped(story: Story, head: string, base: string, action = 'checks_requested'): Promise<number> {
-  const group = { head_sha: head, base_sha: base, base_ref: 'refs/heads/main', head_ref: 'refs/heads/gh-q' };
-  return story.deliver('merge_group', { action, merge_group: group });
-}
 
 test('S11: a merge queue has the status on its own commit, and the gate does not merge around it', async () => {
   const story = await start(AUTO);
@@ -589,47 +545,4 @@ test('S29: drafts, closed and reopened pull requests are checked when they count
     'success',
   ]);
   expect(story.comments(pull)).toHaveLength(1);
-});
-
-test('S30: on GitLab, a status that is pending already is no error, and goes back from success', async () => {
-  const hub = await openHub();
-  opened = hub;
-  hub.moveBase(SPLIT);
-  const fake = await fakeGitLab(hub);
-  const client = gitLabClient(fake.api, async () => GITLAB_TOKEN);
-  const request = gateRequest(hub, gitLabForge(client, NAME));
-  const pull = hub.open(LAST, { author: 'bob' });
-  const states = () => fake.statusesOf(pull.number).map(({ state }) => state);
-  pull.labels = ['hold'];
-  for (let i = 0; i < 2; i++) await handleGate(pull.number, request);
-  expect(states().at(-1)).toBe('pending');
-  pull.labels = [];
-  await handleGate(pull.number, request);
-  expect(states().at(-1)).toBe('success');
-  hub.moveBase(FIRST);
-  await handleGate(pull.number, request);
-  expect(states().at(-1)).toBe('failed');
-  expect(fake.notes).toHaveLength(1);
-  const fork = hub.open(LAST, { author: 'mallory' });
-  fake.forks.add(fork.number);
-  fake.refusals.push(403, 404, 403, 404, 403, 404);
-  await handleGate(fork.number, request).catch(() => undefined);
-  expect(fake.statusesOf(fork.number).map(({ state }) => state)).not.toContain('success');
-  expect(hub.forge.merges).toEqual([]);
-});
-
-test('S30: on Gitea, pending comes first, and a failure stays the latest', async () => {
-  const hub = await openHub();
-  opened = hub;
-  hub.moveBase({ ...SPLIT, [POLICY_PATH]: `${POLICY}${AUTO}` });
-  const fake = await fakeForgejo(hub);
-  const client = forgejoClient(fake.api, async () => FORGEJO_TOKEN);
-  const request = gateRequest(hub, forgejoForge(client, NAME));
-  const pull = hub.open(HARMFUL, { author: 'bob' });
-  await handleGate(pull.number, request);
-  const wrote = fake.asked.filter((what) => !what.startsWith('GET '));
-  expect(wrote[0]).toMatch(/^POST .*\/statuses\//);
-  expect(fake.statuses.map(({ state }) => state)).toEqual(['pending', 'failure']);
-  expect(fake.comments).toHaveLength(1);
-  expect(fake.asked.filter((what) => what.endsWith('/merge'))).toEqual([]);
 });

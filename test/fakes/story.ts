@@ -45,7 +45,7 @@ export interface Story {
   before(operation: RegExp, act: (asked: Asked) => void): void;
 }
 
-const CHANNEL = 'catalogs/v4.20/etcd/channel.yaml';
+export const CHANNEL = 'catalogs/v4.20/etcd/channel.yaml';
 
 function channelOf(first: string, last: string): string {
   return `schema: olm.channel
