@@ -10,7 +10,7 @@ import type { Registry } from '../ports.ts';
 import type { BothChanges } from './authority/people.ts';
 import { type Foreseen, foreseeRelease } from './content/release.ts';
 import { type Confirmed, tagDigests } from './content/tag-digests.ts';
-import type { CheckScene } from './world/catalogs.ts';
+import type { CheckScene } from './world/scene.ts';
 
 /** Ids of a pull request's commits. */
 export interface Revisions {

@@ -3,7 +3,8 @@ import type { Repository } from '../git/repository.ts';
 import { checkAdvisories } from './advisories/undone-advisories.ts';
 import type { CatalogResult } from './content/catalog-rules.ts';
 import type { Asked } from './request.ts';
-import type { CheckScene, LoadedCatalogs } from './world/catalogs.ts';
+import type { LoadedCatalogs } from './world/catalogs.ts';
+import type { CheckScene } from './world/scene.ts';
 
 export interface ExtraResult {
   readonly results: readonly CatalogResult[];

@@ -3,8 +3,8 @@
  * path; their trees are fetched level by level, all of them together, and nothing else.
  */
 import { compareText } from '../../catalog/go/text.ts';
+import type { OldVersion } from '../check/world/old-versions.ts';
 import type { HistoryOf } from '../check/world/publication-history.ts';
-import type { OldVersion } from '../check/world/published.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';

@@ -85,13 +85,13 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   },
   {
     without: 'folders of another name in untouched catalogs',
-    file: 'pipeline/check/world/catalogs.ts',
+    file: 'pipeline/check/world/other-catalogs.ts',
     text: 'return [...likely, ...mentioning];',
     instead: 'return likely;',
   },
   {
     without: 'the folder that a package was moved from',
-    file: 'pipeline/check/world/published.ts',
+    file: 'pipeline/check/world/old-versions.ts',
     text: 'const MOST_MOVES = 3;',
     instead: 'const MOST_MOVES = 0;',
   },

@@ -25,8 +25,8 @@ import { concernsCatalog, type StoredAdvisory } from '../../policy/advisories.ts
 import type { Policy } from '../../policy/policy.ts';
 import { shortList } from '../../text.ts';
 import { packagesOf } from '../world/context.ts';
+import type { CatalogPath } from '../world/old-versions.ts';
 import { type HistoryOf, pastOf } from '../world/publication-history.ts';
-import type { CatalogPath } from '../world/published.ts';
 
 export interface AdvisoryRequest {
   /** Id of a commit that has been brought; its history tells what was ever published. */

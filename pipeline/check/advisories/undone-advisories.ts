@@ -12,7 +12,9 @@ import { ADVISORIES } from '../../policy/layout.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import type { CatalogResult } from '../content/catalog-rules.ts';
 import type { Asked } from '../request.ts';
-import type { CheckScene, LoadedCatalogs, TouchedCatalog } from '../world/catalogs.ts';
+import type { LoadedCatalogs } from '../world/catalogs.ts';
+import type { CheckScene } from '../world/scene.ts';
+import type { TouchedCatalog } from '../world/touched-catalog.ts';
 import { type CatalogPlan, plansOf } from './advisories.ts';
 
 /**

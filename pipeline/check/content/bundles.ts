@@ -4,7 +4,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { type BundleFolder, checkFolder } from '../../catalogs/bundle/check-bundle.ts';
 import { treeSource } from '../../git/source.ts';
 import { entryAt, isTree } from '../../git/tree.ts';
-import type { CheckScene } from '../world/catalogs.ts';
+import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Checks every bundle directory that changes; what it had before the change is known. */

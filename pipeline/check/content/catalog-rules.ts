@@ -19,7 +19,7 @@ import {
 } from '../../../catalog/rules/rule.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { PlacedDiff } from '../report.ts';
-import type { CatalogState, Member, TouchedCatalog } from '../world/catalogs.ts';
+import type { CatalogState, Member, TouchedCatalog } from '../world/touched-catalog.ts';
 import { changesIn, type MemberChange, type RepositoryWorld } from '../world/world.ts';
 
 export interface CatalogResult {

@@ -14,8 +14,8 @@ import { whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree } from '../../git/tree.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import type { CheckReport } from '../report.ts';
-import type { CheckScene } from '../world/catalogs.ts';
 import { ContextReader, type KeptOutlines } from '../world/context.ts';
+import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 interface DanglingBundles {

@@ -14,8 +14,8 @@ import { PipelineError } from '../../error.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 import type { Registry } from '../../ports.ts';
-import type { Sided, TouchedCatalog } from '../world/catalogs.ts';
 import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
+import type { Sided, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Bundle images that one check reads; of more bundles it is said that they are not checked. */
 const MOST = 20;

@@ -3,7 +3,7 @@ import { type DeployedImages, imagesOf } from '../../../catalog/mirror/images.ts
 import type { BundleReadiness, Readiness } from '../../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../../catalog/mirror/report.ts';
 import type { DisconnectedReport } from '../report.ts';
-import type { CatalogState, Sided, TouchedCatalog } from '../world/catalogs.ts';
+import type { CatalogState, Sided, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Bundles that are named at most. */
 const MOST = 20;

@@ -10,7 +10,7 @@ import { treeSource, whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree } from '../../git/tree.ts';
 import { PRESETS } from '../../policy/presets/presets.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import type { CheckScene } from '../world/catalogs.ts';
+import type { CheckScene } from '../world/scene.ts';
 import { sameness } from './bundles.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 

@@ -14,7 +14,7 @@ import { repositoryMatcher } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
 import type { Registry } from '../../ports.ts';
-import type { TouchedCatalog } from '../world/catalogs.ts';
+import type { TouchedCatalog } from '../world/touched-catalog.ts';
 import type { Foreseen } from './release.ts';
 
 export interface ReferenceResult {

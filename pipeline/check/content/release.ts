@@ -23,7 +23,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 import type { Registry } from '../../ports.ts';
 import type { CheckReport, ReleaseReport } from '../report.ts';
-import type { TouchedCatalog } from '../world/catalogs.ts';
+import type { TouchedCatalog } from '../world/touched-catalog.ts';
 
 export interface Foreseen {
   /** Id of the tree that the branch will have once everything is released. */

@@ -11,8 +11,9 @@ import { severitiesOf } from '../../policy/severity.ts';
 import type { Registry } from '../../ports.ts';
 import type { CheckReport } from '../report.ts';
 import type { Asked } from '../request.ts';
-import type { CheckScene, LoadedCatalogs } from '../world/catalogs.ts';
+import type { LoadedCatalogs } from '../world/catalogs.ts';
 import { readCompanions } from '../world/companions.ts';
+import type { CheckScene } from '../world/scene.ts';
 
 interface TakenNames {
   readonly findings: readonly Finding[];

@@ -20,7 +20,7 @@ import { entryAt } from '../../git/tree.ts';
 import type { PathKind } from '../../policy/layout.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { readStrictSettings, type Settings } from '../../settings.ts';
-import type { CheckScene } from '../world/catalogs.ts';
+import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */

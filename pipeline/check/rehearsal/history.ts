@@ -10,8 +10,8 @@ import type { Repository } from '../../git/repository.ts';
 import { check } from '../check.ts';
 import type { CheckReport } from '../report.ts';
 import { type CheckRequest, keptReadings } from '../request.ts';
+import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from '../world/old-versions.ts';
 import type { HistoryOf } from '../world/publication-history.ts';
-import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from '../world/published.ts';
 
 /** As JSON part of a public interface. */
 export interface HistoryAudit {

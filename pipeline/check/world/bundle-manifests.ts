@@ -21,7 +21,8 @@ import { whyUnreadable } from '../../git/source.ts';
 import { isTree } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { CheckReport } from '../report.ts';
-import type { CatalogState, CheckScene, TouchedCatalog } from './catalogs.ts';
+import type { CheckScene } from './scene.ts';
+import type { CatalogState, TouchedCatalog } from './touched-catalog.ts';
 
 /** What looks bundles up in one state. */
 export interface Lookups {

@@ -17,8 +17,8 @@ import type { Policy } from '../../policy/policy.ts';
 import { releasedImage } from '../../policy/released.ts';
 import type { Registry } from '../../ports.ts';
 import type { CheckReport } from '../report.ts';
-import type { Sided } from './catalogs.ts';
 import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
+import type { Sided } from './touched-catalog.ts';
 
 interface CompanionsRequest {
   readonly objects: ObjectReader;

@@ -9,8 +9,8 @@ import { compareVersions, tryParseRange } from '../../../catalog/version/version
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Limits } from '../../policy/policy.ts';
 import type { CheckReport } from '../report.ts';
-import type { Sided } from './catalogs.ts';
 import { type PastBundle, type Published, wholeBundles } from './published.ts';
+import type { Sided } from './touched-catalog.ts';
 
 /** Bundles of one package that are read as a whole, those that entries name first. */
 const MOST_BUNDLES = 24;

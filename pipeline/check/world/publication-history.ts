@@ -4,18 +4,17 @@ import { entryAt } from '../../git/tree.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Registry } from '../../ports.ts';
-import type { TouchedCatalog } from './catalogs.ts';
 import { readLedger } from './ledger.ts';
+import type { CatalogPath, OldVersions } from './old-versions.ts';
 import {
-  type CatalogPath,
   type KeptVersions,
-  type OldVersions,
   type Published,
   type PublishedHistory,
   publishedBefore,
   publishedIn,
 } from './published.ts';
 import { releasedCatalogs } from './released.ts';
+import type { TouchedCatalog } from './touched-catalog.ts';
 
 /** Says which versions files had, where the clone has no history to tell it. */
 export type HistoryOf = (places: readonly CatalogPath[]) => Promise<OldVersions>;

@@ -1,8 +1,7 @@
 /**
  * What was ever published: clusters may still run a bundle that its catalog no longer
- * has. The branch's history tells it, in the old versions of the files that a pull
- * request touches. One version differs from the next by a document or two: only these
- * are parsed.
+ * has. It stands in the old versions of the files that a pull request touches. One
+ * version differs from the next by a document or two: only these are parsed.
  */
 import { createHash } from 'node:crypto';
 import { type EachBlob, load } from '../../../catalog/fbc/load.ts';
@@ -12,10 +11,10 @@ import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
-import { runGit } from '../../git/process.ts';
 import type { Repository } from '../../git/repository.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits } from '../../policy/policy.ts';
+import { type CatalogPath, type OldVersions, oldVersions } from './old-versions.ts';
 
 /** By catalog and package. */
 export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBundle[]>>;
@@ -32,24 +31,12 @@ export interface PublishedHistory {
   readonly incomplete: string | undefined;
 }
 
-/** Where a catalog, or a package of it, stands. */
-export interface CatalogPath {
-  readonly catalog: string;
-  /** A folder or a file. */
-  readonly path: string;
-  /** The catalog's folder: with it, the past of what was moved within the catalog is found as well. */
-  readonly root?: string;
-}
-
 /** Most old versions of files that are read, and most of their bytes. */
 const MOST_FILES = 100;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Old versions that are asked for together. */
 const TOGETHER = 12;
-
-/** Largest number of paths that git is asked for together. */
-const MOST_PATHS = 2000;
 
 /**
  * What catalogs had before a commit, and with it.
@@ -273,136 +260,4 @@ export async function wholeBundles(
     }
   }
   return found;
-}
-
-export interface OldVersions {
-  readonly versions: readonly OldVersion[];
-  /** Why some may be missing. */
-  readonly incomplete: string | undefined;
-}
-
-/** A version of a file that is gone. */
-export interface OldVersion {
-  readonly id: string;
-  readonly path: string;
-  /** The last day, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** The catalog, where the path is none of those that were asked for. */
-  readonly catalog?: string;
-}
-
-/** Lists what each commit of a branch changed. */
-const LOG: readonly string[] = [
-  ...['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'],
-  '--format=%x01%H %cs',
-];
-
-/** How often a package is followed to the folder that it came from. */
-const MOST_MOVES = 3;
-
-/**
- * The old versions of files below some places, the latest first, and of the files that these were moved from.
- *
- * @param commit id of the last commit that is looked at
- */
-export async function oldVersions(
-  repository: Repository,
-  commit: string,
-  places: readonly CatalogPath[],
-): Promise<OldVersions> {
-  const paths = [...new Set(places.map(({ path }) => path))];
-  if (paths.length === 0) return { versions: [], incomplete: undefined };
-  const asked = paths.slice(0, MOST_PATHS);
-  const incomplete =
-    asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
-  const parts = await endedVersions(repository, commit, asked);
-  const versions = parts.flatMap((part) => part.versions);
-  let [added, from] = [parts.filter((part) => part.added.length > 0), places];
-  const known = new Set(paths);
-  for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
-    from = (await movedFrom(repository, added, from)).filter(({ path }) => !known.has(path));
-    if (from.length === 0) break;
-    for (const { path } of from) known.add(path);
-    const earlier = await endedVersions(
-      repository,
-      commit,
-      from.map(({ path }) => path),
-    );
-    const catalogOf = (path: string): string | undefined => from.find((one) => one.path === path)?.catalog;
-    versions.push(
-      ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
-    );
-    added = earlier.filter((part) => part.added.length > 0);
-  }
-  return { versions, incomplete };
-}
-
-function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
-  return catalog === undefined ? {} : { catalog };
-}
-
-/** Files of the same catalogs that were gone with the commits that added files below some places. */
-async function movedFrom(
-  { settings, scratch }: Repository,
-  added: readonly EndedVersions[],
-  places: readonly CatalogPath[],
-): Promise<CatalogPath[]> {
-  const roots = new Map(
-    places.flatMap(({ catalog, root, path }) =>
-      root !== undefined && added.some((part) => part.added.some((one) => isWithin(one, path)))
-        ? [[root, catalog] as const]
-        : [],
-    ),
-  );
-  if (roots.size === 0) return [];
-  const run = { settings, directory: scratch, bare: true };
-  const commits = added.map(({ commit }) => commit);
-  const paths = roots.has('') ? [] : [...roots.keys()];
-  const { output } = await runGit(run, [...LOG, '--no-walk', ...commits, '--', ...paths]);
-  const gone = parseLog(output.toString('utf8')).flatMap((part) => part.gone);
-  return gone.flatMap((path) =>
-    [...roots].flatMap(([root, catalog]) => (isWithin(path, root) ? [{ catalog, path, root }] : [])),
-  );
-}
-
-/**
- * The old versions of files that each commit of a branch ended, the latest commit first, from one log.
- *
- * @param commit id of the branch's tip
- */
-export async function endedVersions(
-  { settings, scratch }: Repository,
-  commit: string,
-  paths: readonly string[],
-): Promise<EndedVersions[]> {
-  const run = { settings, directory: scratch, bare: true };
-  const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);
-  return parseLog(output.toString('utf8'));
-}
-
-/** What was no more with a commit. */
-export interface EndedVersions {
-  readonly commit: string;
-  readonly versions: readonly OldVersion[];
-  /** Paths of files that were new with it, and of those that were gone. */
-  readonly added: readonly string[];
-  readonly gone: readonly string[];
-}
-
-/** Old versions of files by the commit that ended them, the latest first. */
-function parseLog(text: string): EndedVersions[] {
-  return text
-    .split('\u0001')
-    .slice(1)
-    .map((part) => {
-      const [about = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
-      const [commit = '', date = ''] = about.split(' ');
-      const versions = tokens.flatMap((token, i) => {
-        const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
-        return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
-      });
-      const pathsOf = (pattern: RegExp): string[] =>
-        tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
-      return { commit, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
-    });
 }

@@ -8,11 +8,12 @@ import { severitiesOf } from '../../policy/severity.ts';
 import type { Registry } from '../../ports.ts';
 import type { Asked } from '../request.ts';
 import { type OwnManifests, ownManifests } from './bundle-manifests.ts';
-import type { CheckScene, LoadedCatalogs } from './catalogs.ts';
+import type { LoadedCatalogs } from './catalogs.ts';
 import { readCompanions } from './companions.ts';
 import type { ContextReport } from './context.ts';
 import { readGoneBundles } from './gone-bundles.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
+import type { CheckScene } from './scene.ts';
 import type { RepositoryWorld } from './world.ts';
 
 /** What the world is read from, beside the objects of the repository. */

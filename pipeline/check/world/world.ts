@@ -19,10 +19,10 @@ import {
 import type { TagDigests } from '../../../catalog/references/same-image.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Sides } from './bundle-manifests.ts';
-import { catalogIn, type Member, type Sided, type TouchedCatalog } from './catalogs.ts';
 import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
 import type { Published } from './published.ts';
+import { catalogIn, type Member, type Sided, type TouchedCatalog } from './touched-catalog.ts';
 
 /** What is known of a repository: without a part of it, rules take that there is none. */
 export interface RepositoryWorld {

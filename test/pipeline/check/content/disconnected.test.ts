@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { load } from '../../../../catalog/fbc/load.ts';
 import { disconnectedOf } from '../../../../pipeline/check/content/disconnected.ts';
-import type { TouchedCatalog } from '../../../../pipeline/check/world/catalogs.ts';
+import type { TouchedCatalog } from '../../../../pipeline/check/world/touched-catalog.ts';
 import { disconnectedLines } from '../../../../pipeline/report/text-report.ts';
 
 const CSV = Buffer.from('{"kind": "ClusterServiceVersion"}').toString('base64');

@@ -1,0 +1,93 @@
+/** Touched catalogs read in full. Those in which the same files change in the same way are read once. */
+import { joinedBlobs, placedBlobs } from '../../../catalog/fbc/blobs.ts';
+import type { Catalog } from '../../../catalog/fbc/model.ts';
+import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';
+import { joinedCatalog, markerOf } from './context.ts';
+import type { CatalogPath } from './old-versions.ts';
+import type { MemberDraft } from './package-files.ts';
+import { FOLLOWING, type Ground } from './scene.ts';
+import type { CatalogState, Sided, TouchedCatalog } from './touched-catalog.ts';
+
+/** Reads catalogs in which the same files change in the same way once. */
+export async function readAlike(place: Ground, drafts: readonly MemberDraft[]): Promise<TouchedCatalog[]> {
+  const alike = new Map<string, MemberDraft[]>();
+  for (const draft of drafts) {
+    const key = JSON.stringify([
+      [...draft.packages].sort(),
+      identityOf(draft.own.before),
+      identityOf(draft.own.after),
+    ]);
+    alike.set(key, [...(alike.get(key) ?? []), draft]);
+  }
+  const read: TouchedCatalog[] = [];
+  for (const members of alike.values()) read.push(await readMembers(place, members));
+  return read;
+}
+
+async function readMembers(place: Ground, members: readonly MemberDraft[]): Promise<TouchedCatalog> {
+  const [first] = members;
+  if (!first) throw new TypeError('internal error: an empty group of catalogs');
+  const { before, after } = first.own;
+  return {
+    names: members.map(({ name }) => name),
+    packages: first.packages,
+    before: before.length === 0 ? undefined : await readState(place, before),
+    after: after.length === 0 ? undefined : await readState(place, after),
+    members: members.map((member) => ({
+      name: member.name,
+      predecessor: member.predecessor,
+      context: contextOf(place, member),
+      following: member.following,
+      preceding: place.order.before(member.name, FOLLOWING),
+      ownPath: ownPaths(first, member),
+    })),
+    places: members.flatMap(placesOf),
+  };
+}
+
+async function readState({ reader }: Ground, files: readonly CatalogFile[]): Promise<CatalogState> {
+  const parts = await Promise.all(
+    files.map(async (file): Promise<CatalogState> => {
+      const { blobs, findings } = await reader.read(file);
+      return { blobs: file.made ? blobs : placedBlobs(blobs, file.path), unread: findings };
+    }),
+  );
+  return {
+    blobs: joinedBlobs(parts.map(({ blobs }) => blobs)),
+    unread: parts.flatMap(({ unread }) => unread),
+  };
+}
+
+function placesOf({ name, own }: MemberDraft): CatalogPath[] {
+  const roots = new Map([...own.before, ...own.after].map(({ unit }) => [unit.path, unit.root]));
+  return [...roots].map(([path, root]) => ({ catalog: name, path, root }));
+}
+
+/** The untouched packages; mostly the same before and after. */
+function contextOf({ context }: Ground, { around }: MemberDraft): Sided<Catalog> {
+  const join = (files: readonly CatalogFile[]): Catalog =>
+    joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? []));
+  const before = join(around.before);
+  const isSame = around.before.map(fileKey).join('\n') === around.after.map(fileKey).join('\n');
+  return { before, after: isSame ? before : join(around.after) };
+}
+
+/** From the paths of a catalog, and from the marks of files in outline, to the paths of one that is alike. */
+function ownPaths(first: MemberDraft, own: MemberDraft): (path: string) => string {
+  const all = ({ own: { before, after } }: MemberDraft): CatalogFile[] => [...before, ...after];
+  const byIdentity = new Map(all(own).map((file) => [identity(file), file.path]));
+  const paths = new Map(all(first).map((file) => [file.path, byIdentity.get(identity(file)) ?? file.path]));
+  const marks = new Map(
+    [...own.around.before, ...own.around.after].map((file) => [markerOf(file), file.path]),
+  );
+  return (path) => paths.get(path) ?? marks.get(path) ?? path;
+}
+
+/** What files hold, whatever catalog they are in: paths within the catalog, and git ids. */
+function identityOf(files: readonly CatalogFile[]): string[] {
+  return files.map(identity).sort();
+}
+
+function identity({ path, mode, id, unit }: CatalogFile): string {
+  return `${path.slice(unit.root.length)} ${mode} ${id}`;
+}

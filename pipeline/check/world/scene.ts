@@ -1,0 +1,27 @@
+/** What a check looks at: two states of a repository, and what reads them. */
+import type { FilesOf } from '../../change/catalog-files.ts';
+import type { Change } from '../../change/change.ts';
+import type { Trees } from '../../change/classification-input.ts';
+import type { FileReader } from '../../change/content.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { ContextReader } from './context.ts';
+import type { CatalogOrder } from './order.ts';
+import type { Sided } from './touched-catalog.ts';
+
+/** Two states of a repository, what changes between them, and the policy that holds. */
+export interface CheckScene {
+  readonly objects: ObjectReader;
+  readonly policy: Policy;
+  readonly trees: Trees;
+  readonly change: Change;
+}
+
+export interface Ground extends CheckScene, Sided<FilesOf> {
+  readonly order: CatalogOrder;
+  readonly reader: FileReader;
+  readonly context: ContextReader;
+}
+
+/** How many of the platform's next versions are looked at. */
+export const FOLLOWING = 2;
