@@ -92,7 +92,7 @@ const MILDER = {
   'graph/strands-on-platform-upgrade': { warning: 'if the change does not cause the loss' },
   'graph/suspicious-name': { warning: 'if OLM accepts the name' },
   'graph/unreadable-requirement': {
-    warning: 'if other entries skip the bundle, or Portolan does not evaluate the rule in CEL',
+    warning: 'if other entries skip the bundle',
   },
   'graph/unsatisfied-dependency': { warning: 'if Portolan does not know the other catalogs of the clusters' },
   'image/checked': { info: 'for checks that passed' },

@@ -7,6 +7,7 @@ import type { OperatorFolder } from '../bundle/operator-folder.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
+import { Undecided } from '../olm/resolve/undecided.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
 
 /** Names in messages, for rules. */
@@ -127,7 +128,11 @@ export function runCatalogChecks(
   return findings;
 }
 
-/** Runs the checks that look at what clusters do with a catalog. Findings are sorted, the worst first. */
+/**
+ * Runs the checks that look at what clusters do with a catalog. Findings are sorted, the worst first.
+ *
+ * @throws UndecidedRules
+ */
 export function runForesight(
   world: World,
   rules: readonly Rule[],
@@ -137,7 +142,11 @@ export function runForesight(
   return runEach(own, severityOf, (rule, report) => rule.foresee?.(world, report));
 }
 
-/** Runs the checks that look at a change of a catalog. Findings are sorted, the worst first. */
+/**
+ * Runs the checks that look at a change of a catalog. Findings are sorted, the worst first.
+ *
+ * @throws UndecidedRules
+ */
 export function runComparison(
   change: Change,
   rules: readonly Rule[],
@@ -174,17 +183,36 @@ export function runResolved(
   return runEach(rules, severityOf, (rule, report) => rule.resolved?.(references, report));
 }
 
+/** Thrown where rules could not be decided, with what all rules found. */
+export class UndecidedRules extends Undecided {
+  readonly findings: readonly Finding[];
+
+  constructor({ what, why }: Undecided, findings: readonly Finding[]) {
+    super(what, why);
+    this.findings = findings;
+  }
+}
+
 function runEach(
   rules: readonly Rule[],
   severityOf: SeverityOf,
   run: (rule: Rule, report: Report) => void,
 ): Finding[] {
   const findings: Finding[] = [];
+  let undecided: Undecided | undefined;
   for (const rule of rules) {
     const severity = severityOf(rule);
-    if (severity !== 'off') run(rule, reportTo(findings, rule, severity));
+    if (severity === 'off') continue;
+    try {
+      run(rule, reportTo(findings, rule, severity));
+    } catch (error) {
+      if (!(error instanceof Undecided)) throw error;
+      undecided = error;
+    }
   }
-  return findings.sort(compareFindings);
+  findings.sort(compareFindings);
+  if (undecided) throw new UndecidedRules(undecided, findings);
+  return findings;
 }
 
 /** Makes one function out of all checks that look at one bundle; it adds to `findings`. */

@@ -3,6 +3,7 @@
 import type { DeployedImages } from '../../catalog/mirror/images.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
+import type { Undecided } from '../../catalog/olm/resolve/undecided.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import type { Change } from '../change/change.ts';
 import type { Repository } from '../git/repository.ts';
@@ -212,21 +213,21 @@ async function checkCatalogs(
   const { images: asked, store } = sources;
   const deployed = await deploymentsOf(touched, manifests, { policy, registry: asked, store });
   const changes = results.flatMap((result) => result.changes ?? []);
-  const undecided = [...new Set(results.flatMap((result) => result.undecided ?? []))].map(undecidedPart);
+  const undecided = undecidedParts(results.flatMap((result) => result.undecided ?? []));
   const [first] = undecided;
   return {
     results,
     unchecked: [...unchecked, ...undecided],
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
-    numbers: fleet && numbersIn(fleet, changes, change),
+    numbers: fleet && !first ? numbersIn(fleet, changes, change) : undefined,
     why,
     deployed,
   };
 }
 
-function undecidedPart(catalog: string): Defects['unchecked'][number] {
-  const why = 'its packages require each other in more ways than are resolved';
-  return { what: `dependencies in ${catalog}`, why };
+/** What rules could not decide, each once. */
+export function undecidedParts(undecided: readonly Undecided[]): Defects['unchecked'][number][] {
+  return [...new Map(undecided.map(({ what, why }) => [what, { what, why }])).values()];
 }
 
 /** Counts the clusters of a fleet that have the packages of a pull request. */

@@ -8,6 +8,7 @@ import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity } from '../../catalog/rules/rule.ts';
 import { check } from '../check/check.ts';
 import { foreseenIn, placedDiffs } from '../check/content/catalog-rules.ts';
+import { undecidedParts } from '../check/findings.ts';
 import type { CheckReport } from '../check/report.ts';
 import type { Repository } from '../git/repository.ts';
 import { type EditedFiles, editedCommits } from '../git/work-tree-commits.ts';
@@ -67,6 +68,7 @@ export async function effectInCatalog({ name, before, after, digests }: CatalogE
   const around = { name, ...(platform ? { platform } : {}), ...(digests ? { digests } : {}) };
   const options = (catalog: Catalog): WorldOptions => ({ ...around, catalog });
   const change = await changeOf(options(before), options(after));
-  const { findings } = foreseenIn(change, { severityOf: ownSeverity, before: true, after: true });
-  return { findings, diffs: placedDiffs(change, [name]), unchecked: [] };
+  const states = { severityOf: ownSeverity, before: true, after: true };
+  const { findings, undecided } = foreseenIn(change, states);
+  return { findings, diffs: placedDiffs(change, [name]), unchecked: undecidedParts(undecided) };
 }

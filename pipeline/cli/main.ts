@@ -2,6 +2,7 @@
  * The command line: finds the command, reads its options, runs it, and prints errors.
  */
 
+import { Undecided } from '../../catalog/olm/resolve/undecided.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
@@ -23,6 +24,10 @@ export async function main(
   try {
     return await dispatch(parameters, version, terminal);
   } catch (error) {
+    if (error instanceof Undecided) {
+      terminal.err(linesText([`portolan: ${error.message}`]));
+      return 2;
+    }
     if (!(error instanceof PipelineError)) throw error;
     const hint = error.hint === undefined ? [] : [`  ${error.hint}`];
     const details = error.details.map((line) => `  ${line}`);

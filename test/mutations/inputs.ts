@@ -14,6 +14,7 @@ const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
 
 const CEL = 'catalog/fbc/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
+const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
 const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
 const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
@@ -122,6 +123,30 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'mayCost ? undecidedIn(scope, read) : undefined;',
     instead: 'undefined;',
     test: 'test/catalog/rules/costly-requirement.test.ts',
+  },
+  {
+    attack: 44,
+    without: 'refusing a selection by a rule that costs too much',
+    file: 'catalog/mirror/select/bundle-requirements.ts',
+    text: "if (error.kind === 'undecided') throw",
+    instead: "if (error.kind !== 'unreadable' && error.kind !== 'undecided') throw",
+    test: UNDECIDED_TEST,
+  },
+  {
+    attack: 45,
+    without: 'the budget of dependencies',
+    file: 'catalog/olm/resolve/snapshot.ts',
+    text: 'if (effort.left < 0) throw entangled(scope);',
+    instead: '',
+    test: UNDECIDED_TEST,
+  },
+  {
+    attack: 45,
+    without: 'an error for rules that are not decided',
+    file: 'catalog/rules/rule.ts',
+    text: 'if (undecided) throw new UndecidedRules(undecided, findings);',
+    instead: '',
+    test: UNDECIDED_TEST,
   },
   {
     attack: 44,

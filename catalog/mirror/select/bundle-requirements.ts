@@ -5,13 +5,14 @@
 import type { Cel } from '../../fbc/cel.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { type Offer, offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
+import { NOT_EVALUATED, Undecided } from '../../olm/resolve/undecided.ts';
 import type { Need } from './select.ts';
 
 /**
  * Reads what a bundle requires, as OLM reads it. Requirements that cannot be read are none:
- * nothing could satisfy them.
+ * nothing could satisfy them. What it gives throws Undecided for a rule in CEL that costs too much.
  *
- * @param cel for rules in CEL; without it such rules are passed over
+ * @param cel for rules in CEL
  */
 export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Need[] {
   const offers = new WeakMap<Bundle, Offer>();
@@ -21,14 +22,19 @@ export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Ne
     return known;
   };
   return (bundle) => {
-    try {
-      return requirementsOf(bundle.properties, cel).map(({ text, holds }) => ({
-        text,
-        holds: (other) => holds(offer(other)),
-      }));
-    } catch (error) {
-      if (error instanceof RequirementError) return [];
-      throw error;
-    }
+    const readable = <T>(read: () => T): T | undefined => {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof RequirementError)) throw error;
+        if (error.kind === 'undecided') throw new Undecided(`dependencies of ${bundle.name}`, NOT_EVALUATED);
+        return undefined;
+      }
+    };
+    const requirements = readable(() => requirementsOf(bundle.properties, cel)) ?? [];
+    return requirements.map(({ text, decide }) => ({
+      text,
+      holds: (other) => readable(() => decide(offer(other))) ?? false,
+    }));
   };
 }

@@ -6,6 +6,7 @@ import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Catalog, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { basedOn } from '../../fbc/naming.ts';
+import { Undecided } from '../resolve/undecided.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';
@@ -33,7 +34,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
   if (!ofPackage) return undefined;
   const arriving = arrivingIn(world, ofPackage);
   return {
-    helps: (edited, stuck) => {
+    helps: decided((edited, stuck) => {
       const changed = [...edited].flatMap(([channel, entries]) => {
         const old = ofPackage.channels.get(channel);
         return old ? [{ old, channel: withEntries(old, entries) }] : [];
@@ -51,7 +52,19 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
           one.installed.every((installed) => upgradePathOf(foresight, one, installed).arrives) &&
           (!graphs || keepsStops(graphs, ofPackage, one)),
       );
-    },
+    }),
+  };
+}
+
+/** What is not decided helps nobody. */
+function decided(helps: Trial['helps']): Trial['helps'] {
+  return (edited, stuck) => {
+    try {
+      return helps(edited, stuck);
+    } catch (error) {
+      if (error instanceof Undecided) return false;
+      throw error;
+    }
   };
 }
 

@@ -8,14 +8,7 @@ import { groupedBy } from '../../go/grouped.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Target } from '../resolve/outcome.ts';
 import { keysOf, type Requirement, RequirementError } from '../resolve/requirement.ts';
-import {
-  isExhausted,
-  lanesOf,
-  type Node,
-  type Offer,
-  type Scope,
-  type ScopeCatalog,
-} from '../resolve/snapshot.ts';
+import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { readRequirements } from '../resolve/unreadable.ts';
 import { type Foresight, foresightOf, stepsOf } from './foresight.ts';
 import { type Member, namespacePath, offerOfMember } from './namespace-path.ts';
@@ -179,7 +172,6 @@ const hindered = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
 function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
   const known = hindered.get(scope) ?? new Map<string, readonly Hindrance[]>();
   hindered.set(scope, known);
-  if (isExhausted(scope)) return [];
   const { source, place, installed } = upgrading.member;
   const key = JSON.stringify([source.name, place.package, place.channel, installed.name]);
   const found =
@@ -228,9 +220,8 @@ function isHeldBack(
   { neighbor, node, installed }: { neighbor: Neighbor; node: Node; installed: Installed },
 ): boolean {
   const place = { package: neighbor.name, channel: node.channel };
-  const { end, reason } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
-  // What is not decided is told for the whole catalog.
-  return !ahead.has(end.name) && reason?.code !== 'undecided';
+  const { end } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
+  return !ahead.has(end.name);
 }
 
 /** What would not be met any more, if a bundle of the neighbor may be installed beside an operator at all. */

@@ -18,7 +18,7 @@ import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import type { Version } from '../../version/version.ts';
 import { type Manifests, manifestsOfBundle } from '../manifests.ts';
-import { isExhausted, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
+import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 import { type Foresight, foresightOf, type UpgradePath } from './foresight.ts';
 
 /** The generations of OLM. */
@@ -254,19 +254,6 @@ export interface Change {
   readonly packages: readonly string[];
   /** Whether a bundle was in the repository before in another form, such as a directory. */
   readonly existed: (bundle: Bundle) => boolean;
-}
-
-/** The worlds of a change in which so much depends on each other that not all of it was decided. */
-export function undecidedIn({ before, after }: Change): World[] {
-  const all = [
-    after,
-    ...after.following,
-    ...after.preceding,
-    before,
-    ...before.following,
-    ...before.preceding,
-  ];
-  return all.filter(({ foresight }) => isExhausted(foresight.scope));
 }
 
 /** The change between two states; without one of them, the catalog is new or gone. */

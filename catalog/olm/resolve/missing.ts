@@ -1,7 +1,7 @@
 /** What keeps bundles from being installed under OLM v0 because no catalog of the cluster has it. */
 import type { Bundle } from '../../fbc/model.ts';
 import { RequirementError } from './requirement.ts';
-import { isExhausted, offerOfBundle, type Scope } from './snapshot.ts';
+import { offerOfBundle, type Scope, spend } from './snapshot.ts';
 import { readRequirements } from './unreadable.ts';
 
 /** A requirement that no catalog meets. */
@@ -35,6 +35,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
         if (read instanceof RequirementError) return [];
         const { text, holds } = read;
         const providers = all.filter((one) => holds(offerOfBundle(one)));
+        spend(scope, 1 + providers.length);
         const [first, ...others] = providers.map((one) => lackedBy(one, depth + 1));
         if (!first) return [{ bundle: bundle.name, requires: text }];
         return [first, ...others].every((one) => one.length > 0) ? first : [];
@@ -43,6 +44,6 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     known.set(bundle, lacked);
     return lacked;
   };
-  const lacked = isExhausted(scope) ? [] : bundles.flatMap((one) => lackedBy(one));
+  const lacked = bundles.flatMap((one) => lackedBy(one));
   return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
 }

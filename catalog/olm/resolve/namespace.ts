@@ -23,15 +23,18 @@ import {
   requirementOf,
 } from './requirement.ts';
 import {
-  isExhausted,
+  entangled,
   type Lane,
   lanesOf,
   type Node,
   nodesNamed,
   type Scope,
   type ScopeCatalog,
+  spend,
+  undecided,
 } from './snapshot.ts';
 import { type Constraint, solve, type Variable } from './solver.ts';
+import { NOT_EVALUATED } from './undecided.ts';
 
 export interface Subscription {
   readonly name: string;
@@ -75,14 +78,15 @@ interface InstallStep {
 /** No steps: nothing happens, and nothing says so. */
 export type Resolution = { readonly kind: 'resolved'; readonly steps: readonly InstallStep[] } | Fails;
 
+/** @throws Undecided where resolving costs too much */
 export function resolveNamespace(scope: Scope, namespace: Namespace): Resolution {
   try {
     return new Problem(scope, namespace).resolve();
   } catch (error) {
     if (error instanceof Failure) return { kind: 'fails', reason: { code: error.code, text: error.message } };
     if (error instanceof RequirementError) {
-      const code = error.kind === 'undecided' ? 'undecided' : 'bad-dependency';
-      return { kind: 'fails', reason: { code, text: error.message } };
+      if (error.kind === 'undecided') throw undecided(scope.catalogs, NOT_EVALUATED);
+      return { kind: 'fails', reason: { code: 'bad-dependency', text: error.message } };
     }
     throw error;
   }
@@ -98,13 +102,11 @@ class Failure extends Error {
   }
 }
 
-/** Several failures in one, as the resolver words them; what is undecided leaves all undecided. */
+/** Several failures in one, as the resolver words them. */
 function joined(
   failures: readonly (Failure | RequirementError)[],
   first: Failure | RequirementError,
-): Failure | RequirementError {
-  const undecided = failures.find((one) => one instanceof RequirementError && one.kind === 'undecided');
-  if (undecided) return undecided;
+): Failure {
   const texts = [...new Set(failures.map(({ message }) => message))];
   const code = first instanceof Failure ? first.code : 'bad-dependency';
   return new Failure(code, texts.length > 1 ? `[${texts.join(', ')}]` : first.message);
@@ -121,8 +123,6 @@ interface Place {
 
 /** Providers in catalogs by requirement, and by the namespace and the catalog that prefer some of them. */
 const knownProviders = new WeakMap<Requirement, Map<string, readonly Place[]>>();
-
-const ENTANGLED = 'the dependencies are too entangled to be decided here';
 
 class Problem {
   readonly #scope: Scope;
@@ -141,11 +141,10 @@ class Problem {
 
   /** @throws Failure, RequirementError */
   resolve(): Resolution {
-    if (isExhausted(this.#scope)) throw new Failure('undecided', ENTANGLED);
     for (const node of this.#existing) this.#addBundle({ node, source: undefined });
     this.#addSubscriptions();
     const variables = [...this.#variables.values(), ...this.#invariants()];
-    return { kind: 'resolved', steps: this.#steps(chosenAmong(variables)) };
+    return { kind: 'resolved', steps: this.#steps(this.#chosenAmong(variables)) };
   }
 
   #addSubscriptions(): void {
@@ -166,6 +165,7 @@ class Problem {
       this.#addSubscription(subscription);
       return [];
     } catch (error) {
+      if (error instanceof RequirementError && error.kind === 'undecided') throw error;
       if (error instanceof Failure || error instanceof RequirementError) return [error];
       throw error;
     }
@@ -211,7 +211,7 @@ class Problem {
       this.#places.set(known, next);
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
-        this.#spend(1 + providers.length);
+        spend(this.#scope, 1 + providers.length);
         // What nobody is known to have is in a catalog that is not known.
         if (providers.length === 0 && this.#scope.assumesDependencies) continue;
         for (const provider of providers) waiting.push(provider);
@@ -220,13 +220,6 @@ class Problem {
       }
     }
     return id;
-  }
-
-  /** @throws Failure where too much was looked at, in this resolution and in those before it */
-  #spend(cost: number): void {
-    const { effort } = this.#scope;
-    if (effort) effort.left -= cost;
-    if (isExhausted(this.#scope)) throw new Failure('undecided', ENTANGLED);
   }
 
   #ownConstraints({ node, source }: Place): Constraint[] {
@@ -304,6 +297,15 @@ class Problem {
     ];
   }
 
+  /** @returns identifiers of the variables that the solver chose */
+  #chosenAmong(variables: readonly Variable[]): readonly string[] {
+    const solution = solve(variables);
+    if (solution.kind === 'solved') return solution.chosen;
+    if (solution.kind === 'undecided') throw entangled(this.#scope);
+    const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
+    throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
+  }
+
   #steps(chosen: readonly string[]): InstallStep[] {
     return chosen.flatMap((id) => {
       const place = this.#places.get(id);
@@ -335,17 +337,6 @@ class Problem {
     const [catalog, namespace] = source ? [source.name, source.namespace] : [EXISTING, this.#namespace.name];
     return `${catalog}/${namespace}/${node.channel}/${node.name}`;
   }
-}
-
-/** @returns identifiers of the variables that the solver chose */
-function chosenAmong(variables: readonly Variable[]): readonly string[] {
-  const solution = solve(variables);
-  if (solution.kind === 'solved') return solution.chosen;
-  if (solution.kind === 'undecided') {
-    throw new Failure('undecided', ENTANGLED);
-  }
-  const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
-  throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
 }
 
 /** The lanes of a catalog that a subscription selects. */

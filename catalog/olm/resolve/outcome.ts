@@ -94,9 +94,7 @@ export type ReasonCode =
   /** Fails under OLM v1: the chosen bundle has dependencies, which OLM v1 does not support. */
   | 'dependency'
   /** Fails under OLM v1: the wanted range, or a version, cannot be read. */
-  | 'bad-version'
-  /** Not known: finding out would take longer than a catalog may. */
-  | 'undecided';
+  | 'bad-version';
 
 /** The upgrade, where there is one. */
 export function upgradeOf(outcome: Outcome): Upgrade | undefined {

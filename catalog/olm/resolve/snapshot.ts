@@ -10,6 +10,7 @@ import { compareText } from '../../go/text.ts';
 import type { Version } from '../../version/version.ts';
 import { type Candidates, candidatesOf } from './candidates.ts';
 import { type Offer, offerOf } from './requirement.ts';
+import { Undecided } from './undecided.ts';
 
 export type { Offer } from './requirement.ts';
 
@@ -29,9 +30,24 @@ export interface Effort {
   left: number;
 }
 
-/** Whether more was looked at than may be: nothing is resolved any more. */
-export function isExhausted({ effort }: Scope): boolean {
-  return effort !== undefined && effort.left < 0;
+/**
+ * Counts what resolving dependencies costs.
+ *
+ * @throws Undecided where it costs more than it may, in this resolution and in those before it
+ */
+export function spend(scope: Scope, cost: number): void {
+  const { effort } = scope;
+  if (!effort) return;
+  effort.left -= cost;
+  if (effort.left < 0) throw entangled(scope);
+}
+
+export function entangled({ catalogs }: Scope): Undecided {
+  return undecided(catalogs, 'bundles require each other in more ways than are tried');
+}
+
+export function undecided(catalogs: Scope['catalogs'], why: string): Undecided {
+  return new Undecided(`dependencies in ${catalogs.map(({ name }) => name).join(', ')}`, why);
 }
 
 /** A CatalogSource or ClusterCatalog on a cluster. */

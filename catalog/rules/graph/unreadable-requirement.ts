@@ -30,7 +30,7 @@ export const rule: Rule = {
         report(`${subject} ${effectOf(last)}`, locate(last.bundle, 'properties', last.at), {
           package: ofPackage.name,
           installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
-          ...(last.kind === 'unreadable' && last.isOffered ? {} : { severity: 'warning' }),
+          ...(last.kind === 'unreadable' && !last.isOffered ? { severity: 'warning' } : {}),
           hint: hintFor(last),
         });
       }

@@ -6,7 +6,8 @@
 import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
-import { type Change, formerWorld, undecidedIn, type World } from '../../../catalog/olm/foresight/world.ts';
+import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
+import { Undecided } from '../../../catalog/olm/resolve/undecided.ts';
 import { knownFrom } from '../../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../../catalog/rules/effect.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -15,6 +16,7 @@ import {
   runForesight,
   runRules,
   type SeverityOf,
+  UndecidedRules,
   withSeverities,
 } from '../../../catalog/rules/rule.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
@@ -30,8 +32,8 @@ export interface CatalogResult {
   readonly diffs: readonly PlacedDiff[];
   /** Errors that an advisory made warnings: who must approve is decided as if they were errors. */
   readonly accepted?: readonly Finding[];
-  /** Catalogs whose dependencies are more than is resolved. */
-  readonly undecided?: readonly string[];
+  /** What could not be decided. */
+  readonly undecided?: readonly Undecided[];
   /** What changes in each of the catalogs, where a fleet goes through it. */
   readonly changes?: readonly Change[];
 }
@@ -56,6 +58,7 @@ export async function checkCatalog(
   const findings: Finding[][] = [valid.filter((finding) => !isCompared(finding)).map(inAll)];
   const known: Finding[][] = [];
   const news = new Set<string>();
+  const undecided: Undecided[] = [];
   const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
     const states = { before: touched.before !== undefined, after: touched.after !== undefined };
@@ -63,6 +66,7 @@ export async function checkCatalog(
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
     findings.push(of.findings.map(placed));
     known.push(of.known.map(placed));
+    undecided.push(...of.undecided);
     for (const finding of of.findings) news.add(cause(finding));
   }
   known.push(valid.filter((finding) => isCompared(finding) && !news.has(cause(finding))).map(inAll));
@@ -71,8 +75,8 @@ export async function checkCatalog(
   return {
     findings: inCatalogs(findings),
     known: inCatalogs(known),
-    diffs: diffsOf(changes, world),
-    ...undecidedOf(changes),
+    diffs: decided(undecided, () => diffsOf(changes, world)) ?? [],
+    undecided,
     ...(keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
   };
 }
@@ -88,16 +92,37 @@ export async function checkNeighbors(
   const { policy } = world;
   const severityOf = severitiesOf(policy);
   const changes = await changesIn(neighbors, world);
+  const undecided: Undecided[] = [];
   const findings = changes.flatMap(({ member, change }) =>
-    runComparison(change, RULES, severityOf).map((finding) => ({ ...finding, catalogs: [member.name] })),
+    found(undecided, () => runComparison(change, RULES, severityOf)).map((finding) => ({
+      ...finding,
+      catalogs: [member.name],
+    })),
   );
   const placed = joinedCatalogs(neighbors, findings).map((finding) => inChannel(policy, finding));
-  return { findings: placed, known: [], diffs: [], ...undecidedOf(changes) };
+  return { findings: placed, known: [], diffs: [], undecided };
 }
 
-function undecidedOf(changes: readonly MemberChange[]): Pick<CatalogResult, 'undecided'> {
-  const names = new Set(changes.flatMap(({ change }) => undecidedIn(change)).map(({ name }) => name));
-  return names.size > 0 ? { undecided: [...names] } : {};
+/** What could be found, also where not all of it is decided. */
+function found(undecided: Undecided[], run: () => readonly Finding[]): readonly Finding[] {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof UndecidedRules)) throw error;
+    undecided.push(error);
+    return error.findings;
+  }
+}
+
+/** A value, or undefined where it is not decided. */
+function decided<T>(undecided: Undecided[], run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof Undecided)) throw error;
+    undecided.push(error);
+    return undefined;
+  }
 }
 
 /** What changes in catalogs that change alike: the same in each, unless what surrounds them tells them apart. */
@@ -121,14 +146,17 @@ export function foreseenIn(
     before,
     after,
   }: { readonly severityOf: SeverityOf; readonly before: boolean; readonly after: boolean },
-): Pick<CatalogResult, 'findings' | 'known'> {
+): Pick<CatalogResult, 'findings' | 'known'> & Required<Pick<CatalogResult, 'undecided'>> {
   // What the change does is told first: where a fix would serve both, it is that of the change.
-  const compared = runComparison(change, RULES, severityOf);
-  const foreseen = after ? runForesight(change.after, RULES, severityOf) : [];
-  const earlier = before ? runForesight(change.before, RULES, severityOf) : [];
+  const undecided: Undecided[] = [];
+  const foresee = (world: World): readonly Finding[] =>
+    found(undecided, () => runForesight(world, RULES, severityOf));
+  const compared = found(undecided, () => runComparison(change, RULES, severityOf));
+  const foreseen = after ? foresee(change.after) : [];
+  const earlier = before ? foresee(change.before) : [];
   const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
     channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
-  const isKnown = knownFrom([...earlier, ...copiedFrom(change, severityOf)], isNewChannel);
+  const isKnown = knownFrom([...earlier, ...copiedFrom(change, foresee)], isNewChannel);
   const said = new Set(compared.map(cause));
   const isStrandingTold = areStrandedIn(compared);
   const isTold = (finding: Finding): boolean =>
@@ -141,18 +169,19 @@ export function foreseenIn(
     known: foreseen.filter(
       (finding) => !isNews(finding) && !said.has(cause(finding)) && !isStrandingTold(finding),
     ),
+    undecided,
   };
 }
 
 /** What foresight finds of packages that are new in the catalog where their clusters come from. */
-function copiedFrom(change: Change, severityOf: SeverityOf): Finding[] {
+function copiedFrom(change: Change, foresee: (world: World) => readonly Finding[]): Finding[] {
   const byWorld = new Map<World, Set<string>>();
   for (const name of change.packages) {
     const former = formerWorld(change, name);
     if (former !== change.before) byWorld.set(former, (byWorld.get(former) ?? new Set()).add(name));
   }
   return [...byWorld].flatMap(([world, names]) =>
-    runForesight(world, RULES, severityOf).filter((finding) => names.has(finding.package ?? '')),
+    foresee(world).filter((finding) => names.has(finding.package ?? '')),
   );
 }
 

@@ -64,8 +64,7 @@ export interface AnsweredPath {
   readonly steps: readonly Step[];
   /** Whether it ends at a head. */
   readonly arrives: boolean;
-  /** `undecided` where finding out would take too long. */
-  readonly end: DetailedPath['last']['kind'] | 'undecided';
+  readonly end: DetailedPath['last']['kind'];
   /** Why it goes no further. */
   readonly last: string;
   /** What the next bundle needs under OLM v0 and none of the catalogs has; absent where nothing is missing. */
@@ -316,7 +315,7 @@ function answered(
       deprecated: isDeprecated(to.catalog, to.name),
     })),
     arrives,
-    end: last.kind === 'fails' && last.reason.code === 'undecided' ? 'undecided' : last.kind,
+    end: last.kind,
     last: last.kind === 'circle' ? `the upgrades form a circle at ${endOf(steps)}` : last.reason.text,
   };
 }

@@ -48,7 +48,7 @@ export const command: Command = {
     'Each argument is a catalog on the cluster: a directory, named after its last folder, or an index image. Portolan',
     'simulates both resolvers, including dependencies, deprecations and silent failures. It looks for dependencies in these',
     'catalogs only: name every catalog on the cluster. The exit code is 0 if every upgrade path ends at a channel head, and',
-    '1 if one does not. It is 2 where finding out would take too long.',
+    '1 if one does not. It is 2 if dependencies are too many to resolve.',
   ].join('\n'),
   examples: [
     'portolan next --package etcd --version 0.9.2 --channel alpha catalogs/v4.20',
@@ -67,7 +67,6 @@ export const command: Command = {
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
     else await terminal.out(answerText(answer, question));
     warnOfErrors(catalogs, terminal);
-    if (answer.paths.some(({ end }) => end === 'undecided')) return 2;
     const isFine = answer.paths.every((path) => path.arrives || isPinned(path, question));
     if (!isFine || (answer.fleet && isFleetStuck(answer.fleet))) return 1;
     return answer.fleet && answer.fleet.unread > 0 ? 2 : 0;
@@ -164,7 +163,6 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
 }
 
 function endText(answered: AnsweredPath, question: Question): string {
-  if (answered.end === 'undecided') return 'NOT KNOWN';
   return isPinned(answered, question) ? 'stays' : 'STUCK';
 }
 

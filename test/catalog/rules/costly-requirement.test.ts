@@ -50,6 +50,7 @@ test.each(PLACES)('44: a rule that costs too much is reported at its place: %j',
   );
   expect(found).toEqual([
     expect.objectContaining({
+      severity: 'error',
       message: expect.stringContaining(`was not checked (olm.constraint): the rule is too expensive`),
       location: expect.objectContaining({ file: 'catalog.json', line: 4 }),
     }),
