@@ -7,6 +7,7 @@ import { freshIn, installationsIn, keyOf, platformsAfter } from './installations
 import { heldPairs, lostPins } from './others.ts';
 import {
   byVersion,
+  type Catalog,
   headsOf,
   imageOf,
   isHeldBack,
@@ -54,7 +55,7 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const views = { before: viewOf(before, ever), after: viewOf(after, ever) };
   const all = installationsIn(states);
   const moved = all.flatMap((one) => harmsTo(one, views).map((harm) => ({ ...one, harm })));
-  const paired = heldPairs(all, before, after).map((one) => ({
+  const paired = heldPairs(all, { before, elsewhere: providedElsewhere(before), after }).map((one) => ({
     ...one,
     harm: 'held by a neighbor' as const,
   }));
@@ -69,18 +70,17 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   ];
 }
 
-/** Who is worse off where other catalogs of the clusters have the packages that a catalog requires and lacks. */
+/** Who is worse off where other catalogs of the clusters have what versions require. */
 export function worseOffElsewhere(states: readonly State[], after: State): WorseOff[] {
-  const provided = (state: State): State =>
+  return worseOff(states.map(providedElsewhere), providedElsewhere(after));
+}
+
+function providedElsewhere(state: State): State {
+  const provided = (packages: Catalog): Catalog =>
     Object.fromEntries(
-      Object.entries(state).map(([catalog, packages]) => [
-        catalog,
-        Object.fromEntries(
-          Object.entries(packages).map(([name, one]) => [name, { ...one, isProvidedElsewhere: true }]),
-        ),
-      ]),
+      Object.entries(packages).map(([name, one]) => [name, { ...one, isProvidedElsewhere: true }]),
     );
-  return worseOff(states.map(provided), provided(after));
+  return Object.fromEntries(Object.entries(state).map(([name, packages]) => [name, provided(packages)]));
 }
 
 /** A merge, from both sides. */
@@ -137,10 +137,12 @@ function waitsForProvider(one: Installation, view: View): boolean {
 function harmsTo(one: Installation, views: Views): Harm[] {
   const { before, after } = views;
   // An upgrade that is refused for a CRD is made once objects are migrated: that it is gone is a loss.
-  const open = { was: walk(withoutCrds(before), one), is: walk(withoutCrds(after), one) };
-  const harm = harmTo(one, open, views);
+  const openViews = { before: withoutCrds(before), after: withoutCrds(after) };
+  const open = walksOf(one, openViews);
+  const harm = harmTo(one, open, openViews);
+  if (harm === 'catalog renamed') return [harmTo(one, walksOf(one, views), views) ?? harm];
   if (harm !== undefined) return [harm];
-  const [was, is] = [walk(before, one), walk(after, one)];
+  const { was, is } = walksOf(one, views);
   if (!isBroken(open.was.next) && isNewlyRefused(was, is)) return ['refused'];
   // Who got an error before has an upgrade now: only that objects are deleted is worse.
   const hadUpgrades = was.next.kind !== 'fails';
@@ -155,11 +157,14 @@ function harmsTo(one: Installation, views: Views): Harm[] {
 /** What is lost on the platform's next versions: upgrades that are refused for a CRD count as ones that are made later. */
 function lostOnPlatforms(one: Installation, { before, after }: Views): Harm[] {
   const open = { before: withoutCrds(before), after: withoutCrds(after) };
-  const [lost = [], refused = []] = [open, { before, after }].map((views) => {
-    const walks = { was: walk(views.before, one), is: walk(views.after, one) };
-    return platformHarms(one, walks, views);
-  });
+  const [lost = [], refused = []] = [open, { before, after }].map((views) =>
+    platformHarms(one, walksOf(one, views), views),
+  );
   return lost.length > 0 ? lost : refused;
+}
+
+function walksOf(one: Installation, { before, after }: Views): Walks {
+  return { was: walk(before, one), is: walk(after, one) };
 }
 
 function withoutCrds(view: View): View {
@@ -236,7 +241,10 @@ function platformHarms(one: Installation, { was, is }: Walks, { before, after }:
   const isLowered = (view: View, name: string, at: Installation): boolean =>
     isDowngrade(walk(view, { ...at, catalog: name }), at);
   const lowered = platformsAfter(one.catalog, after.state).some(
-    (name) => isLowered(after, name, to) && !(before.state[name] && isLowered(before, name, from)),
+    (name) =>
+      !isHeldBack(ownAfter, to.version, name) &&
+      isLowered(after, name, to) &&
+      !(before.state[name] && !isHeldBack(ownBefore, from.version, name) && isLowered(before, name, from)),
   );
   if (lowered) return ['downgrade'];
   if (!was.atHead) return [];

@@ -3,8 +3,16 @@ import { prerelease } from 'semver';
 import { otherOf, type State } from './repository-state.ts';
 import { allows, candidatesUnderV0, type Installation } from './resolvers.ts';
 
-/** Installations that OLM v0 upgraded before beside one of the other package, or had no upgrade for, and no longer does. */
-export function heldPairs(all: readonly Installation[], before: State, after: State): Installation[] {
+/**
+ * Installations that OLM v0 upgraded before beside one of the other package, or had no upgrade for, and no longer does.
+ *
+ * @param elsewhere the state before with all that versions require in another catalog of the clusters: who was held back
+ *   with it is held back by nothing new
+ */
+export function heldPairs(
+  all: readonly Installation[],
+  { before, elsewhere, after }: Readonly<Record<'before' | 'elsewhere' | 'after', State>>,
+): Installation[] {
   const underV0 = all.filter(({ olm }) => olm === 'v0');
   const byPlace = new Map<string, Installation>();
   for (const one of underV0)
@@ -17,6 +25,7 @@ export function heldPairs(all: readonly Installation[], before: State, after: St
         other.package === otherOf(one.package) &&
         isTogether(one, other, before) &&
         !isHeld(one, other, before) &&
+        !isHeld(one, other, elsewhere) &&
         isHeld(one, other, after),
     ),
   );

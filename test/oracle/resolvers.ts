@@ -134,12 +134,12 @@ function leadsFrom({ replaces, skips = [], skipRange }: Entry, version: string):
   );
 }
 
-/** Whether the catalog has what a version requires, which may require the version in turn. */
+/** Whether the catalog, or another one of the clusters, has what a version requires, which may require the version in turn. */
 export function isMet(catalog: Catalog, name: string, version: string): boolean {
   const range = catalog[name]?.requires[version];
   if (range === undefined) return true;
   const { [otherOf(name)]: provider } = catalog;
-  if (!provider && catalog[name]?.isProvidedElsewhere) return true;
+  if (catalog[name]?.isProvidedElsewhere) return true;
   return Object.values(provider?.channels ?? {})
     .flatMap(unskipped)
     .some((entry) => isIn(entry.version, range) && allows(provider, entry.version, version));

@@ -100,7 +100,7 @@ function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Pick<Loss,
   if (all.length === 0) return { lost: [], olm: [] };
   const news = former.map(({ olm, path }) => {
     const before = new Set(
-      path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? from, to: side })),
+      path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? side, to: side })),
     );
     return { olm, lost: all.filter((one) => !before.has(one)) };
   });

@@ -14,6 +14,7 @@ import {
 } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
+import { installedWays, newSteps, stepsFrom } from '../new-steps.ts';
 import { bundleOf, type Origin, originsIn } from '../origins.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 import {
@@ -135,6 +136,12 @@ function addedTo(was: Package, before: World, change: Change): Counts {
     for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   const bySource = groupedBy(edges, ({ from }) => from.name);
+  const formerPaths = formerPathsTo(before, change, name);
+  /** Whether somebody comes to the upgrade who did not, and met no such change. */
+  const isNewToOthers = (edge: UsedEdge, way: Way, ...rest: string[]): boolean =>
+    formerPaths(edge, way).some((path) =>
+      path.every((from, i) => !texts.has(JSON.stringify([from, path[i + 1], ...rest]))),
+    );
   return (edge, crd, { text }) => {
     // The same unsafe change on the way to another target harms nobody anew.
     const alike = (bySource.get(edge.from.name) ?? []).filter(
@@ -145,9 +152,33 @@ function addedTo(was: Package, before: World, change: Change): Counts {
     const isThere = ({ channel }: Way): boolean =>
       channel === '' || places.has(JSON.stringify([channel, edge.from.name]));
     return edge.ways.filter(
-      (way) => !known.some((old) => (isThere(way) ? isSameWay(old, way) : old.olm === way.olm)),
+      (way) =>
+        !known.some((old) => (isThere(way) ? isSameWay(old, way) : old.olm === way.olm)) ||
+        isNewToOthers(edge, way, crd, text),
     );
   };
+}
+
+/** Finds the names of the bundles, first to last, that those went through before who newly come to an upgrade from others. */
+function formerPathsTo(
+  before: World,
+  change: Change,
+  name: string,
+): (edge: UsedEdge, way: Way) => readonly (readonly string[])[] {
+  const keyOf = ({ olm, channel }: Way, from: string, to: string): string =>
+    JSON.stringify([olm, channel, from, to]);
+  const steps = newSteps({ before, after: change.after }, installedWays(change, name)).filter(
+    ({ by, installed }) => by.name !== installed.name,
+  );
+  const byEdge = groupedBy(steps, (step) => keyOf(step, step.installed.name, step.to.name));
+  return ({ from, to }, way) =>
+    (byEdge.get(keyOf(way, from.name, to.name)) ?? []).flatMap(({ by, ...step }) => {
+      const start = { ...step, installed: by };
+      const following = { ...start, onlyChannel: start.channel !== '' };
+      // Who got an error before is not worse off.
+      if (upgradePathOf(before.foresight, following, by).next.kind === 'fails') return [];
+      return [[by.name, ...[...stepsFrom(before, start)].map((bundle) => bundle.name)]];
+    });
 }
 
 /** Tells which upgrades lie on the path of anything published that was installed, and not in an error, before a change. */

@@ -65,6 +65,9 @@ function lostBy(change: Change, name: string): Installed[] {
   const open = installationChanges(change, name).filter(({ olm, channel }) => olm === 'v0' && channel === '');
   const isLost = ({ before: was, after: is }: InstallationChange): boolean => {
     if (was.last.kind === 'fails') return false;
+    // Who went in a circle was never settled anywhere; who goes in one now is not any more.
+    if (was.last.kind === 'circle') return is.last.kind === 'fails';
+    if (is.last.kind === 'circle') return true;
     const [high, low] = [offeredVersion(change.before, name, was.end), is.end.version];
     return is.last.kind === 'fails' || (high && low ? isLower(low, high) : false);
   };

@@ -35,7 +35,7 @@ export const rule: Rule = {
         ? isReachedFromSafety(loss, { before, after })
         : isWorse(loss) && (!isInstallable(before, loss.channel) || isReached(loss, { before, after }));
     const losses = nearestLosses(after).filter((loss) => touched.has(loss.channel.package));
-    const fresh = eachChannelOnce(losses.filter(isFresh));
+    const fresh = losses.filter(isFresh);
     // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
     const [lost, warned] = partition(
       fresh,
@@ -43,8 +43,11 @@ export const rule: Rule = {
         (loss.selects === 'none' || isInstallable(before, loss.channel)) &&
         (isDefault(before, loss) || !isBrought(before, loss)),
     );
-    tell(lost, { world: after, report, severity: 'error' });
-    tell(warned, { world: after, report, severity: 'warning' });
+    const errors = eachChannelOnce(lost);
+    const told = new Set(errors.map(placeOf));
+    const warnings = eachChannelOnce(warned).filter((loss) => !told.has(placeOf(loss)));
+    tell(errors, { world: after, report, severity: 'error' });
+    tell(warnings, { world: after, report, severity: 'warning' });
   },
 };
 
@@ -77,7 +80,6 @@ function keyOf({ channel, to, selects, olm }: Loss): string {
  * The worst loss of each channel. Where those lose who select a channel, nothing more is told of those who select none.
  */
 function eachChannelOnce(losses: readonly Loss[]): Loss[] {
-  const placeOf = ({ channel, to }: Loss): string => JSON.stringify([channel.package, channel.name, to.name]);
   const weight = (loss: Loss): number =>
     (loss.selects === 'none' ? WORST_FIRST.length : 0) + WORST_FIRST.indexOf(loss.what);
   const worst = new Map<string, Loss>();
@@ -86,6 +88,10 @@ function eachChannelOnce(losses: readonly Loss[]): Loss[] {
     if (!known || weight(loss) < weight(known)) worst.set(placeOf(loss), loss);
   }
   return [...worst.values()];
+}
+
+function placeOf({ channel, to }: Loss): string {
+  return JSON.stringify([channel.package, channel.name, to.name]);
 }
 
 interface PlatformReport {

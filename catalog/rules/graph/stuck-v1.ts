@@ -1,7 +1,9 @@
-import { installedOf } from '../../fbc/edge.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
-import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
+import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
+import { changesUnder, eachOnce } from '../../olm/foresight/installation-change.ts';
 import { type Change, checkedPackages, formerWorld, type World } from '../../olm/foresight/world.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { endText, grouped, listed, versionsOf } from '../message-text.ts';
@@ -21,10 +23,11 @@ export const rule: Rule = {
     for (const name of change.packages) {
       const ofPackage = change.after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const former = formerWorld(change, name);
       // Another reason why nothing follows makes nobody worse off.
-      const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !wasStuck(former, bundle));
+      const known = stuckNames(formerWorld(change, name), name);
+      const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !known.has(bundle.name));
       tell(change.after, ofPackage, stuck, report);
+      for (const [channel, group] of newInChannels(change, ofPackage)) tellChannel(channel, group, report);
     }
     for (const [channel, group] of byChannel(change)) tellChannel(channel, group, report);
   },
@@ -59,42 +62,90 @@ function hintFor({ end }: UpgradePath): string {
   return `add an entry with a higher version that replaces or skips ${end.name}`;
 }
 
-/** Whether a bundle had no path to a head before, for whatever reason. */
-function wasStuck({ catalog, foresight }: World, { package: name, name: bundle }: Bundle): boolean {
-  const ofPackage = catalog.packages.get(name);
-  const was = ofPackage?.bundles.get(bundle);
-  const isListed = [...(ofPackage?.channels.values() ?? [])].some((one) => entryIn(one, bundle));
-  return (
-    was !== undefined && isListed && !foresight.v1({ package: name, channels: [] }, installedOf(was)).arrives
+/** Names of the bundles that clusters may have and that have no path to a head, for whatever reason. */
+function stuckNames(world: World, name: string): ReadonlySet<string> {
+  const stuck = withoutChannels(publishedInstallations(world, name)).filter(
+    (installed) => !world.foresight.v1({ package: name, channels: [] }, installed).arrives,
   );
+  return new Set(stuck.map((installed) => installed.name));
 }
 
 /** Extensions that select one channel, reached its head before and no longer do, where others still reach a head. */
-function byChannel(change: Change): ReadonlyMap<Channel, readonly InstallationChange[]> {
+function byChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel[]> {
   const lost = changesUnder(change, 'v1').filter(
     ({ before, after }) =>
       before.arrives && !after.arrives && after.next.kind !== 'fails' && !isToldElsewhere(after),
   );
-  const found = new Map<Channel, InstallationChange[]>();
+  const found = new Map<Channel, StuckInChannel[]>();
   for (const move of eachOnce(lost)) {
     const channel = channelIn(change.after, move.package, move.channel);
     // An upgrade that is gone is the matter of upgrade-lost-v1.
     const hadUpgrade = move.before.next.kind === 'upgrade' && move.after.next.kind === 'stays';
-    if (channel && !hadUpgrade) found.set(channel, [...(found.get(channel) ?? []), move]);
+    const { installed, after: path } = move;
+    if (channel && !hadUpgrade) found.set(channel, [...(found.get(channel) ?? []), { installed, path }]);
   }
   return found;
 }
 
-function tellChannel(channel: Channel, group: readonly InstallationChange[], report: Report): void {
+/** Bundles that a channel newly has and from which, if it alone is selected, its head is not reached. */
+function newInChannels(change: Change, { name, bundles, channels }: Package): Map<Channel, StuckInChannel[]> {
+  const { before, after } = change;
+  if (!after.olm.has('v1')) return new Map();
+  const known = new Set(publishedInstallations(before, name).map(placeOf));
+  const stuck = [...channels.values()].flatMap((channel) =>
+    channel.entries.flatMap((entry) => {
+      const bundle = bundles.get(entry.name);
+      if (!bundle || known.has(placeOf({ channel: channel.name, installed: bundle }))) return [];
+      const installed = installedOf(bundle);
+      const path = after.foresight.v1({ package: name, channels: [channel.name] }, installed);
+      const isOpen = after.foresight.v1({ package: name, channels: [] }, installed).arrives;
+      const isTold = path.arrives || path.next.kind === 'fails' || isToldElsewhere(path);
+      return isOpen && !isTold ? [{ channel, installed, path }] : [];
+    }),
+  );
+  if (stuck.length === 0) return new Map();
+  const wasStuck = stuckInAnyWay([before, ...before.preceding, ...before.following], name);
+  return groupedBy(
+    stuck.filter(({ installed }) => !wasStuck.has(installed.name)),
+    ({ channel }) => channel,
+  );
+}
+
+interface StuckInChannel {
+  readonly installed: Installed;
+  readonly path: UpgradePath;
+}
+
+function placeOf({
+  channel,
+  installed,
+}: {
+  readonly channel: string;
+  readonly installed: { readonly name: string };
+}): string {
+  return JSON.stringify([channel, installed.name]);
+}
+
+/** Names of what had no path to a head in any of some worlds, with any channel selected or none: a copy is not new. */
+function stuckInAnyWay(worlds: readonly World[], name: string): ReadonlySet<string> {
+  const stuck = worlds.flatMap((world) =>
+    publishedInstallations(world, name).filter(({ channel, installed }) =>
+      [[], [channel]].some((channels) => !world.foresight.v1({ package: name, channels }, installed).arrives),
+    ),
+  );
+  return new Set(stuck.map(({ installed }) => installed.name));
+}
+
+function tellChannel(channel: Channel, group: readonly StuckInChannel[], report: Report): void {
   const [first] = group;
   if (!first) return;
   const versions = versionsOf(group.map(({ installed }) => installed));
-  const message = `under OLM v1 ${listed(versions)} of package ${quoted(channel.package)} with channel ${quoted(channel.name)} alone can no longer reach its head: ${endText(first.after)}`;
+  const message = `under OLM v1 ${listed(versions)} of package ${quoted(channel.package)} with channel ${quoted(channel.name)} alone cannot reach its head: ${endText(first.path)}`;
   report(message, placeOfHead(channel), {
     package: channel.package,
     channel: channel.name,
     installed: versions,
-    hint: hintFor(first.after),
+    hint: hintFor(first.path),
   });
 }
 

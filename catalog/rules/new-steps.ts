@@ -1,0 +1,125 @@
+/** The upgrades that are new to an installation: it makes them after a change, at once or later, and did not before. */
+import { type Installed, installedOf } from '../fbc/edge.ts';
+import type { Bundle } from '../fbc/model.ts';
+import { groupedBy } from '../go/grouped.ts';
+import {
+  broughtTo,
+  clusterInstallations,
+  type Installation,
+  installationsOf,
+  withoutChannels,
+} from '../olm/foresight/installation.ts';
+import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import { upgradeOf } from '../olm/resolve/outcome.ts';
+
+/** What is installed of a package, and how it gets its upgrades; an empty channel is none. */
+export interface InstalledWay {
+  readonly package: string;
+  readonly olm: Olm;
+  readonly channel: string;
+  readonly installed: Installed;
+}
+
+/** An upgrade from what is installed. */
+export interface NewStep extends InstalledWay {
+  readonly to: Bundle;
+  /** To whom it is new: what is upgraded, or what comes there by other upgrades that are new. */
+  readonly by: Installed;
+}
+
+/** The states of a catalog between which upgrades are new. */
+type Sides = Pick<Change, 'before' | 'after'>;
+
+/** What clusters may have had of a package before a change, with a channel and with none. */
+export function installedWays(change: Change, name: string): InstalledWay[] {
+  return [...change.after.olm].sort().flatMap((olm): InstalledWay[] => {
+    const all = installedBefore(change, name, olm);
+    const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
+    // Who selects one channel may get what others do not.
+    return [...(olm === 'v0' ? [...all, ...open] : [...open, ...all])].map(({ channel, installed }) => {
+      return { package: name, olm, channel, installed };
+    });
+  });
+}
+
+/** What clusters may have had before a change: with it, on their way since, or in the catalog that they come from. */
+function installedBefore(change: Change, name: string, olm: Olm): readonly Installation[] {
+  const { before, after, existed } = change;
+  if (before.catalog.packages.has(name)) return clusterInstallations(before, name, olm);
+  // Before somebody wrote the bundles of a repository as a catalog, clusters had the bundles.
+  const made = installationsOf(after, name).filter(({ installed }) => {
+    const bundle = after.catalog.packages.get(name)?.bundles.get(installed.name);
+    return bundle !== undefined && existed(bundle);
+  });
+  return [...made, ...broughtTo(before, name, olm)];
+}
+
+/** The upgrades that are new to anybody, each with enough of those to whom it is to say what they had before. */
+export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[] {
+  const groups = groupedBy(ways, ({ olm, channel }) => JSON.stringify([olm, channel]));
+  return [...groups.values()].flatMap((group) => [...newStepsOf(sides, group)]);
+}
+
+/** @param ways what gets its upgrades in one way */
+function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): Generator<NewStep> {
+  const formerNames = new Map<string, ReadonlySet<string>>();
+  const formerFrom = (way: InstalledWay, bundle: Bundle): ReadonlySet<string> => {
+    const names = formerNames.get(bundle.name) ?? new Set([...stepsFrom(before, way, bundle)].map(nameOf));
+    formerNames.set(bundle.name, names);
+    return names;
+  };
+  // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
+  const passed = new Map<string, Set<string>>();
+  for (const start of reached(after, ways)) {
+    const was = nextOf(before, start);
+    if (nextOf(after, start)?.name === was?.name) continue;
+    const names = passed.get(was?.name ?? '') ?? new Set<string>();
+    passed.set(was?.name ?? '', names);
+    const former = was ? formerFrom(start, was) : NOBODY;
+    let at: InstalledWay = start;
+    for (const to of stepsFrom(after, start)) {
+      const { name } = at.installed;
+      // From where it came to before as well, others say what is new.
+      if (at !== start && (names.has(name) || former.has(name))) break;
+      names.add(name);
+      yield { ...at, to, by: start.installed };
+      at = { ...start, installed: installedOf(to) };
+    }
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function nameOf({ name }: Bundle): string {
+  return name;
+}
+
+/** All that is installed and what it becomes, each bundle once. */
+function* reached(world: World, ways: readonly InstalledWay[]): Generator<InstalledWay> {
+  const names = new Set<string>();
+  for (const way of ways) {
+    for (let at: InstalledWay | undefined = way; at && !names.has(at.installed.name); ) {
+      names.add(at.installed.name);
+      yield at;
+      const next = nextOf(world, at);
+      at = next && { ...at, installed: installedOf(next) };
+    }
+  }
+}
+
+/** The bundles that an installation becomes, one after the other, from one of them on if it is given. */
+export function* stepsFrom(world: World, way: InstalledWay, first?: Bundle): Generator<Bundle> {
+  const seen = new Set([way.installed.name]);
+  for (let next = first ?? nextOf(world, way); next && !seen.has(next.name); ) {
+    seen.add(next.name);
+    yield next;
+    next = nextOf(world, { ...way, installed: installedOf(next) });
+  }
+}
+
+/** What an installation becomes next; undefined where it stays. */
+function nextOf({ catalog, foresight }: World, way: InstalledWay): Bundle | undefined {
+  const { next } = upgradePathOf(foresight, { ...way, onlyChannel: way.channel !== '' }, way.installed);
+  const name = upgradeOf(next)?.to.name;
+  return name === way.installed.name ? undefined : catalog.packages.get(way.package)?.bundles.get(name ?? '');
+}
