@@ -15,7 +15,7 @@ const QUOTED: readonly RegExp[] = [
   /setOutput\('judged'/, // an output of the Action
   /\binTurn\b/, // one after the other
   /(?:resource|service|webhook)\S*?definitions/i, // fields of a ClusterServiceVersion, and their types in Go
-  /registry\.definitions|definitions: mapOf\(JSON_SCHEMA\)|'patternProperties'/, // operator-registry, JSON Schema
+  /registry\.definitions|APIService definitions|definitions: mapOf\(JSON_SCHEMA\)|'patternProperties'/, // operator-registry, library-olm, JSON Schema
 ];
 
 const PATTERNS = RETIRED.map((term) => ({ term, found: pattern(term) }));

@@ -34,7 +34,14 @@ export interface ExtensionOptions extends InstallationOptions {
   readonly upgrades?: 'CatalogProvided' | 'SelfCertified';
   /** Whether an unsafe upgrade of a CRD is refused. */
   readonly crdSafety?: 'Strict' | 'None';
+  /** Name of the only ClusterCatalog to take it from; any when left out. */
+  readonly catalog?: string;
+  /** Whether OLM v1 chooses and makes the namespace, which only its experimental API does. */
+  readonly managedNamespace?: boolean;
 }
+
+/** The label that catalogd gives each ClusterCatalog. */
+export const CATALOG_NAME_LABEL = 'olm.operatorframework.io/metadata.name';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const ADMISSION = 'admissionregistration.k8s.io/v1';
@@ -163,7 +170,7 @@ function slug(group: string): string {
 
 /** The ClusterExtension alone, as current OLM v1 accepts it; with an account, as it did before operator-controller 1.11. */
 export function extensionDocument(options: ExtensionOptions, account?: { readonly name: string }): Json {
-  const { name, namespace, version, channel, watched, deployment, upgrades, crdSafety } = options;
+  const { name, namespace, version, channel, watched, deployment, upgrades, crdSafety, catalog } = options;
   const inline = {
     ...(watched === undefined ? {} : { watchNamespace: watched }),
     ...(deployment === undefined ? {} : { deploymentConfig: deployment }),
@@ -173,7 +180,7 @@ export function extensionDocument(options: ExtensionOptions, account?: { readonl
     kind: 'ClusterExtension',
     metadata: { name },
     spec: {
-      namespace,
+      ...(options.managedNamespace ? {} : { namespace }),
       ...(account === undefined ? {} : { serviceAccount: { ...account } }),
       source: {
         sourceType: 'Catalog',
@@ -181,6 +188,7 @@ export function extensionDocument(options: ExtensionOptions, account?: { readonl
           packageName: options.package,
           ...(version === undefined ? {} : { version }),
           ...(channel === undefined ? {} : { channels: [channel] }),
+          ...(catalog === undefined ? {} : { selector: { matchLabels: { [CATALOG_NAME_LABEL]: catalog } } }),
           ...(upgrades === undefined ? {} : { upgradeConstraintPolicy: upgrades }),
         },
       },

@@ -45,17 +45,8 @@ interface SubscriptionSettings {
  * @throws PipelineError `usage` when it is not such a list
  */
 export function readCluster(text: string, path: string): ClusterInstallation[] {
-  return [...readClusterObjects(text, path).installations];
-}
-
-/** As {@link readCluster}, with all objects of the list. */
-export function readClusterObjects(
-  text: string,
-  path: string,
-): { readonly objects: readonly ClusterObject[]; readonly installations: readonly ClusterInstallation[] } {
-  const objects = itemsOf(parsed(text, path));
-  const installations = installationsOf(objects);
-  if (installations.length > 0) return { objects, installations };
+  const installations = installationsOf(itemsOf(text, path));
+  if (installations.length > 0) return installations;
   throw new PipelineError('usage', `${path} has no Subscription and no ClusterExtension`, {
     hint: 'oc get subscriptions.operators.coreos.com,csv -A -o json, or oc get clusterextensions -o json',
   });
@@ -93,11 +84,19 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-/** The objects of a list, or of a list of lists. */
-function itemsOf(value: unknown): Json[] {
-  if (Array.isArray(value)) return value.flatMap(itemsOf);
+/**
+ * The objects of a list in JSON, or of a list of lists.
+ *
+ * @throws PipelineError `usage` when it is not JSON
+ */
+export function itemsOf(text: string, path: string): ClusterObject[] {
+  return objectsIn(parsed(text, path));
+}
+
+function objectsIn(value: unknown): Json[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn);
   if (!isObject(value)) return [];
-  return Array.isArray(value['items']) ? value['items'].flatMap(itemsOf) : [value];
+  return Array.isArray(value['items']) ? value['items'].flatMap(objectsIn) : [value];
 }
 
 /** Knative has subscriptions, too. */
@@ -114,6 +113,12 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = member(value, ...path);
   return typeof found === 'string' ? found : '';
+}
+
+/** A number deep in an object; 0 where it is not there. */
+export function numberAt(value: unknown, ...path: readonly string[]): number {
+  const found = member(value, ...path);
+  return typeof found === 'number' ? found : 0;
 }
 
 function subscription(object: Json, versions: ReadonlyMap<string, Json>): ClusterInstallation {

@@ -65,7 +65,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'migrate-to-v1',
         summary: 'Show what a move from OLM v0 to OLM v1 does to the operators on a cluster',
-        load: async () => (await import('./catalog/migrate-to-v1.ts')).command,
+        load: async () => (await import('./migration/migrate-to-v1.ts')).command,
       },
       {
         words: 'graph',

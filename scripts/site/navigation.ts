@@ -46,6 +46,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   { title: 'Disconnected administrators', pages: ['docs/first-mirror.md', 'docs/disconnected.md'] },
+  { title: 'Cluster administrators', pages: ['docs/olm-v1.md'] },
   {
     title: 'Coming from other tools',
     pages: [

@@ -40,7 +40,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
     'catalog/opm/template/suggested',
     'pipeline/report/suggestion-text',
   ],
-  'Moves to OLM v1': ['pipeline/cli/catalog/migrate-to-v1'],
+  'Moves to OLM v1': ['pipeline/cli/migration'],
   'Package manifests': [
     'catalog/bundle/package-',
     'catalog/rules/package-manifest',

@@ -10,6 +10,7 @@ import { PipelineError } from '../../../pipeline/error.ts';
 
 /** Which commands print the hints of a file that name an option alone. Commands stand for their own files. */
 const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
+  'pipeline/cli/migration/served-catalogs.ts': ['migrate-to-v1'],
   'pipeline/cli/mirror/carried-statement.ts': ['mirror copy'],
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/unrendered.ts': ['mirror plan', 'mirror sync'],

@@ -1,0 +1,47 @@
+/** The clusters that a command line names by a kubeconfig and its contexts. */
+import { dirname, join, resolve } from 'node:path';
+import { readFileBytes, readText } from '../../directory.ts';
+import type { Terminal } from '../../terminal.ts';
+import type { Invocation, Option } from '../command.ts';
+import { type ClusterApi, clusterApi } from './cluster-api.ts';
+import { clusterAccess } from './kubeconfig.ts';
+
+export const CONTEXT_OPTION: Option = {
+  value: 'NAME',
+  description: 'context of a cluster to read (default: the current context)',
+  multiple: true,
+};
+
+/**
+ * Reads each cluster of `--context`, or that of the current context.
+ *
+ * @throws PipelineError `usage` for a kubeconfig that cannot be used, and what `read` throws
+ */
+export async function readClusters<T>(
+  invocation: Invocation,
+  terminal: Terminal,
+  read: (api: ClusterApi, name: string) => Promise<T>,
+): Promise<T[]> {
+  const path = kubeconfigPath(invocation, terminal);
+  const readFile = (name: string): string => readText(resolve(dirname(path), name));
+  const file = { path, bytes: readFileBytes(path), readFile };
+  const contexts = [...new Set(invocation.list('context'))];
+  const found: T[] = [];
+  for (const context of contexts.length > 0 ? contexts : [undefined]) {
+    const access = clusterAccess(file, context);
+    const api = clusterApi(access);
+    try {
+      found.push(await read(api, access.name));
+    } finally {
+      api.close();
+    }
+  }
+  return found;
+}
+
+function kubeconfigPath({ text }: Invocation, { directory, environment }: Terminal): string {
+  const [first = ''] = (environment['KUBECONFIG'] ?? '').split(':');
+  const named =
+    text('kubeconfig') ?? (first === '' ? join(environment['HOME'] ?? '/', '.kube/config') : first);
+  return resolve(directory, named);
+}

@@ -1,0 +1,176 @@
+/**
+ * From CatalogSources to ClusterCatalogs, as library-olm's migrate-catalogs-v0-to-v1 does it.
+ *
+ * @see https://github.com/operator-framework/library-olm/blob/2b9cf63f8c803cc405350fd47d9a57dff99e3e43/migration/pkg/catalogmigration/catalogmigration.go
+ */
+import { compareText } from '../../../catalog/go/text.ts';
+import type { Json } from '../../../catalog/yaml/scalar.ts';
+import { type ClusterObject, member, numberAt, textAt } from '../../check/cluster.ts';
+import { type ClusterView, place } from './cluster-view.ts';
+
+/** What becomes of a CatalogSource. */
+export interface MovedCatalog {
+  /** `namespace/name` of the CatalogSource. */
+  readonly source: string;
+  readonly image: string;
+  /** Of the ClusterCatalog; empty for a source that is left. */
+  readonly name: string;
+  readonly priority: number;
+  readonly status: 'create' | 'adopt' | 'skip';
+  /** In library-olm's words. */
+  readonly reason: string;
+  readonly notes: readonly string[];
+  /** What to create. */
+  readonly document?: Json;
+}
+
+/** All CatalogSources of a cluster, by namespace and name. */
+export function movedCatalogs(view: ClusterView): MovedCatalog[] {
+  const sources = [...view.all('CatalogSource')].sort((a, b) => compareText(refOf(a), refOf(b)));
+  const created = new Map<string, string>();
+  return sources.map((source) => {
+    const moved = movedCatalog(source, { view, sources, created });
+    if (moved.status === 'create') created.set(moved.name, moved.image);
+    return moved;
+  });
+}
+
+interface Around {
+  readonly view: ClusterView;
+  readonly sources: readonly ClusterObject[];
+  /** Images by the names of the ClusterCatalogs before. */
+  readonly created: ReadonlyMap<string, string>;
+}
+
+function refOf(source: ClusterObject): string {
+  const { namespace, name } = place(source);
+  return `${namespace}/${name}`;
+}
+
+function imageOf(source: ClusterObject): string {
+  return textAt(source, 'spec', 'sourceType') === 'grpc' ? textAt(source, 'spec', 'image') : '';
+}
+
+const LARGEST = 2 ** 31 - 1;
+
+function movedCatalog(source: ClusterObject, around: Around): MovedCatalog {
+  const image = imageOf(source);
+  const about = { source: refOf(source), image, notes: notesOf(source) };
+  const skip = (reason: string): MovedCatalog => ({
+    ...about,
+    name: '',
+    priority: 0,
+    status: 'skip',
+    reason,
+  });
+  if (image === '') return skip(unsupported(source));
+  const priority = numberAt(source, 'spec', 'priority');
+  if (priority > LARGEST || priority < -LARGEST - 1)
+    return skip(
+      `spec.priority ${priority} is out of int32 range; pass --acknowledge-priority-overflow to cap and proceed`,
+    );
+  const name = nameOf(source, around.sources);
+  const before = around.created.get(name);
+  if (before === image) {
+    const reason = `consolidated into shared ClusterCatalog ${name}`;
+    return { ...about, name, priority, status: 'adopt', reason };
+  }
+  const adopted = adoptable(around.view, { image, name });
+  if (adopted) {
+    const reason = 'existing ClusterCatalog with matching image adopted';
+    return {
+      ...about,
+      name: place(adopted).name,
+      priority: numberAt(adopted, 'spec', 'priority'),
+      status: 'adopt',
+      reason,
+    };
+  }
+  const other = around.view.one('ClusterCatalog', '', name);
+  if (other || before !== undefined) {
+    const found = before ?? textAt(other, 'spec', 'source', 'image', 'ref');
+    return skip(
+      `ClusterCatalog ${name} already exists with image ${JSON.stringify(found)}, which does not match CatalogSource image ${JSON.stringify(image)}`,
+    );
+  }
+  const document = catalogDocument(source, { name, image, priority });
+  return { ...about, name, priority, status: 'create', reason: `created from image ${image}`, document };
+}
+
+function unsupported(source: ClusterObject): string {
+  const type = textAt(source, 'spec', 'sourceType');
+  if (type === 'grpc') return 'grpc address-only CatalogSource (no spec.image) has no OLMv1 equivalent';
+  return type === 'configmap' || type === 'internal'
+    ? `${type}-type CatalogSource has no OLMv1 equivalent`
+    : `unsupported sourceType ${JSON.stringify(type)}`;
+}
+
+/** Its own name, with the namespace where another image has the name, too. */
+function nameOf(source: ClusterObject, sources: readonly ClusterObject[]): string {
+  const { namespace, name } = place(source);
+  const images = sources
+    .filter((one) => place(one).name === name)
+    .map(imageOf)
+    .filter((image) => image !== '');
+  return new Set(images).size > 1 ? `${name}-${namespace}` : name;
+}
+
+/** The ClusterCatalog with the same image: the one of the same name, else the first. */
+function adoptable(
+  view: ClusterView,
+  { image, name }: { readonly image: string; readonly name: string },
+): ClusterObject | undefined {
+  const alike = view
+    .all('ClusterCatalog')
+    .filter((one) => textAt(one, 'spec', 'source', 'image', 'ref') === image)
+    .sort((a, b) => compareText(place(a).name, place(b).name));
+  return alike.find((one) => place(one).name === name) ?? alike[0];
+}
+
+function notesOf(source: ClusterObject): string[] {
+  const secrets = member(source, 'spec', 'secrets');
+  const count = Array.isArray(secrets) ? secrets.length : 0;
+  return [
+    ...(count > 0
+      ? [
+          `spec.secrets (${count} secret(s)) has no OLMv1 equivalent; OLMv1 uses the cluster global pull secret`,
+        ]
+      : []),
+    ...(member(source, 'spec', 'grpcPodConfig') === undefined
+      ? []
+      : ['spec.grpcPodConfig has no OLMv1 equivalent; catalogd manages the serving pod configuration']),
+  ];
+}
+
+function catalogDocument(
+  source: ClusterObject,
+  { name, image, priority }: { readonly name: string; readonly image: string; readonly priority: number },
+): Json {
+  const minutes = pollMinutes(source, image);
+  return {
+    apiVersion: 'olm.operatorframework.io/v1',
+    kind: 'ClusterCatalog',
+    metadata: {
+      name,
+      annotations: { 'olm.operatorframework.io/migrated-from-catalogsource': refOf(source) },
+    },
+    spec: {
+      priority,
+      source: {
+        type: 'Image',
+        image: { ref: image, ...(minutes === undefined ? {} : { pollIntervalMinutes: minutes }) },
+      },
+    },
+  };
+}
+
+/** Whole minutes, at least one; undefined for a digest, which never changes, and where the source says nothing. */
+function pollMinutes(source: ClusterObject, image: string): number | undefined {
+  const interval = textAt(source, 'spec', 'updateStrategy', 'registryPoll', 'interval');
+  if (image.includes('@sha256:') || interval === '') return undefined;
+  const parts = [...interval.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
+  const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit ?? ''] ?? 0), 0);
+  return seconds === 0 ? undefined : Math.max(1, Math.trunc(seconds / 60));
+}
+
+const SECONDS: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };

@@ -1,0 +1,217 @@
+/**
+ * The objects of a cluster that library-olm reads: from what the cluster's client printed, from a folder of manifests such as
+ * a must-gather, or from the cluster's API, which is only read.
+ */
+import { resolve } from 'node:path';
+import { readObjects } from '../../../catalog/mirror/read.ts';
+import { type ClusterObject, itemsOf, member, textAt } from '../../check/cluster.ts';
+import { directorySource, isDirectory, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { ClusterApi } from '../inventory/cluster-api.ts';
+
+const OLM_V0 = 'operators.coreos.com';
+const OLM_V1 = 'olm.operatorframework.io';
+const CRDS = 'apiextensions.k8s.io';
+
+export type Kind =
+  | 'Subscription'
+  | 'ClusterServiceVersion'
+  | 'OperatorGroup'
+  | 'OperatorCondition'
+  | 'CatalogSource'
+  | 'InstallPlan'
+  | 'ClusterExtension'
+  | 'ClusterCatalog'
+  | 'CustomResourceDefinition';
+
+/** Where the API lists each kind that is read. */
+const KINDS: Readonly<
+  Record<Kind, { readonly group: string; readonly version: string; readonly plural: string }>
+> = {
+  Subscription: { group: OLM_V0, version: 'v1alpha1', plural: 'subscriptions' },
+  ClusterServiceVersion: { group: OLM_V0, version: 'v1alpha1', plural: 'clusterserviceversions' },
+  OperatorGroup: { group: OLM_V0, version: 'v1', plural: 'operatorgroups' },
+  OperatorCondition: { group: OLM_V0, version: 'v2', plural: 'operatorconditions' },
+  CatalogSource: { group: OLM_V0, version: 'v1alpha1', plural: 'catalogsources' },
+  InstallPlan: { group: OLM_V0, version: 'v1alpha1', plural: 'installplans' },
+  ClusterExtension: { group: OLM_V1, version: 'v1', plural: 'clusterextensions' },
+  ClusterCatalog: { group: OLM_V1, version: 'v1', plural: 'clustercatalogs' },
+  CustomResourceDefinition: { group: CRDS, version: 'v1', plural: 'customresourcedefinitions' },
+};
+
+/** What the client must list for a complete answer. */
+export const LISTED: string =
+  'subscriptions.operators.coreos.com,csv,operatorgroups,operatorconditions,catalogsources,installplans,clusterextensions,clustercatalogs,crd';
+
+/** The CRDs that library-olm asks for. */
+const OBJECT_SETS = 'clusterobjectsets.olm.operatorframework.io';
+const EXTENSIONS = 'clusterextensions.olm.operatorframework.io';
+
+export interface ClusterView {
+  readonly name: string;
+  /** Each object once. */
+  readonly objects: readonly ClusterObject[];
+  /** Those of a kind, in all namespaces or in one. */
+  readonly all: (kind: Kind, namespace?: string) => readonly ClusterObject[];
+  readonly one: (kind: Kind, namespace: string, name: string) => ClusterObject | undefined;
+  /** Whether an object that is not there is not on the cluster either. */
+  readonly knows: (kind: Kind) => boolean;
+}
+
+/** Most bytes of a folder's files that are read. */
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** A view of objects in a list, of which nobody says whether it is complete. */
+export function viewOf(name: string, objects: readonly ClusterObject[], isWhole = false): ClusterView {
+  const unique = new Map<string, ClusterObject>();
+  for (const object of objects) {
+    const key = keyOf(object);
+    if (key !== undefined && !unique.has(key)) unique.set(key, object);
+  }
+  const kept = [...unique.values()];
+  const seen = new Set(kept.map(({ kind }) => kind));
+  const all = (kind: Kind, namespace?: string): ClusterObject[] =>
+    kept.filter(
+      (object) =>
+        object['kind'] === kind && (namespace === undefined || place(object).namespace === namespace),
+    );
+  const isWithoutExtensions =
+    seen.has('CustomResourceDefinition') &&
+    !unique.has(JSON.stringify(['CustomResourceDefinition', '', EXTENSIONS]));
+  const isOlmV1 = (kind: Kind): boolean => KINDS[kind].group === OLM_V1;
+  const knows = (kind: Kind): boolean =>
+    isWhole ||
+    seen.has(kind) ||
+    // Clusters with OLM v1 come with ClusterCatalogs: whoever listed these listed the ClusterExtensions, too.
+    (isOlmV1(kind) && (isWithoutExtensions || seen.has('ClusterCatalog') || seen.has('ClusterExtension')));
+  const one = (kind: Kind, namespace: string, object: string): ClusterObject | undefined =>
+    unique.get(JSON.stringify([kind, namespace, object]));
+  return { name, objects: kept, all, one, knows };
+}
+
+export function place(object: ClusterObject): { readonly namespace: string; readonly name: string } {
+  return { namespace: textAt(object, 'metadata', 'namespace'), name: textAt(object, 'metadata', 'name') };
+}
+
+/** Undefined for what is not read, such as the Subscriptions of Knative. */
+function keyOf(object: ClusterObject): string | undefined {
+  const kind = textAt(object, 'kind');
+  const read = Object.entries(KINDS).find(([own]) => own === kind)?.[1];
+  if (!read || !textAt(object, 'apiVersion').startsWith(`${read.group}/`)) return undefined;
+  const { namespace, name } = place(object);
+  return JSON.stringify([kind, namespace, name]);
+}
+
+/**
+ * Reads a file or a folder.
+ *
+ * @param written what the path is called in messages
+ * @throws PipelineError `usage` for what cannot be read or has no Subscription, `too-large`, `not-found`, `io`
+ */
+export async function viewOfPath(written: string, directory: string): Promise<ClusterView> {
+  const path = resolve(directory, written);
+  const objects = isDirectory(path)
+    ? await objectsInFolder(path, written)
+    : objectsIn(readText(path), written);
+  const view = viewOf(written, objects);
+  if (view.all('Subscription').length > 0 || view.all('ClusterExtension').length > 0) return view;
+  throw new PipelineError('usage', `${written} has no Subscription and no ClusterExtension`, {
+    hint: `oc get ${LISTED} -A -o json > FILE, or the folder of a must-gather`,
+  });
+}
+
+/** What names a kind that is read, in YAML or JSON. */
+const NAMES_KIND =
+  /kind['"]?:\s*['"]?(?:Subscription|ClusterServiceVersion|Operator(?:Group|Condition)|CatalogSource|InstallPlan|Cluster(?:Extension|Catalog)|CustomResourceDefinition|List)\b/;
+
+/** Where a must-gather has the objects of one API group. */
+const GROUP_FOLDER = /(?:^|\/)(?:namespaces\/[^/]+|cluster-scoped-resources)\/([^/]+)\//;
+
+async function objectsInFolder(path: string, written: string): Promise<ClusterObject[]> {
+  const objects: ClusterObject[] = [];
+  let left = MOST_BYTES;
+  for (const file of await directorySource(path).files()) {
+    const group = GROUP_FOLDER.exec(file.path)?.[1];
+    const isForeign = group !== undefined && group !== OLM_V0 && group !== OLM_V1 && group !== CRDS;
+    if (isForeign || !/\.(?:ya?ml|json)$/.test(file.path) || file.unreadable !== undefined) continue;
+    const bytes = await file.read();
+    left -= bytes.length;
+    if (left < 0) {
+      const hint = 'name the folder with the namespaces and cluster-scoped-resources of one cluster';
+      throw new PipelineError('too-large', `${written} has more than ${MOST_BYTES} bytes of manifests`, {
+        hint,
+      });
+    }
+    const text = Buffer.from(bytes).toString('utf8');
+    if (NAMES_KIND.test(text)) objects.push(...objectsIn(text, `${written}/${file.path}`));
+  }
+  return objects;
+}
+
+/** @throws PipelineError `usage` for what is neither JSON nor YAML */
+function objectsIn(text: string, written: string): ClusterObject[] {
+  if (/^\s*[{[]/.test(text)) return itemsOf(text, written);
+  const { objects, findings } = readObjects(text, written);
+  const [wrong] = findings;
+  if (!wrong) return objects.map(({ value }) => value);
+  const { file, line } = wrong.location;
+  throw new PipelineError('usage', `${file}:${line}: ${wrong.message}`);
+}
+
+/**
+ * Reads a cluster.
+ *
+ * @throws PipelineError `not-found` for a cluster without OLM v0, and what the API throws
+ */
+export async function viewOfCluster(api: ClusterApi, name: string): Promise<ClusterView> {
+  const objects: ClusterObject[] = [];
+  for (const [kind, { group, version, plural }] of Object.entries(KINDS)) {
+    if (kind === 'CustomResourceDefinition') continue;
+    // They have a copy in each namespace that they watch.
+    const selector = kind === 'ClusterServiceVersion' ? '!olm.copiedFrom' : undefined;
+    const items = await api.list(`/apis/${group}/${version}/${plural}`, selector);
+    if (!items && kind === 'Subscription')
+      throw new PipelineError('not-found', `cluster ${JSON.stringify(name)} has no OLM v0`);
+    for (const item of items ?? []) objects.push(named(item, kind, `${group}/${version}`));
+  }
+  for (const crd of [OBJECT_SETS, EXTENSIONS]) {
+    const found = await api.get(`/apis/${CRDS}/v1/customresourcedefinitions/${crd}`);
+    if (found !== undefined) objects.push(named(found, 'CustomResourceDefinition', `${CRDS}/v1`));
+  }
+  return viewOf(name, objects, true);
+}
+
+/** An item of the API's list, which need not say its kind. */
+function named(item: unknown, kind: string, apiVersion: string): ClusterObject {
+  if (textAt(item, 'metadata', 'name') !== '') return { ...(item as ClusterObject), kind, apiVersion };
+  // An object that cannot be understood is not one less that is installed.
+  throw new PipelineError('bad-answer', `the cluster answered with a ${kind} without metadata.name`);
+}
+
+/** Whether the cluster can store what library-olm makes; the reason in library-olm's words. */
+export function objectSetsOf(view: ClusterView): { readonly established: boolean; readonly reason: string } {
+  const crd = view.one('CustomResourceDefinition', '', OBJECT_SETS);
+  if (!crd)
+    return {
+      established: false,
+      reason: `ClusterObjectSet CRD "${OBJECT_SETS}" is required before migration`,
+    };
+  const conditions = member(crd, 'status', 'conditions');
+  const established =
+    Array.isArray(conditions) &&
+    conditions.some((one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True');
+  return established
+    ? { established, reason: 'ClusterObjectSet CRD is established' }
+    : { established, reason: `ClusterObjectSet CRD "${OBJECT_SETS}" is not established` };
+}
+
+/** Whether the cluster's OLM v1 manages namespaces: its CRD does not require `spec.namespace`. */
+export function managesNamespaces(view: ClusterView): boolean {
+  const crd = view.one('CustomResourceDefinition', '', EXTENSIONS);
+  const versions = member(crd, 'spec', 'versions');
+  const served = Array.isArray(versions) ? versions.find((one) => textAt(one, 'name') === 'v1') : undefined;
+  const spec = member(served, 'schema', 'openAPIV3Schema', 'properties', 'spec');
+  const required = member(spec, 'required');
+  const has = member(spec, 'properties', 'namespace') !== undefined;
+  return has && !(Array.isArray(required) && required.includes('namespace'));
+}

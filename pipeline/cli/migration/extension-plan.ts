@@ -1,0 +1,183 @@
+/** What a ClusterExtension for a Subscription says, or what OLM v1 has no place for. */
+import type { ExtensionOptions } from '../../../catalog/bundle/extension.ts';
+import type { Bundle } from '../../../catalog/fbc/model.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import { isDnsLabel, isDnsSubdomain, quoted } from '../../../catalog/names.ts';
+import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
+import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
+import type { Json } from '../../../catalog/yaml/scalar.ts';
+import { type ClusterInstallation, type ClusterObject, member, textAt } from '../../check/cluster.ts';
+import { managesNamespaces } from './cluster-view.ts';
+import type { CheckRow } from './library-olm.ts';
+import { pinOf } from './pin.ts';
+import { type Ground, type ServedCatalog, scopeOf } from './served-catalogs.ts';
+
+export interface ExtensionPlan {
+  /** Why OLM v1 cannot install it. */
+  readonly obstacles: readonly string[];
+  readonly notes: readonly string[];
+  /** Undefined where there is no ClusterExtension that means the same. */
+  readonly options: (ExtensionOptions & { readonly channel: string }) | undefined;
+}
+
+interface Around {
+  readonly ground: Ground;
+  readonly subscription: ClusterObject;
+  readonly source: ServedCatalog | undefined;
+  readonly checks: readonly CheckRow[];
+}
+
+export function planExtension(one: ClusterInstallation, around: Around): ExtensionPlan {
+  const { source, checks, ground } = around;
+  const bundle =
+    one.installed && source?.read.catalog.packages.get(one.package)?.bundles.get(one.installed.name);
+  const support = bundle && gatedSupport(bundle);
+  const { watched, why } = watchedBy(one, around, bundle);
+  const obstacles = [
+    ...nameObstacles(one),
+    ...why,
+    ...(support?.obstacles ?? []),
+    ...unknownSettings(one.subscription?.config),
+  ];
+  // What library-olm never moves has no ClusterExtension; its watched namespaces OLM v1 could keep.
+  const isHard = checks.some(
+    ({ result, override, check }) => result === 'refused' && override === undefined && check !== 'C1a',
+  );
+  if (isHard || obstacles.length > 0 || !one.installed || !source)
+    return { obstacles, notes: [], options: undefined };
+  const served = source.sources === undefined ? [source] : ground.served;
+  const pin = pinOf(scopeOf(served, one.package), {
+    package: one.package,
+    installed: one.installed,
+    channel: one.channels[0] ?? '',
+    preferred: source.name,
+  });
+  if ('why' in pin) return { obstacles: [pin.why], notes: [], options: undefined };
+  const config = settingsOf(one.subscription?.config);
+  const managed = isManaged(one, around);
+  const options = {
+    name: one.name,
+    namespace: one.namespace,
+    package: one.package,
+    channel: pin.channel,
+    version: pin.version,
+    ...(isAmongSeveral(ground) ? { catalog: pin.source.name } : {}),
+    ...(watched === undefined ? {} : { watched }),
+    ...(config === undefined ? {} : { deployment: config as Json }),
+    ...(managed ? { managedNamespace: true } : {}),
+  };
+  return { obstacles: [], notes: notesOf(one, around, { pin, managed }), options };
+}
+
+function notesOf(
+  one: ClusterInstallation,
+  { source, checks }: Around,
+  {
+    pin,
+    managed,
+  }: {
+    readonly pin: { readonly source: { readonly name: string }; readonly channel: string };
+    readonly managed: boolean;
+  },
+): string[] {
+  const [asked] = one.channels;
+  const available = checks.find(({ check, result }) => check === 'C7' && result === 'pass')?.reason;
+  const chosen = available?.replace(/.* /, '');
+  return [
+    ...(pin.source.name === source?.name
+      ? []
+      : [`the installed bundle is only in ClusterCatalog ${pin.source.name}`]),
+    ...(asked === undefined || asked === pin.channel
+      ? []
+      : [
+          `only channel ${pin.channel} pins the installed build: set channels to [${asked}] again for upgrades`,
+        ]),
+    ...(chosen === undefined || chosen === pin.source.name
+      ? []
+      : [`library-olm selects ClusterCatalog ${chosen}, which has the version and a higher priority`]),
+    ...(one.subscription?.config?.['selector'] === undefined
+      ? []
+      : ['Subscription spec.config.selector is not supported by OLMv1 and will be dropped during migration']),
+    ...(managed
+      ? ['spec.namespace is left out: this OLM v1 manages the namespace, and suggests the same one']
+      : []),
+  ];
+}
+
+/** Whether a ClusterExtension must say which catalog it means: others may have the package, too. */
+function isAmongSeveral({ view, moved, served }: Ground): boolean {
+  const names = new Set([
+    ...served.flatMap(({ name, sources }) => (sources === undefined ? [] : [name])),
+    ...moved.flatMap(({ name }) => (name === '' ? [] : [name])),
+    ...view.all('ClusterCatalog').map((one) => textAt(one, 'metadata', 'name')),
+  ]);
+  return names.size > 1;
+}
+
+function nameObstacles({ package: of, name, namespace, channels }: ClusterInstallation): string[] {
+  const wrong = [of, name, ...channels].filter((text) => !isDnsSubdomain(text));
+  return [...wrong, ...(isDnsLabel(namespace) ? [] : [namespace])].map(
+    (text) => `OLM v1 refuses the name ${quoted(text)}`,
+  );
+}
+
+/** The one namespace that the operator watches under OLM v1, undefined for all; or why there is none. */
+function watchedBy(
+  { namespace, subscription }: ClusterInstallation,
+  { ground }: Around,
+  bundle: Bundle | undefined,
+): { readonly watched?: string; readonly why: readonly string[] } {
+  const watches = subscription?.watches ?? targetsIn(ground, namespace);
+  if (watches.length > 1)
+    return { why: [`it watches ${watches.length} namespaces: OLM v1 watches all or one`] };
+  const modes = bundle && manifestsOfBundle(bundle).csv?.installModes;
+  const [only] = watches;
+  const watched = only ?? (bundle && gatedSupport(bundle).needsNamespace ? namespace : undefined);
+  if (watched === undefined) return { why: [] };
+  const mode = watched === namespace ? 'OwnNamespace' : 'SingleNamespace';
+  return !modes || modes.has(mode)
+    ? { watched, why: [] }
+    : { why: [`it does not support the install mode ${mode}, so it cannot watch ${watched} alone`] };
+}
+
+/** What the OperatorGroup says where OLM v0 has not noted it at the ClusterServiceVersion. */
+function targetsIn({ view }: Ground, namespace: string): readonly string[] {
+  const [group] = view.all('OperatorGroup', namespace);
+  const targets = member(group, 'spec', 'targetNamespaces');
+  return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
+}
+
+/** The settings of deployments that OLM v1 knows: those of OLM v0 without `selector`, which OLM v0 never read. */
+const SETTINGS: ReadonlySet<string> = new Set([
+  'affinity',
+  'annotations',
+  'env',
+  'envFrom',
+  'nodeSelector',
+  'resources',
+  'tolerations',
+  'volumeMounts',
+  'volumes',
+]);
+
+function settingsOf(config: Readonly<Record<string, unknown>> | undefined): object | undefined {
+  const kept = Object.entries(config ?? {}).filter(([name]) => SETTINGS.has(name));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+function unknownSettings(config: Readonly<Record<string, unknown>> | undefined): string[] {
+  return Object.keys(config ?? {})
+    .filter((name) => name !== 'selector' && !SETTINGS.has(name))
+    .map((name) => `OLM v1 refuses the setting ${quoted(name)} in spec.config`);
+}
+
+/** Whether OLM v1 manages namespaces, and would choose the one that the operator is in: any other would stop it. */
+function isManaged({ namespace, package: of, installed }: ClusterInstallation, { ground }: Around): boolean {
+  if (!installed || !managesNamespaces(ground.view)) return false;
+  const csv = ground.view.one('ClusterServiceVersion', namespace, installed.name);
+  const suggested = (name: string): string =>
+    textAt(csv, 'metadata', 'annotations', `operatorframework.io/suggested-namespace${name}`);
+  const template = textAt(parsedJson(suggested('-template')), 'metadata', 'name');
+  const chosen = template || suggested('') || (isDnsLabel(`${of}-system`) ? `${of}-system` : '');
+  return chosen === namespace;
+}

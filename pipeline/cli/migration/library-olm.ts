@@ -1,0 +1,456 @@
+/**
+ * What library-olm asks before it hands an operator over from OLM v0 to OLM v1, asked of the objects of a cluster. Its names
+ * of the checks and its words are kept, so that a search for them finds its documentation.
+ *
+ * @see https://github.com/operator-framework/library-olm/tree/11060c9ad73cc9c6913a8b42beb470193139511e/specs/20260821-migration-v0-to-v1
+ * @see https://github.com/operator-framework/library-olm/tree/4bfca30fc5090524ab391034fc64dcaed30b7dab/migration/pkg/migration
+ */
+import { isObject } from '../../../catalog/go/shape.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import { type ClusterObject, member, textAt } from '../../check/cluster.ts';
+import { type ClusterView, type Kind, objectSetsOf, place } from './cluster-view.ts';
+
+/** The version whose checks are run. */
+export const LIBRARY_OLM = { commit: '11060c9a', date: 'October 2026' };
+
+/** One check of one operator, or of the cluster. */
+export interface CheckRow {
+  /** Its number among library-olm's requirements; empty for a check without one. */
+  readonly check: string;
+  readonly name: string;
+  /** `unread` where the objects lack what the check reads. */
+  readonly result: 'pass' | 'refused' | 'warning' | 'unread';
+  readonly reason: string;
+  /** library-olm's option that overrides a refusal. */
+  readonly override?: string;
+}
+
+interface About {
+  readonly view: ClusterView;
+  readonly subscription: ClusterObject;
+  readonly namespace: string;
+  readonly csv: ClusterObject | undefined;
+}
+
+interface Verdict {
+  /** Why library-olm refuses the operator; none where it does not. */
+  readonly refusals: readonly string[];
+  /** What it says otherwise. */
+  readonly pass: string;
+  /** Instead of `pass` where something is only reported. */
+  readonly warning?: string;
+}
+
+interface Check {
+  readonly check: string;
+  readonly name: string;
+  /** The kinds that it reads besides the Subscription. */
+  readonly reads: readonly Kind[];
+  readonly override?: string;
+  readonly verdict: (about: About) => Verdict;
+}
+
+const SCOPE = '--acknowledge-watch-scope-change';
+const STEADY = '--acknowledge-not-steady-state';
+const CSV: readonly Kind[] = ['ClusterServiceVersion'];
+const GROUP: readonly Kind[] = ['OperatorGroup'];
+
+const CHECKS: readonly Check[] = [
+  { check: 'C1', name: 'OperatorGroup exists', reads: GROUP, verdict: groupVerdict },
+  { check: 'C1', name: 'No namespace selector', reads: GROUP, override: SCOPE, verdict: selectorVerdict },
+  { check: 'C1', name: 'AllNamespaces mode', reads: GROUP, override: SCOPE, verdict: targetVerdict },
+  { check: 'C1', name: 'Namespace scope change', reads: GROUP, override: SCOPE, verdict: scopeVerdict },
+  { check: 'C1a', name: 'AllNamespaces bundle support', reads: CSV, verdict: modeVerdict },
+  { check: 'C2', name: 'No dependency resolution', reads: CSV, verdict: dependencyVerdict },
+  { check: 'C3', name: 'No APIService definitions', reads: CSV, verdict: serviceVerdict },
+  {
+    check: 'C4',
+    name: 'No OperatorCondition usage',
+    reads: ['OperatorCondition'],
+    override: '--acknowledge-operator-condition',
+    verdict: conditionVerdict,
+  },
+  {
+    check: 'C5',
+    name: 'OLMv0-API RBAC',
+    reads: CSV,
+    override: '--acknowledge-olmv0-api-access',
+    verdict: accessVerdict,
+  },
+  {
+    check: 'C6',
+    name: 'No scoped ServiceAccount',
+    reads: GROUP,
+    override: '--acknowledge-scoped-serviceaccount',
+    verdict: accountVerdict,
+  },
+  { check: '', name: 'Package uniqueness', reads: [], verdict: uniqueVerdict },
+  { check: '', name: 'Installed CSV', reads: [], verdict: installedVerdict },
+  { check: 'C8', name: 'Subscription state', reads: [], override: STEADY, verdict: stateVerdict },
+  { check: 'C8', name: 'CSV health', reads: CSV, override: STEADY, verdict: healthVerdict },
+  { check: 'C9', name: 'Not a dependency', reads: [], verdict: generatedVerdict },
+  { check: 'C10', name: 'Image-backed CatalogSources', reads: ['CatalogSource'], verdict: sourceVerdict },
+  { check: 'R6', name: 'Upgrade strategy', reads: GROUP, verdict: strategyVerdict },
+  { check: 'R9', name: 'Dependents', reads: CSV, verdict: dependentVerdict },
+];
+
+/** All checks of one Subscription but that of the catalogs, which are not on the cluster. */
+export function checksOf(view: ClusterView, subscription: ClusterObject): CheckRow[] {
+  const { namespace } = place(subscription);
+  const csv = view.one('ClusterServiceVersion', namespace, textAt(subscription, 'status', 'installedCSV'));
+  const about = { view, subscription, namespace, csv };
+  return [conflictRow(about), ...CHECKS.map((check) => rowOf(check, about)), planRow(about)];
+}
+
+function rowOf({ check, name, reads, override, verdict }: Check, about: About): CheckRow {
+  const missing = reads.filter((kind) => !about.view.knows(kind));
+  if (missing.length > 0) return { check, name, ...unread(missing, about) };
+  const absent = absentOf(reads, about);
+  if (absent !== undefined && !REPORTS_ABSENT.has(name))
+    return { check, name, result: 'unread', reason: absent };
+  const { refusals, pass, warning } = verdict(about);
+  if (refusals.length > 0) {
+    const flag = override === undefined ? {} : { override };
+    return { check, name, result: 'refused', reason: refusals.join('; '), ...flag };
+  }
+  return warning === undefined
+    ? { check, name, result: 'pass', reason: pass }
+    : { check, name, result: 'warning', reason: warning };
+}
+
+/** The checks that refuse an operator for what is not there; the others then have nothing to read. */
+const REPORTS_ABSENT: ReadonlySet<string> = new Set(['OperatorGroup exists', 'CSV health', 'Dependents']);
+
+function absentOf(reads: readonly Kind[], about: About): string | undefined {
+  if (reads === GROUP && !groupOf(about)) return 'there is no OperatorGroup';
+  return reads === CSV && !about.csv ? 'there is no ClusterServiceVersion' : undefined;
+}
+
+function unread(kinds: readonly Kind[], { view }: Pick<About, 'view'>): Pick<CheckRow, 'result' | 'reason'> {
+  return { result: 'unread', reason: `${view.name} has no ${kinds.join(', ')}` };
+}
+
+/** What library-olm needs of the cluster itself. */
+export function clusterChecks(view: ClusterView): CheckRow[] {
+  const about = { check: '', name: 'ClusterObjectSet API' };
+  if (!view.knows('CustomResourceDefinition'))
+    return [{ ...about, ...unread(['CustomResourceDefinition'], { view }) }];
+  const { established, reason } = objectSetsOf(view);
+  return [{ ...about, result: established ? 'pass' : 'refused', reason }];
+}
+
+/** Where a ClusterExtension says which Subscription it was made of. */
+const MIGRATED_FROM = 'olm.operatorframework.io/migrated-from-subscription';
+
+/** ClusterExtensions that library-olm made, with the `namespace/name` of their Subscriptions. */
+export function migratedExtensions(view: ClusterView): ReadonlyMap<string, string> {
+  return new Map(
+    view.all('ClusterExtension').flatMap((extension) => {
+      const from = annotationOf(extension, MIGRATED_FROM);
+      return from === undefined ? [] : [[from, place(extension).name] as const];
+    }),
+  );
+}
+
+function conflictRow({ view, subscription }: About): CheckRow {
+  const about = { check: 'R1.3', name: 'Conflict' };
+  const { namespace, name } = place(subscription);
+  if (!view.knows('ClusterExtension'))
+    return { ...about, ...unread(['ClusterCatalog', 'ClusterExtension'], { view }) };
+  if (migratedExtensions(view).has(`${namespace}/${name}`)) {
+    const reason = 'both Subscription and annotated ClusterExtension exist; resolve with cleanup or rollback';
+    return { ...about, result: 'refused', reason };
+  }
+  return view.one('ClusterExtension', '', name)
+    ? { ...about, result: 'refused', reason: `ClusterExtension ${name} already exists` }
+    : { ...about, result: 'pass', reason: 'no ClusterExtension of this name' };
+}
+
+function annotationOf(object: ClusterObject | undefined, name: string): string | undefined {
+  const annotations = member(object, 'metadata', 'annotations');
+  const value = isObject(annotations) ? annotations[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = member(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+function refusedIf(condition: boolean, refusal: string, pass: string): Verdict {
+  return { refusals: condition ? [refusal] : [], pass };
+}
+
+/** The one that library-olm looks at: the API lists them by name. */
+function groupOf({ view, namespace }: About): ClusterObject | undefined {
+  return [...view.all('OperatorGroup', namespace)].sort((a, b) =>
+    compareText(place(a).name, place(b).name),
+  )[0];
+}
+
+function groupVerdict(about: About): Verdict {
+  const group = groupOf(about);
+  return refusedIf(
+    !group,
+    `no OperatorGroup found in namespace ${about.namespace}`,
+    group ? place(group).name : '',
+  );
+}
+
+function selectorVerdict(about: About): Verdict {
+  const selector = member(groupOf(about), 'spec', 'selector');
+  const labels = member(selector, 'matchLabels');
+  const selects =
+    (isObject(labels) && Object.keys(labels).length > 0) || listAt(selector, 'matchExpressions').length > 0;
+  return refusedIf(
+    selects,
+    'OperatorGroup has spec.selector set; OLMv1 uses AllNamespaces',
+    'OperatorGroup does not use a namespace selector',
+  );
+}
+
+function targetVerdict(about: About): Verdict {
+  return refusedIf(
+    listAt(groupOf(about), 'spec', 'targetNamespaces').length > 0,
+    'OperatorGroup has spec.targetNamespaces set; operator must be in AllNamespaces mode for migration',
+    'operator is in AllNamespaces mode',
+  );
+}
+
+function scopeVerdict(about: About): Verdict {
+  const [only, ...more] = listAt(groupOf(about), 'status', 'namespaces');
+  return refusedIf(
+    more.length === 0 && typeof only === 'string' && only !== '',
+    `OperatorGroup targets namespace ${JSON.stringify(only)}; post-migration the operator will run in AllNamespaces mode`,
+    'OperatorGroup does not target a single namespace',
+  );
+}
+
+function modeVerdict({ csv }: About): Verdict {
+  const supports = listAt(csv, 'spec', 'installModes').some(
+    (mode) => textAt(mode, 'type') === 'AllNamespaces' && member(mode, 'supported') === true,
+  );
+  return refusedIf(
+    !supports,
+    'installed CSV does not declare AllNamespaces with supported: true in spec.installModes',
+    'CSV supports AllNamespaces',
+  );
+}
+
+interface Property {
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** Where OLM v0 notes the properties of a bundle: a list, or an object with it; undefined for what is not such. */
+function propertiesOf(csv: ClusterObject | undefined): readonly Property[] | undefined {
+  const text = annotationOf(csv, 'operatorframework.io/properties') ?? '';
+  if (text === '') return [];
+  const read = parsedJson(text);
+  const list = isObject(read) ? (read['properties'] ?? []) : (read ?? undefined);
+  if (!Array.isArray(list) || !list.every(isObject)) return undefined;
+  return list.map((item) => ({ type: textAt(item, 'type'), value: item['value'] }));
+}
+
+function dependencyVerdict({ csv }: About): Verdict {
+  const properties = propertiesOf(csv);
+  const pass = 'no olm.package.required or olm.gvk.required properties';
+  if (!properties) return { refusals: ['failed to parse bundle properties'], pass };
+  const required = properties.filter(
+    ({ type }) => type === 'olm.package.required' || type === 'olm.gvk.required',
+  );
+  const refusals = required.map(
+    ({ type, value }) => `bundle declares ${type} dependency: ${JSON.stringify(value)}`,
+  );
+  return { refusals, pass: properties.length === 0 ? 'no bundle properties declared' : pass };
+}
+
+/** The version of an installed bundle, as library-olm looks for it in catalogs. */
+export function csvVersion(csv: ClusterObject | undefined): string {
+  const own = propertiesOf(csv)?.find(({ type }) => type === 'olm.package');
+  return textAt(own?.value, 'version') || textAt(csv, 'spec', 'version');
+}
+
+function serviceVerdict({ csv }: About): Verdict {
+  return refusedIf(
+    listAt(csv, 'spec', 'apiservicedefinitions', 'owned').length > 0,
+    'CSV has spec.apiservicedefinitions.owned set; OLMv1 does not yet fully support APIService-based operators',
+    'CSV does not define owned APIServices',
+  );
+}
+
+function conditionVerdict({ view, namespace, subscription }: About): Verdict {
+  const condition = view.one('OperatorCondition', namespace, textAt(subscription, 'status', 'installedCSV'));
+  return refusedIf(
+    listAt(condition, 'status', 'conditions').length > 0,
+    'OperatorCondition has status.conditions entries; operator actively uses the OperatorCondition API',
+    condition ? 'OperatorCondition exists but has no status entries' : 'no OperatorCondition resource found',
+  );
+}
+
+/** OLM v0's resources that an operator only asks for if it works with them; every operator may see its OperatorCondition. */
+const RESOURCES: ReadonlySet<unknown> = new Set([
+  '*',
+  'subscriptions',
+  'installplans',
+  'clusterserviceversions',
+  'catalogsources',
+]);
+
+function accessVerdict({ csv }: About): Verdict {
+  const rules = listAt(csv, 'spec', 'install', 'spec', 'clusterPermissions').flatMap((one) =>
+    listAt(one, 'rules'),
+  );
+  const grants = (group: string): readonly unknown[] =>
+    rules.filter((rule) => listAt(rule, 'apiGroups').includes(group));
+  const usesV0 = grants('operators.coreos.com').some((rule) =>
+    listAt(rule, 'resources').some((resource) => RESOURCES.has(resource)),
+  );
+  return refusedIf(
+    usesV0 && grants('olm.operatorframework.io').length === 0,
+    'CSV clusterPermissions grant operators.coreos.com access without OLMv1 equivalent',
+    usesV0
+      ? 'CSV clusterPermissions grant both OLMv0 and OLMv1 API access (updated for compatibility)'
+      : 'CSV clusterPermissions do not grant OLMv0 API access',
+  );
+}
+
+function accountVerdict(about: About): Verdict {
+  return refusedIf(
+    textAt(groupOf(about), 'spec', 'serviceAccountName') !== '',
+    'OperatorGroup has spec.serviceAccountName set; OLMv1 does not support scoped service accounts',
+    'OperatorGroup does not use a scoped service account',
+  );
+}
+
+function uniqueVerdict({ view, subscription }: About): Verdict {
+  const of = textAt(subscription, 'spec', 'name');
+  const others = view
+    .all('Subscription')
+    .filter((one) => one !== subscription && textAt(one, 'spec', 'name') === of);
+  const quoted = JSON.stringify(of);
+  return {
+    refusals: others.map((other) => {
+      const { namespace, name } = place(other);
+      return `another Subscription ${namespace}/${name} references the same package ${quoted}`;
+    }),
+    pass: `no other Subscription references package ${quoted}`,
+  };
+}
+
+function installedVerdict({ subscription }: About): Verdict {
+  const installed = textAt(subscription, 'status', 'installedCSV');
+  return refusedIf(installed === '', 'no installedCSV set', installed);
+}
+
+function stateVerdict({ subscription }: About): Verdict {
+  const state = textAt(subscription, 'status', 'state');
+  return refusedIf(
+    state !== 'AtLatestKnown' && state !== 'UpgradePending',
+    `must be "AtLatestKnown" or "UpgradePending", got ${JSON.stringify(state)}`,
+    `state is ${JSON.stringify(state)}`,
+  );
+}
+
+function healthVerdict({ csv, subscription }: About): Verdict {
+  const installed = textAt(subscription, 'status', 'installedCSV');
+  if (!csv) return { refusals: [`failed to get CSV ${installed}`], pass: '' };
+  const [phase, reason] = [textAt(csv, 'status', 'phase'), textAt(csv, 'status', 'reason')];
+  const pass = `phase: ${phase}, reason: ${reason}`;
+  if (phase !== 'Succeeded')
+    return { refusals: [`phase is ${JSON.stringify(phase)}, expected "Succeeded"`], pass };
+  const refusal = `reason is ${JSON.stringify(reason)}, expected "InstallSucceeded"`;
+  return refusedIf(reason !== 'InstallSucceeded', refusal, pass);
+}
+
+function generatedVerdict({ subscription }: About): Verdict {
+  return refusedIf(
+    annotationOf(subscription, 'olm.generated-by') !== undefined,
+    'olm.generated-by annotation present — operator is an OLMv0-managed dependency of another operator; do not migrate individually',
+    'no olm.generated-by annotation',
+  );
+}
+
+/** The CatalogSource that the Subscription names, and the one that its bundle came from. */
+function sourceVerdict(about: About): Verdict {
+  const { subscription } = about;
+  const named = [
+    textAt(subscription, 'spec', 'sourceNamespace'),
+    textAt(subscription, 'spec', 'source'),
+  ] as const;
+  const installed = textAt(subscription, 'status', 'installedCSV');
+  const lookup = listAt(planOf(about).plan, 'status', 'bundleLookups').find(
+    (one) => textAt(one, 'identifier') === installed,
+  );
+  const ref = member(lookup, 'catalogSourceRef');
+  const effective = isObject(ref) ? [[textAt(ref, 'namespace'), textAt(ref, 'name')] as const] : [];
+  const refusals = [named, ...effective].flatMap(([namespace, name]) =>
+    sourceRefusal(about.view, namespace, name),
+  );
+  return {
+    refusals: [...new Set(refusals)],
+    pass: `CatalogSource ${named.join('/')} is grpc and has spec.image`,
+  };
+}
+
+function sourceRefusal(view: ClusterView, namespace: string, name: string): string[] {
+  const source = view.one('CatalogSource', namespace, name);
+  const called = `CatalogSource ${namespace}/${name}`;
+  if (!source) return [`${called} is missing`];
+  const type = textAt(source, 'spec', 'sourceType');
+  if (type !== 'grpc') return [`${called} is not grpc: sourceType is ${JSON.stringify(type)}`];
+  return textAt(source, 'spec', 'image') === '' ? [`${called} has no spec.image`] : [];
+}
+
+/** The InstallPlan that the Subscription refers to: library-olm stops where it does not exist. */
+function planOf({ view, subscription, namespace }: About): {
+  readonly name: string;
+  readonly plan: ClusterObject | undefined;
+} {
+  const ref =
+    member(subscription, 'status', 'installPlanRef') ?? member(subscription, 'status', 'installplan');
+  const name = textAt(ref, 'name');
+  return { name, plan: view.one('InstallPlan', textAt(ref, 'namespace') || namespace, name) };
+}
+
+function planRow(about: About): CheckRow {
+  const { name, plan } = planOf(about);
+  const row = { check: 'R4', name: 'InstallPlan' };
+  if (name === '') return { ...row, result: 'pass', reason: 'the Subscription refers to no InstallPlan' };
+  if (plan) return { ...row, result: 'pass', reason: name };
+  if (!about.view.knows('InstallPlan')) return { ...row, ...unread(['InstallPlan'], about) };
+  return { ...row, result: 'refused', reason: `failed to get InstallPlan ${name}` };
+}
+
+function strategyVerdict(about: About): Verdict {
+  const strategy = textAt(groupOf(about), 'spec', 'upgradeStrategy');
+  const pass = 'upgrade strategy is Default or unset';
+  if (strategy === '' || strategy === 'Default') return { refusals: [], pass };
+  const warning = `OperatorGroup upgradeStrategy ${JSON.stringify(strategy)} is not mapped to OLMv1 and will be ignored post-migration`;
+  return { refusals: [], pass, warning };
+}
+
+/** `namespace/name` of the other Subscriptions whose installed bundles require a package. */
+export function dependentsOf(view: ClusterView, of: string): string[] {
+  return view.all('Subscription').flatMap((other) => {
+    const { namespace, name } = place(other);
+    const installed = textAt(other, 'status', 'installedCSV');
+    if (textAt(other, 'spec', 'name') === of || installed === '') return [];
+    const properties = propertiesOf(view.one('ClusterServiceVersion', namespace, installed)) ?? [];
+    const requires = properties.some(
+      ({ type, value }) => type === 'olm.package.required' && textAt(value, 'packageName') === of,
+    );
+    return requires ? [`${namespace}/${name}`] : [];
+  });
+}
+
+function dependentVerdict({ view, subscription }: About): Verdict {
+  const of = textAt(subscription, 'spec', 'name');
+  const dependents = dependentsOf(view, of);
+  const pass = 'no other operator declares a dependency on this package';
+  if (dependents.length === 0) return { refusals: [], pass };
+  const names = dependents.join(' ');
+  const warning = `other operator(s) may depend on package ${JSON.stringify(of)}: [${names}] — verify they remain functional after migration`;
+  return { refusals: [], pass, warning };
+}
