@@ -21,7 +21,7 @@ presets: [community]
 - [\`rules\`](policy.md#rules) and [\`waivers\`](policy.md#waivers) in the policy count before presets. The gate knows neither: the report
   still says what it would find.
 - With several presets, the worst severity of a rule counts.
-- \`portolan setup\` proposes the preset of the gate that it recognizes.
+- \`portolan setup\` proposes the preset of the gate that it recognizes. If the latest merges fail it, the policy names it in a comment.
 - \`portolan rehearse\` leaves presets out: their gates have checked past merges themselves.
 
 A preset is a file in \`pipeline/policy/presets\`. Each row names a check, its place in the gate's sources at a dated commit, and the rules

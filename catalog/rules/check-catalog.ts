@@ -8,6 +8,7 @@ import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import { DEFAULT_LIMITS, type LoadLimits, load } from '../fbc/load.ts';
 import {
   type Blob,
+  type Blobs,
   type Bundle,
   type Catalog,
   type Channel,
@@ -71,6 +72,18 @@ export async function checkCatalog(
     ...runCatalogChecks(catalog, rules, severityOf),
   ];
   return { findings: all.sort(compareFindings), catalog };
+}
+
+/** What the checks of a whole catalog need of blobs: no manifests, and no text of the files that they were read from. */
+export function lightBlobs({ packages, channels, bundles, deprecations }: Blobs): Blobs {
+  const own = ownTexts();
+  return {
+    packages: packages.map((blob) => lightPackage(blob, own)),
+    channels: channels.map((channel) => lightChannel(channel, own)),
+    bundles: bundles.map((bundle) => lightBundle(bundle, own)),
+    deprecations: deprecations.map((blob) => lightDeprecations(blob, own)),
+    others: [],
+  };
 }
 
 /** Copies of texts, each made once: names of packages and bundles occur many times. */

@@ -17,7 +17,7 @@ import type { Repository } from '../git/repository.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../oci/image/build.ts';
 import { parseLocation } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
-import { policyAt } from '../policy/read-policy.ts';
+import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import type { Registry } from '../ports.ts';
 import { basesUnder, openBase } from './base.ts';
 import { catalogIdentity } from './published-catalogs.ts';
@@ -60,7 +60,7 @@ export interface Previewed {
 export async function preview(ports: PreviewPorts, request: PreviewRequest): Promise<Previewed[]> {
   const { repository } = ports;
   const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
-  const { policy } = await policyAt(repository.objects, base);
+  const { policy } = await policyOrLayoutAt(repository, base);
   if (!policy) throw new PipelineError('usage', 'cannot read the policy of the base branch');
   const merged = await mergedTree(repository, { base, head });
   if (merged.kind !== 'merged') throw new PipelineError('conflict', 'base and head cannot be merged');

@@ -14,7 +14,7 @@ export const command: Command = {
     repo: { value: 'DIR', description: 'path of the repository (default: current directory)' },
     base: {
       value: 'REF',
-      description: 'tip of the target branch; the policy is read from it',
+      description: 'tip of the target branch; the policy is read from it, or the layout found in it',
       required: true,
     },
     head: { value: 'REF', description: 'head of the pull request (default: HEAD)' },

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -12,10 +13,10 @@ import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
 import { bringing } from '../../policy/setup/layout-errors.ts';
 import { OWNERS_PATH } from '../../policy/setup/people.ts';
-import { type OpenQuestions, type Setup, setup } from '../../policy/setup/setup.ts';
+import { type OpenQuestions, type PresetTrial, type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, linesText } from '../../text.ts';
+import { amount, linesText, plain } from '../../text.ts';
 import { linkOut, replaceLink } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
@@ -92,7 +93,11 @@ export const command: Command = {
             ? (open: OpenQuestions) => askAll(open, terminal.ask)
             : undefined,
       };
-      const made = await setup(repository, request);
+      const tryPresets: PresetTrial = (text, presets) => {
+        const policy = { path: POLICY_PATH, bytes: Buffer.from(text) };
+        return failedPresets(repository, { head: request.commit, policy, presets });
+      };
+      const made = await setup(repository, { ...request, tryPresets });
       const { found, files, kept } = made;
       // What nobody has committed yet is there as well.
       const fresh = [...files].filter(([path]) => !existsSync(join(directory, path)));
@@ -239,9 +244,15 @@ function leftOutLines({ leftOut }: Setup): string[] {
 }
 
 /** Gates of others that the policy checks for as well. */
-function presetLines({ presets, files }: Setup): string[] {
+function presetLines({ presets, failedPresets, files }: Setup): string[] {
   if (!files.has(POLICY_PATH)) return [];
-  return presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`);
+  return [
+    ...presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`),
+    ...[...failedPresets].map(
+      ([name, { rule, message }]) =>
+        `preset ${name}: not in the policy, because the latest merges fail it: ${plain(message)} (${rule})`,
+    ),
+  ];
 }
 
 /** Links that clusters may get as catalogs of their own; the files that they lead to are checked. */

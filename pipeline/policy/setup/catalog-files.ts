@@ -1,7 +1,11 @@
 /** Which files of a repository are catalogs, templates or bundles, told from what they hold. */
 import { load } from '../../../catalog/fbc/load.ts';
+import type { Blobs } from '../../../catalog/fbc/model.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { conversionError } from '../../../catalog/opm/model.ts';
-import { opmFindings } from '../../../catalog/rules/opm.ts';
+import { lightBlobs } from '../../../catalog/rules/check-catalog.ts';
+import { OPM_RULES, opmFindings } from '../../../catalog/rules/opm.ts';
+import { bundleChecker, ownSeverity } from '../../../catalog/rules/rule.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
@@ -31,8 +35,10 @@ export interface CatalogFacts extends CatalogFile {
   readonly unnamed: number;
   /** What keeps opm from reading it. */
   readonly defect: string | undefined;
-  /** What opm validate says of it, if it defines all packages that it names. */
+  /** What opm validate says of it, or of its bundles alone if it does not define all packages that it names. */
   readonly invalid: string | undefined;
+  /** Its blobs where they do not define all packages that they name; other files of the catalog have the rest. */
+  readonly blobs: Blobs | undefined;
 }
 
 export interface LookedAt {
@@ -210,11 +216,22 @@ export async function lookInto(objects: ObjectReader, id: string): Promise<FileF
     channels: channels.map(keyOf),
     unnamed: bundles.length - whole.length,
     defect,
-    invalid:
-      defect === undefined && isClosed
-        ? (conversionError(blobs) ?? opmFindings(blobs).find(({ severity }) => severity === 'error')?.message)
-        : undefined,
+    invalid: defect !== undefined ? undefined : isClosed ? invalidity(blobs) : bundleDefect(blobs),
+    blobs: defect === undefined && !isClosed ? lightBlobs(blobs) : undefined,
   };
+}
+
+/** What opm validate says first of blobs. */
+function invalidity(blobs: Blobs): string | undefined {
+  return conversionError(blobs) ?? opmFindings(blobs).find(({ severity }) => severity === 'error')?.message;
+}
+
+/** What it says first of bundles alone. */
+function bundleDefect({ bundles }: Blobs): string | undefined {
+  const findings: Finding[] = [];
+  const check = bundleChecker(OPM_RULES, ownSeverity, findings);
+  for (const bundle of bundles) check(bundle);
+  return findings.find(({ severity }) => severity === 'error')?.message;
 }
 
 /** The files that a composite template renders, as `input:` and `path:` of its builders name them. */

@@ -21,6 +21,8 @@ interface FirstPolicyFacts {
   readonly reviewers?: readonly string[];
   /** Gates of others that guard the repository already. */
   readonly presets?: readonly PresetName[];
+  /** Those that its latest merges fail. */
+  readonly failedPresets?: readonly PresetName[];
   /** Path of a `CODEOWNERS` file that names owners of packages. */
   readonly codeOwners?: string | undefined;
   /** Path of a file with a list of people for each package. */
@@ -49,6 +51,7 @@ export function firstPolicy(
   const {
     registries = [],
     presets = [],
+    failedPresets = [],
     reviewers = [],
     codeOwners,
     ownersFile,
@@ -99,12 +102,7 @@ export function firstPolicy(
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
-    ...(presets.length === 0
-      ? []
-      : [
-          '# The checks of the gate that this repository has already: docs/presets.md.',
-          `presets: [${presets.join(', ')}]`,
-        ]),
+    ...presetLines(presets, failedPresets),
     ...ruleLines([...otherLines(others), ...registryLines(registries)]),
     ...graphLines([...rebuiltLines(rebuilt), ...orderLines(catalogs, order)]),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
@@ -122,6 +120,24 @@ export function firstPolicy(
     '',
   ];
   return lines.join('\n');
+}
+
+/** Checks of gates that the repository has already. */
+function presetLines(presets: readonly PresetName[], failed: readonly PresetName[]): string[] {
+  return [
+    ...(presets.length === 0
+      ? []
+      : [
+          '# The checks of the gate that this repository has already: docs/presets.md.',
+          `presets: [${presets.join(', ')}]`,
+        ]),
+    ...(failed.length === 0
+      ? []
+      : [
+          '# The latest merges fail the checks of the gate that this repository has already. When they pass (docs/presets.md):',
+          `# presets: [${[...presets, ...failed].join(', ')}]`,
+        ]),
+  ];
 }
 
 function patternText(pattern: WrittenPattern): string {

@@ -1,6 +1,10 @@
 /** Whether a layout fits the files of a commit: what the gate would make of it, told from what the files hold. */
 import { dirname } from 'node:path/posix';
+import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
+import { catalogOf } from '../../../catalog/fbc/model.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
+import { runCatalogChecks } from '../../../catalog/rules/rule.ts';
 import { amount } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFacts } from './catalog-files.ts';
@@ -121,6 +125,29 @@ export function emptyCatalogs(
       ? []
       : [`catalog ${name} has no bundle (${some[0]?.path})`],
   );
+}
+
+/**
+ * What is wrong with packages that are split over files of a catalog, as opm validate says it.
+ *
+ * @param unread paths of files that may have the rest
+ */
+export function splitDefects(
+  patterns: readonly WrittenPattern[],
+  files: readonly CatalogFacts[],
+  unread: readonly string[],
+): string[] {
+  const nameOf = catalogNamer(patterns);
+  const unclear = new Set(unread.map(nameOf));
+  const own = files.filter(({ path }) => nameOf(path) !== undefined);
+  return [...groupedBy(own, ({ path }) => nameOf(path) ?? '')].flatMap(([name, some]) => {
+    const blobs = some.flatMap((file) => file.blobs ?? []);
+    // A file that cannot be read may have the rest; one that is valid by itself has none of it.
+    if (blobs.length === 0 || unclear.has(name) || some.some(({ defect }) => defect !== undefined)) return [];
+    const findings = runCatalogChecks(catalogOf(joinedBlobs(blobs)), OPM_RULES);
+    const invalid = findings.find(({ severity }) => severity === 'error');
+    return invalid ? [`catalog ${name} (${dirname(some[0]?.path ?? '')}): ${invalid.message}`] : [];
+  });
 }
 
 /** Defects of the files themselves, which no layout can heal. */

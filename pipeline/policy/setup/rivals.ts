@@ -257,7 +257,7 @@ function leadsTo(mention: string, { path }: CatalogFacts): boolean {
 }
 
 /** What the variables of a mention must be to name a folder or something in it; undefined where it names another one. */
-function matchOf(mention: string, root: string): string[] | undefined {
+export function matchOf(mention: string, root: string): string[] | undefined {
   const [names, wanted] = [mention.split('/'), root.split('/')];
   if (names.length < wanted.length) return undefined;
   const values: string[] = [];

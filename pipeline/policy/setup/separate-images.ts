@@ -1,16 +1,19 @@
-/** Catalogs of one platform that are in images of their own: patterns whose files no Dockerfile copies together. */
+/** Catalogs of one platform that are in images of their own: in folders of their own, or copied by Dockerfiles of their own. */
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { BuildFacts } from './build-files.ts';
 import { VARIABLE } from './build-files.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
+import { matchOf } from './rivals.ts';
 
 /**
- * Names catalogs apart that patterns would join, where Dockerfiles copy the files of each pattern by themselves:
- * `{catalog}/a/catalog/**` and `{catalog}/b/catalog/**` are `a-{catalog}` and `b-{catalog}`.
+ * Names catalogs apart that patterns would join. Catalogs in folders of their own are apart unless a Dockerfile copies
+ * several into one image: `certified-{catalog}/**` and `community-{catalog}/**`. Parts of one folder are apart where
+ * Dockerfiles copy the files of each pattern by themselves: `{catalog}/a/catalog/**` and `{catalog}/b/catalog/**` are
+ * `a-{catalog}` and `b-{catalog}`.
  *
- * @returns the same patterns where one image has them all, or no Dockerfile says which has which
+ * @returns the same patterns where one image has them all, or nothing says which has which
  */
 export function withImageNames(
   patterns: readonly WrittenPattern[],
@@ -25,7 +28,9 @@ export function withImageNames(
   const joined = [...groupedBy(own, ({ path }) => nameOf(path) ?? '').values()].filter(
     (some) => new Set(some.map(({ path }) => owner(path))).size > 1,
   );
-  if (joined.length === 0 || !joined.every((some) => areApart(some, owner, build))) return patterns;
+  const isApart = (some: readonly CatalogFile[]): boolean =>
+    haveOwnFolders(some, owner, build) || areApart(some, owner, build);
+  if (joined.length === 0 || !joined.every(isApart)) return patterns;
   const split = new Set(joined.flat().map(({ path }) => owner(path)));
   const names = new Map([...split].flatMap((one) => (one === undefined ? [] : [[one, nameIn(one, plain)]])));
   return new Set(names.values()).size < names.size
@@ -34,6 +39,43 @@ export function withImageNames(
         const name = typeof one === 'string' ? names.get(one) : undefined;
         return typeof one === 'string' && name !== undefined ? { path: one, name } : one;
       });
+}
+
+/** Patterns with one for folders beside each other that have names of their own: `catalogs/{catalog}/**`, also for those to come. */
+export function withWholeNames(patterns: readonly WrittenPattern[]): readonly WrittenPattern[] {
+  const groups = groupedBy(patterns, wholeName);
+  return [...groups].flatMap(([whole, some]) => (some.length > 1 ? [whole] : some));
+}
+
+/** A pattern whose catalogs have the whole names of their folders, if it has such names; else the pattern as a text of its own. */
+function wholeName(pattern: WrittenPattern): string {
+  const { path, name } = typeof pattern === 'string' ? { path: pattern, name: undefined } : pattern;
+  const segments = path.split('/');
+  const at = segments.findIndex((segment) => segment.replace(/\{catalog:[^}]*\}/, '{catalog}') === name);
+  return at > 0 ? segments.with(at, '{catalog}').join('/') : JSON.stringify(pattern);
+}
+
+/** Whether the files of each pattern have a folder of the catalog, or a file of it, to themselves, and no Dockerfile copies two. */
+function haveOwnFolders(
+  files: readonly CatalogFile[],
+  owner: (path: string) => string | undefined,
+  { mentions }: BuildFacts,
+): boolean {
+  const owners = groupedBy(files, ({ path }) => rootOf(path, owner(path) ?? ''));
+  if ([...owners.values()].some((some) => new Set(some.map(({ path }) => owner(path))).size > 1))
+    return false;
+  const images = new Map<string, Set<string>>();
+  for (const { path, file, isCopied } of mentions) {
+    const roots = isCopied ? [...owners.keys()].filter((root) => matchOf(path, root)) : [];
+    for (const root of roots) images.set(file, (images.get(file) ?? new Set()).add(root));
+  }
+  return [...images.values()].every(({ size }) => size === 1);
+}
+
+/** The folder that is called after a file's catalog, or the file that is; the top where the pattern has no name for it. */
+function rootOf(path: string, pattern: string): string {
+  const depth = pattern.split('/').findIndex((segment) => segment.includes('{catalog')) + 1;
+  return path.split('/').slice(0, depth).join('/');
 }
 
 /** Whether each file is copied into an image, and no Dockerfile copies files of two patterns. */
@@ -53,12 +95,14 @@ function areApart(
   return [...images.values()].every(({ size }) => size === 1);
 }
 
-/** The folders that other patterns do not have, and the catalog's own name. */
+/** The folders that other patterns do not have, and the catalog's own name with what it stands in. */
 function nameIn(pattern: string, all: readonly string[]): string {
   const others = all.filter((one) => one !== pattern).map((one) => new Set(one.split('/')));
-  const folders = pattern
-    .split('/')
+  const segments = pattern.split('/');
+  const folders = segments
     .slice(0, -1)
     .filter((folder) => !/[{*]/.test(folder) && !others.some((other) => other.has(folder)));
-  return [...folders, '{catalog}'].join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-');
+  const own = segments.find((segment) => segment.includes('{catalog'));
+  const [, before = ''] = /([^{}*]*)\{catalog\b/.exec(own ?? '') ?? [];
+  return [...folders, `${before}{catalog}`].join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-');
 }

@@ -1,5 +1,6 @@
 /** What a repository needs to be gated: a policy that fits its layout, and the workflows. */
 
+import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -34,7 +35,15 @@ export interface SetupRequest {
   readonly trigger?: Trigger | undefined;
   /** Answers what the files of the repository leave open; nothing is decided when left out. */
   readonly decide?: ((open: OpenQuestions) => Promise<Decisions>) | undefined;
+  /** Nothing is tried when left out. */
+  readonly tryPresets?: PresetTrial | undefined;
 }
+
+/** Says which presets the latest merges fail under a policy, with the first error of each. */
+export type PresetTrial = (
+  policy: string,
+  presets: readonly PresetName[],
+) => Promise<ReadonlyMap<PresetName, Finding>>;
 
 /** What only people know. */
 export interface OpenQuestions {
@@ -68,6 +77,8 @@ export interface Setup {
   readonly decidedOwners: number;
   /** Presets of the gates that guard the repository already. */
   readonly presets: readonly PresetName[];
+  /** Those that the latest merges fail, which the policy names in a comment. */
+  readonly failedPresets: ReadonlyMap<PresetName, Finding>;
   /** Catalogs whose order nobody has said. */
   readonly unordered: readonly string[];
   /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
@@ -134,8 +145,11 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
-  const presets = await gatesOf(objects, files);
-  const base = { registries, rebuilt, bundleCatalogs, presets };
+  const gates = { registries, rebuilt, bundleCatalogs, presets: await gatesOf(objects, files) };
+  const failedPresets =
+    (await request.tryPresets?.(firstPolicy(found, known, gates), gates.presets)) ?? new Map();
+  const presets = gates.presets.filter((name) => !failedPresets.has(name));
+  const base = { ...gates, presets, failedPresets: [...failedPresets.keys()] };
   const reviewers = await neededReviewers(reviewersPaths(paths, new Set(places.keys())), async (some) => {
     return (await ownersUnder(firstPolicy(found, known, { ...base, reviewers: some }))).owned;
   });
@@ -177,6 +191,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     admins,
     owners,
     presets,
+    failedPresets,
     unordered: decided.order.length > 0 ? [] : open.unordered,
     decidedOwners: decided.owners.size,
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,

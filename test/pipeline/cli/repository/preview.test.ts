@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
+import { catalogOf } from '../../../fakes/gate.ts';
+import { makeRepository } from '../../../fakes/repository.ts';
 import { sampleRepository } from '../../../fakes/sample.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -37,4 +39,20 @@ test('builds what would be published, and asks it for its packages', async () =>
     out: '',
     err: 'no catalog changed: nothing to build\n',
   });
+});
+
+test('finds the catalogs of a repository that has no policy', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const files = (versions: readonly string[]) => ({
+    'fbc/v4.18/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+    'fbc/v4.19/etcd/catalog.yaml': catalogOf('etcd', versions),
+    'README.md': 'x',
+  });
+  const base = repository.commit(files(['1.0.0']));
+  const head = repository.commit(files(['1.0.0', '1.1.0']), { parents: [base] });
+  const options = ['--base', base, '--head', head, '--out', folder(), '--format', 'json'];
+  const { exit, out } = await portolan(repository.directory, 'preview', ...options);
+  expect(exit).toBe(0);
+  expect(JSON.parse(out)).toMatchObject([{ catalog: 'v4.19', changed: ['etcd'], packages: ['etcd'] }]);
 });

@@ -31,3 +31,25 @@ test.each<[string, Files, string | undefined]>([
   if (name !== undefined) expect(out).toContain(`preset ${name}: the policy has the checks of `);
   else expect(out).not.toContain('preset ');
 });
+
+test.each<[string, string | undefined]>([
+  ['quay.io/acme', undefined],
+  ['registry.redhat.io/acme', '[konflux]'],
+])('proposes a preset only where the latest merges meet it: bundles of %s', async (registry, expected) => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const catalog = (versions: readonly string[]): Files => ({
+    'catalogs/prod/etcd/catalog.yaml': catalogOf('etcd', versions).replaceAll('quay.io/org', registry),
+  });
+  const before = repository.commit({ ...catalog(['1.0.0']), ...RUN('validate-fbc') });
+  const commit = repository.commit(catalog(['1.0.0', '1.1.0']), { parents: [before] });
+  const options = ['--commit', commit, '--admin', 'alice', '--dry-run', '--last', '0'];
+  const { out } = await portolan(repository.directory, 'setup', ...options);
+  expect(/^presets: (.*)$/m.exec(out)?.[1]).toBe(expected);
+  if (expected === undefined) {
+    expect(out).toContain('# presets: [konflux]');
+    expect(out).toMatch(
+      /preset konflux: not in the policy, because the latest merges fail it: .*\(bundle\/registry\)/,
+    );
+  }
+});

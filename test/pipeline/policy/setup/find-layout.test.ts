@@ -32,6 +32,20 @@ describe('the layout of a commit', () => {
     expect(looked.templates).toEqual(['catalog/4.20/templates/base.in.yaml']);
   });
 
+  test.each([
+    ['1.0.0', []],
+    ['1.1.0', [expect.stringMatching(/^catalog fbc .*etcd\.v1\.1\.0.* is not an entry of any channel$/)]],
+  ])('validates packages that are split over files: a bundle %s', async (version, expected) => {
+    const { defects } = await layoutAt({
+      'fbc/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'fbc/etcd/channel.yaml': channel,
+      'fbc/etcd/bundle.yaml': bundle.replaceAll('1.0.0', version),
+      'fbc/quay/catalog.yaml': catalogOf('quay', ['1.0.0']),
+      'README.md': 'x',
+    });
+    expect(defects).toEqual(expected);
+  });
+
   test('leaves a channel without its package out, with the reason', async () => {
     const { found, leftOut } = await layoutAt({ 'channel-4.8.yaml': channel, 'README.md': 'x' });
     expect(found.patterns).toEqual([]);

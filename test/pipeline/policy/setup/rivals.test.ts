@@ -158,6 +158,62 @@ describe('two operators below the folder of each version', () => {
   });
 });
 
+describe('catalogs of one version in folders beside each other, each with packages of its own', () => {
+  const quay = catalogOf('quay', ['1.0.0']);
+  const kiali = catalogOf('kiali', ['1.0.0']);
+
+  test.each([
+    [
+      'catalogs/certified-',
+      'catalogs/community-',
+      'certified-v4.19',
+      ['catalogs/{catalog}/{package}/catalog.yaml'],
+    ],
+    [
+      'public/',
+      'private/',
+      'public-v4.19',
+      [
+        { path: 'private/{catalog}/{package}/catalog.yaml', name: 'private-{catalog}' },
+        { path: 'public/{catalog}/{package}/catalog.yaml', name: 'public-{catalog}' },
+      ],
+    ],
+  ])('are catalogs of their own: %s and %s', async (one, other, name, patterns) => {
+    const { found, questions, contradictions } = await layoutAt({
+      [`${one}v4.18/etcd/catalog.yaml`]: etcd,
+      [`${one}v4.19/etcd/catalog.yaml`]: etcd,
+      [`${other}v4.18/quay/catalog.yaml`]: quay,
+      [`${other}v4.19/quay/catalog.yaml`]: quay,
+      'README.md': 'x',
+    });
+    expect([questions, contradictions]).toEqual([[], []]);
+    expect(found.catalogs).toHaveLength(4);
+    expect(found.catalogs).toContain(name);
+    expect(found.patterns).toEqual(patterns);
+  });
+
+  test('are one catalog where one Dockerfile copies both', async () => {
+    const { found } = await layoutAt({
+      'public/v4.18/etcd/catalog.yaml': etcd,
+      'public/v4.19/etcd/catalog.yaml': etcd,
+      'private/v4.18/quay/catalog.yaml': quay,
+      'private/v4.19/quay/catalog.yaml': quay,
+      Dockerfile: 'ARG VERSION\nFROM opm\nCOPY public/$VERSION private/$VERSION /configs/\n',
+    });
+    expect(found.catalogs).toEqual(['v4.18', 'v4.19']);
+  });
+
+  test('stay one catalog where folders of packages lie in the folder of the version', async () => {
+    const { found } = await layoutAt({
+      'v4.19/one/etcd/catalog.yaml': etcd,
+      'v4.19/two/quay/catalog.yaml': quay,
+      'v4.19/two/kiali/catalog.yaml': kiali,
+      'README.md': 'x',
+    });
+    expect(found.catalogs).toEqual(['v4.19']);
+  });
+});
+
 describe('a build argument', () => {
   const sets = { 'sets/one/etcd/catalog.yaml': etcd, 'sets/two/etcd/catalog.yaml': newer };
   const dockerfile = { Dockerfile: 'ARG SET\nFROM opm\nCOPY sets/$SET /configs\n' };
