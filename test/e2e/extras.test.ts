@@ -2,7 +2,7 @@
  * Extras can be deleted: in a copy of the sources each is removed with its files, its lines in the lists and its tests.
  * What is left type-checks, builds, and validates a catalog. `docs/architecture.md` lists core and extras.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -47,12 +47,15 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
     'pipeline/cli/catalog/convert-package-manifests',
     'test/fakes/package-fixture',
   ],
+  'opm commands': ['pipeline/cli/opm', 'pipeline/cli/index/add', 'pipeline/cli/index/remove-packages'],
+  'SQLite databases': ['catalog/opm/database', 'pipeline/catalogs/database', 'test/fakes/sqlite'],
   Tekton: ['deploy/tekton', 'scripts/release/tekton-bundle'],
 };
 
 /** Where extras have a line or an entry. */
 const LISTS = [
   'pipeline/cli/commands.ts',
+  'pipeline/catalogs/forms.ts',
   'pipeline/check/extra-steps.ts',
   'functions/forges/forges.ts',
   'scripts/release/artifacts.ts',
@@ -104,7 +107,9 @@ test.each(Object.entries(EXTRAS))('%s can be deleted', (name, parts) => {
 });
 
 function run(cwd: string, program: string, ...parameters: readonly string[]): string {
-  return execFileSync(program, parameters, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const { status, stdout, stderr } = spawnSync(program, parameters, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${parameters.join(' ')}\n${stdout}${stderr}`);
+  return stdout;
 }
 
 /** @returns how many lines of TypeScript and YAML are gone */
@@ -127,7 +132,7 @@ function unlist(root: string, list: string): void {
   let text = readFileSync(path, 'utf8');
   const isGone = (name: string): boolean => !existsSync(resolve(dirname(path), name));
   text = text.replaceAll(
-    /^ +\{\n(?:(?!^ +\},\n)[\s\S])*?import\('([^']+)'\)[^\n]*\n +\},\n/gm,
+    /^ +\{\n(?:(?! +[{}])[^\n]*\n)*?[^\n]*import\('([^']+)'\)[^\n]*\n +\},\n/gm,
     (entry, name) => (isGone(name) ? '' : entry),
   );
   const names: string[] = [];

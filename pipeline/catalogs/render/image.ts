@@ -9,7 +9,7 @@ import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import type { ImageTree, TreeLimits } from '../../oci/image/tree.ts';
-import { DATABASE_LABEL, loadDatabase } from '../database/load.ts';
+import { formOfImage } from '../forms.ts';
 import { loadBundle, migrated, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
 import { treeSource } from './tree-source.ts';
@@ -23,20 +23,20 @@ const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
  */
 export async function renderImage(name: string, options: Rendering): Promise<Loaded> {
   return withImage(name, options, async (image) => {
-    const database = image.labels.get(DATABASE_LABEL);
+    const other = formOfImage(image.labels);
     const configs = image.labels.get(CONFIGS_LABEL);
-    if (database !== undefined || configs !== undefined) {
+    if (other || configs !== undefined) {
       if (options.only === 'bundles')
         throw new PipelineError('usage', `${name} is an index image, not a bundle`);
-      // An image with both is read by its database, as opm read it.
+      // An image with both is read by its other form, as opm reads it.
       const loaded =
-        database === undefined
+        other === undefined
           ? await readIndexImage(name, image, {
               configs: configs ?? '',
               each: options.migrates ? undefined : options.each,
               parses: options.parses,
             })
-          : await loadDatabase(await databaseIn(name, image, database), name);
+          : await other.form.load(await fileIn(name, image, other.path), name);
       return migrated(loaded, options);
     }
     if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
@@ -141,12 +141,12 @@ function readIndexImage(
 }
 
 /**
- * The bytes of an index image's database.
+ * The bytes of the file that an index image's label names.
  *
  * @param path what the label says
  * @throws PipelineError `not-found`, and as {@link withImage}
  */
-export function databaseIn(
+export function fileIn(
   name: string,
   { unpack }: Pick<OpenImage, 'unpack'>,
   path: string,

@@ -45,14 +45,14 @@ export function catalogDirectory(
   return isCatalog ? path : undefined;
 }
 
-/** The only file that is a catalog by itself is a database. */
+/** A file that is a catalog by itself. */
 async function renderFile(reference: string, path: string, options: Rendering): Promise<Loaded> {
-  const { isDatabaseFile, loadDatabase } = await import('../database/load.ts');
-  if (!isDatabaseFile(path))
-    throw new PipelineError('usage', `${reference} is neither a directory nor a database`);
+  const { formOfFile } = await import('../forms.ts');
+  const form = formOfFile(path);
+  if (!form) throw new PipelineError('usage', `${reference} is neither a directory nor a database`);
   if (options.only === 'bundles')
-    throw new PipelineError('usage', `${reference} is a database, not an image`);
-  return migrated(await loadDatabase(readFileBytes(path), reference), options);
+    throw new PipelineError('usage', `${reference} is a ${form.noun}, not an image`);
+  return migrated(await form.load(readFileBytes(path), reference), options);
 }
 
 /** opm takes a directory for a bundle by the two directories in it. */

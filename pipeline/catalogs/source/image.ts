@@ -7,8 +7,8 @@ import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import type { ImageTree } from '../../oci/image/tree.ts';
-import { DATABASE_LABEL, databaseSource } from '../database/load.ts';
-import { databaseIn, holdsFolder, unknownImage } from '../render/image.ts';
+import { formOfImage } from '../forms.ts';
+import { fileIn, holdsFolder, unknownImage } from '../render/image.ts';
 import type { OpenImage } from '../render/open-image.ts';
 import { treeSource } from '../render/tree-source.ts';
 
@@ -26,18 +26,18 @@ interface CatalogFiles {
 }
 
 /**
- * The catalog of an index image, whether it holds files or a database.
+ * The catalog of an index image, whether it holds files or another form.
  *
- * @throws PipelineError as {@link catalogTree}, and as `databaseSource`
+ * @throws PipelineError as {@link catalogTree}, and as `CatalogForm.source`
  */
 export async function catalogFilesOf(
   image: OpenImage,
   options: { readonly name: string; readonly allLayers: boolean },
 ): Promise<CatalogFiles> {
-  const database = image.labels.get(DATABASE_LABEL);
-  if (database !== undefined) {
-    const bytes = await databaseIn(options.name, image, database);
-    return { source: await databaseSource(bytes, options.name), close: () => undefined };
+  const other = formOfImage(image.labels);
+  if (other) {
+    const bytes = await fileIn(options.name, image, other.path);
+    return { source: await other.form.source(bytes, options.name), close: () => undefined };
   }
   const { files, folder } = await catalogTree(image, options);
   return { source: treeSource(files, folder), close: () => files.close() };

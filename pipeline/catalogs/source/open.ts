@@ -13,7 +13,7 @@ import {
 } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
-import { databaseSource, isDatabaseFile } from '../database/load.ts';
+import { formOfFile } from '../forms.ts';
 import { openImage } from '../render/open-image.ts';
 import { catalogFilesOf } from './image.ts';
 
@@ -44,8 +44,9 @@ interface OpenOptions {
  */
 export async function openCatalog(text: string, options: OpenOptions): Promise<OpenCatalog> {
   const path = resolve(options.directory, text);
-  if (statOf(path)?.isFile() && isDatabaseFile(path)) {
-    const source = await databaseSource(readFileBytes(path), text);
+  const form = statOf(path)?.isFile() ? formOfFile(path) : undefined;
+  if (form) {
+    const source = await form.source(readFileBytes(path), text);
     return { source, name: text, close: async () => undefined };
   }
   const place = catalogPlace(text, options.directory);

@@ -9,6 +9,7 @@ import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
 import { rendered } from '../../catalogs/write-blobs.ts';
+import { printedTemplate } from '../../catalogs/write-template.ts';
 import { worldsOf } from '../../check/audit.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -16,7 +17,6 @@ import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report
 import type { Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
-import { printedTemplate } from '../opm/convert.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const command: Command = {

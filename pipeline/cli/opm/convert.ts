@@ -1,6 +1,5 @@
-import { convertTo, type TemplateKind, templateText } from '../../../catalog/opm/template/convert.ts';
-import { EmitError } from '../../../catalog/yaml/emit.ts';
-import { PipelineError } from '../../error.ts';
+import { convertTo, type TemplateKind } from '../../../catalog/opm/template/convert.ts';
+import { printedTemplate } from '../../catalogs/write-template.ts';
 import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { readInput } from './input.ts';
@@ -22,16 +21,6 @@ function convertCommand(kind: TemplateKind): OpmCommand {
       return 0;
     },
   };
-}
-
-/** A template as it is printed. @throws PipelineError `usage` for what YAML cannot hold */
-export function printedTemplate(text: string, format: 'json' | 'yaml'): string {
-  try {
-    return templateText(text, format);
-  } catch (error) {
-    if (!(error instanceof EmitError)) throw error;
-    throw new PipelineError('usage', `cannot write ${error.path.join('.')} as YAML: ${error.message}`);
-  }
 }
 
 export const basic: OpmCommand = convertCommand('basic');
