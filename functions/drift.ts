@@ -33,7 +33,7 @@ interface Drifted {
 }
 
 /**
- * Proposes new pins for every catalog with a lock, and what the policy promotes, and says what else has drifted: it is only told, in the log.
+ * Proposes new pins for every catalog with a lock, and what the policy promotes, and says what else has drifted: it is only reported, in the log.
  *
  * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
  */

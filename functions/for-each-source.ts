@@ -3,7 +3,7 @@ import { PipelineError } from '../pipeline/error.ts';
 import type { Source } from './receive.ts';
 
 /**
- * @param failed told of each source for which it could not be done
+ * @param failed called with each source for which it could not be done
  * @returns what came of the others
  * @throws PipelineError the last one, when it could be done for none
  */

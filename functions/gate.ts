@@ -1,4 +1,4 @@
-/** The gate in the functions: what a pull request's events ask for, checked and told as the Action does. */
+/** The gate in the functions: what a pull request's events ask for, checked and reported as the Action does. */
 
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import type { Checker } from '../pipeline/check/confined/confined-check.ts';

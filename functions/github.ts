@@ -47,7 +47,7 @@ export function readAppSecret(text: string): AppSecret {
 
 /**
  * @param secret asked each time, so that another key is in use as soon as it is read
- * @param at where GitHub's API is, and who is told of waits
+ * @param at where GitHub's API is, and who hears of waits
  * @throws PipelineError from its functions, with nothing of a token in it; `denied`, retryable, when GitHub
  *   gives no token
  */

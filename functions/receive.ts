@@ -82,7 +82,7 @@ export async function receive({ headers, body }: Delivery, ports: ReceivePorts):
   if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
     return refused(ports, 409, 'the event is stale');
-  // The delivery's id is not signed: whoever replays a body can give it another one. Where nothing in the body tells two
+  // The delivery's id is not signed: whoever replays a body can give it another one. Where nothing in the body separates two
   // events apart, it counts all the same: a check too many costs less than a check too few.
   const digest = createHash('sha256')
     .update(body)

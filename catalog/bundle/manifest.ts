@@ -219,7 +219,7 @@ function keepSame(before: readonly unknown[], after: readonly unknown[]): readon
   return after.every((item, i) => Object.is(item, before[i])) ? before : after;
 }
 
-/** The group and version of an object's `apiVersion`, and its kind; undefined when one cannot be told. */
+/** The group and version of an object's `apiVersion`, and its kind; undefined when that is not known. */
 export function kindOf(value: unknown): { group: string; version: string; kind: string } | undefined {
   if (!isObject(value) || typeof value['kind'] !== 'string' || value['kind'] === '') return undefined;
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';

@@ -30,7 +30,7 @@ interface PieceEnd {
 
 /**
  * @param firstLine the 1-based number of the text's first line
- * @param readPiece told where a piece with text in it begins, reads it and says where it
+ * @param readPiece gets the place where a piece with text in it begins, reads it and says where it
  *   ends, or undefined to have its end looked for
  * @returns the 1-based line behind the text
  */

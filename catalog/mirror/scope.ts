@@ -100,7 +100,7 @@ interface Scoped {
 function scopeOf(repository: string, destinations: ReadonlySet<string>, scope: Scope): Scoped {
   const source = widest(repository, scope);
   const targets = [...destinations];
-  // Only a copy under the whole path of its source tells where the neighbours are.
+  // Only a copy under the whole path of its source shows where the neighbors are.
   const path = repository.slice(repository.indexOf('/'));
   const rest = repository.slice(source.length);
   if (rest === '' || !targets.every((target) => target.endsWith(path)))

@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Manifests {
   /** The ClusterServiceVersion; undefined where none is known. */
   readonly csv: CsvFacts | undefined;
-  /** The API of each manifest; undefined where the catalog tells only the ClusterServiceVersion's metadata. */
+  /** The API of each manifest; undefined where the catalog has only the ClusterServiceVersion's metadata. */
   readonly objects: readonly ManifestApi[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ManifestApi {
 
 /** Parts of a ClusterServiceVersion. */
 export interface CsvFacts {
-  /** Its `metadata.name`; empty where that is not told. */
+  /** Its `metadata.name`; empty where that is not known. */
   readonly name: string;
   /** As written; empty for none. */
   readonly minKubeVersion: string;
@@ -41,11 +41,11 @@ export interface CsvFacts {
   readonly requiredCrds: readonly string[];
   /** Names of the API services that it owns. */
   readonly ownedApiServices: readonly string[];
-  /** Names of its webhooks that convert; undefined where they are not told. */
+  /** Names of its webhooks that convert; undefined where they are not known. */
   readonly conversionWebhooks: readonly string[] | undefined;
-  /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not told. */
+  /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not known. */
   readonly images: readonly string[] | undefined;
-  /** What it may do; undefined where that is not told. */
+  /** What it may do; undefined where that is not known. */
   readonly permissions: readonly Permission[] | undefined;
 }
 
@@ -132,7 +132,7 @@ function partIn(data: string): ManifestPart {
   return part;
 }
 
-/** Characters of base64 in which the kind and the name of a CRD are told. */
+/** Characters of base64 in which the kind and the name of a CRD are found. */
 const BEGINNING = 400;
 /** What most manifests begin with: JSON that opm writes has its keys in order. */
 const CRD_KIND = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;

@@ -1,5 +1,5 @@
 /**
- * What a change brings, told from what was there before: a finding is the same one by its rule, its package, its
+ * What a change brings, distinguished from what was there before: a finding is the same one by its rule, its package, its
  * channel and what it is about, never by its text. What maintainers already live with must not hold up a release.
  */
 import { type Finding, milder } from '../finding.ts';

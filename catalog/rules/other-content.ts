@@ -72,7 +72,7 @@ function linesOf(before: World, name: string): (catalog: string) => boolean {
     );
 }
 
-/** What catalogs that come first get at the same time: the later one of two tells. */
+/** What catalogs that come first get at the same time: the later one of two reports it. */
 function newElsewhere(
   all: readonly Publication[],
   own: string,
@@ -87,7 +87,7 @@ function newElsewhere(
 
 type CompareImages = (before: string, after: string, digests: TagDigests) => ImageChange;
 
-/** How images of two catalogs differ: only a registry can tell what a tag of one and a digest of the other have in common. */
+/** How images of two catalogs differ: only a registry knows what a tag of one and a digest of the other have in common. */
 function changeElsewhere(before: string, after: string, digests: TagDigests): ImageChange {
   const [was, is] = [tryParseReference(before), tryParseReference(after)];
   if (was?.kind === 'digest' && is?.kind === 'tag') return 'unconfirmed';
@@ -97,7 +97,7 @@ function changeElsewhere(before: string, after: string, digests: TagDigests): Im
   return imageChange(before, after, digests);
 }
 
-/** What differs; undefined where nobody can tell. */
+/** What differs; undefined where that is not known. */
 function compare(
   publication: Publication,
   bundle: Bundle,

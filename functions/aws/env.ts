@@ -54,7 +54,7 @@ function signingFrom(environment: Environment): Settings['signing'] {
   return key && address ? { key, address } : undefined;
 }
 
-/** The settings as Lambda's environment tells them. */
+/** The settings in Lambda's environment. */
 export function settings(): Settings {
   clearLeftovers(process.env);
   return settingsFrom(process.env);

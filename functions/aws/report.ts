@@ -1,4 +1,4 @@
-/** The queue of reports: what became of merges is told to GitHub and on the bus, each report with its own tries. */
+/** The queue of reports: what became of merges is reported to GitHub and on the bus, each report with its own tries. */
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { handleDeliveries, type SqsEvent } from './deliveries.ts';
 import { settings } from './env.ts';

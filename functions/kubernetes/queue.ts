@@ -9,7 +9,7 @@ import type { Message, Queue } from '../../pipeline/ports.ts';
 import type { QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import type { Database } from './database.ts';
 
-/** What is to be done, and what is to be told of it. */
+/** What is to be done, and what is to be reported of it. */
 export type QueueName = 'work' | 'reports';
 
 interface QueuesOptions {
@@ -22,7 +22,7 @@ interface QueuesOptions {
   /** Whether this process looks after messages whose worker died. */
   readonly supervises: boolean;
   readonly times?: Partial<QueueTimes>;
-  /** Deliveries of a message before it is put aside; 12 of what is to be done, 300 of what is to be told. */
+  /** Deliveries of a message before it is put aside; 12 of what is to be done, 300 of what is to be reported. */
   readonly deliveries?: number;
   readonly log: (line: string) => void;
 }

@@ -27,7 +27,7 @@ export async function cloudError<T>(what: string, work: () => Promise<T>): Promi
   }
 }
 
-/** The APIs that speak JSON answer with 400 to everything that is wrong; the name tells what it was. */
+/** The APIs that speak JSON answer with 400 to everything that is wrong; the name says what it was. */
 const DENIED =
   /^(?:AccessDenied|NotAuthorized|UnrecognizedClient|ExpiredToken|Invalid(?:Signature|ClientToken))/;
 const SLOWER = /^(?:Throttl|RequestThrottled|RequestLimitExceeded|ProvisionedThroughput|TooManyRequests)/;

@@ -1,4 +1,4 @@
-/** What a run is told: the inputs of the step, the event, and where GitHub is. */
+/** What a run gets: the inputs of the step, the event, and where GitHub is. */
 import type { ReaderProgram } from '../check/confined/confined-check.ts';
 import type { Environment } from '../oci/registry/proxy.ts';
 import type { Event } from './event.ts';
@@ -8,7 +8,7 @@ export type Mode = (typeof MODES)[number];
 
 export interface RunInputs {
   readonly mode: Mode;
-  /** Looks and tells in the log, the summary and the outputs; changes nothing anywhere. */
+  /** Looks and reports in the log, the summary and the outputs; changes nothing anywhere. */
   readonly dryRun: boolean;
   /** The workspace; relative paths start from it. */
   readonly directory: string;

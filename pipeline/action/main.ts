@@ -1,6 +1,6 @@
 /**
- * A step of a workflow, whichever mode it is in. The step fails when nothing could be told;
- * what was told of a pull request stands in its outputs, and on GitHub where it may write.
+ * A step of a workflow, whichever mode it is in. The step fails when nothing could be reported;
+ * what was reported of a pull request stands in its outputs, and on GitHub where it may write.
  */
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';

@@ -72,7 +72,7 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
   }
 }
 
-/** What was pushed; on a schedule, the tip of the default branch, in case no push told of it. */
+/** What was pushed; on a schedule, the tip of the default branch, in case no push announced it. */
 async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: string; commit: string }> {
   if (event.kind === 'push') return event;
   if (event.kind === 'clock') return defaultTip(forge);

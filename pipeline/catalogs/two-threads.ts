@@ -9,7 +9,7 @@ import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { directorySource } from '../directory.ts';
 
-/** What both threads are told. */
+/** What both threads get. */
 export interface ThreadTask {
   readonly root: string;
   /** The files that can be read, each with the number of the part that it belongs to. */

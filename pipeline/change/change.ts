@@ -19,13 +19,13 @@ export interface Change {
   readonly foreign: readonly ForeignBlob[];
   /** Tags of published bundles that are digests now. */
   readonly pins: readonly PinnedTag[];
-  /** What closes the gate for everybody. What clusters get of all the rest can be told. */
+  /** What closes the gate for everybody. What clusters get of all the rest is known. */
   readonly unsafe: readonly Finding[];
   /** Whether the content was read: not where the pull request is beyond the limits. */
   readonly isRead: boolean;
   /** Parts of catalogs that the pull request leaves unreadable. */
   readonly unread: readonly UnreadPart[];
-  /** Defects of files that name owners: they close the gate, too, but what the change does to clusters can be told. */
+  /** Defects of files that name owners: they close the gate, too, but what the change does to clusters is known. */
   readonly ownerDefects: readonly Finding[];
 }
 

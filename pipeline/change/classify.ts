@@ -1,6 +1,6 @@
 /**
  * Classification: from the trees of the base branch and of the merge to what a pull
- * request changes. Everything is read from git objects; what cannot be told is unsafe.
+ * request changes. Everything is read from git objects; what is not known is unsafe.
  */
 import type { Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';

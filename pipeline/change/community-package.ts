@@ -86,7 +86,7 @@ export async function composedPackage(
 
 const VERSIONS_HINT = 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)';
 
-/** Catalogs of old versions of the platform tell bundles by their manifests. */
+/** Catalogs of old versions of the platform hold the manifests of bundles. */
 function isMigrated({ catalog }: ComposedPackage): boolean {
   const version = tryParseMinor(catalog);
   return !version || readsCsvMetadata(version);

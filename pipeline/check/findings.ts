@@ -42,7 +42,7 @@ export interface Defects {
   readonly references: ReferenceResult;
   /** What could not be looked at; what references were not looked up is with the references. */
   readonly unchecked: CheckReport['unchecked'];
-  /** Why nobody can tell whether the pull request harms packages that it does not touch. */
+  /** Why it is not known whether the pull request harms packages that it does not touch. */
   readonly incomplete: string | undefined;
   /** Templates that are changed where no catalog is. */
   readonly templatesAlone: readonly string[];
@@ -117,7 +117,7 @@ export async function findDefects(
   };
 }
 
-/** What nobody can tell, because files cannot be read. */
+/** What is not known, because files cannot be read. */
 function unreadParts({ isRead, unread, unsafe }: Change): CheckReport['unchecked'] {
   const [first] = unsafe;
   if (!isRead)
@@ -178,7 +178,7 @@ async function checkFiles(
 interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomplete'> {
   /** What deployments name of bundles whose deployments the catalogs do not hold. */
   readonly deployed?: Sided<DeployedImages>;
-  /** What the merge does to the fleet, or why nobody can tell. */
+  /** What the merge does to the fleet, or why that is not known. */
   readonly numbers?: FleetNumbers | undefined;
   readonly why?: string | undefined;
 }

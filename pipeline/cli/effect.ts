@@ -38,7 +38,7 @@ export interface WorkTreeEdit {
  * Checks an edit of a work tree as a pull request with it would be: with the other catalogs of the repository, and with
  * all that its history has.
  *
- * @returns why it cannot be told, where the repository does not know the catalog
+ * @returns why it is not known, where the repository does not know the catalog
  * @throws PipelineError `not-found` without a commit, `git`, `io`
  */
 export async function effectInRepository(

@@ -111,7 +111,7 @@ async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDige
   };
 }
 
-/** @returns why it cannot be told, where the files are not in a repository that knows them */
+/** @returns why it is not known, where the files are not in a repository that knows them */
 async function effectInWorkTree(
   { root, files, digests }: PlannedEdit,
   terminal: Terminal,

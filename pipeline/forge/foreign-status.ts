@@ -5,7 +5,7 @@ import type { GateForge, SetStatus } from './forge.ts';
 const MOST = 10;
 
 /**
- * Whether somebody else has set the newest status of a commit to something else than Portolan did. Where it cannot be told who
+ * Whether somebody else has set the newest status of a commit to something else than Portolan did. Where it is not known who
  * set it, or where that happens again and again, it stays.
  *
  * @throws PipelineError as the forge

@@ -98,7 +98,7 @@ export async function leftBranchAt(
  * Whether the first of two commits is an ancestor of the second, or the same. Order is ancestry, not a
  * count of commits, which lies in a shallow clone.
  *
- * @throws PipelineError `not-found` when the clone does not have both, or is cut before it can tell
+ * @throws PipelineError `not-found` when the clone does not have both, or is cut before it can know
  */
 export async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
   if (older === newer) return true;

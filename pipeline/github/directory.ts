@@ -94,7 +94,7 @@ function teamIn(
   return pageInfo.hasNextPage || people.length < nodes.length ? 'more' : { people };
 }
 
-/** The number of an account, null for a login that nobody has, undefined when it cannot be told. */
+/** The number of an account, null for a login that nobody has, undefined when that is not known. */
 async function accountNumber(github: GitHub, login: string): Promise<number | null | undefined> {
   try {
     return Number((await answer(github.rest.users.getByUsername({ username: login }))).id);

@@ -26,14 +26,14 @@ interface DriftPinsRequest {
   /** Id of its tip, which has been brought. */
   readonly commit: string;
   readonly policy: Policy;
-  /** Proposes nothing, and tells what moved. */
+  /** Proposes nothing, and reports what moved. */
   readonly dryRun?: boolean;
 }
 
 export interface DriftPins {
   /** By catalog. */
   readonly proposed: ReadonlyMap<string, Proposed>;
-  /** Tags that moved, and what could not be told. */
+  /** Tags that moved, and what is not known. */
   readonly drift: readonly Drift[];
 }
 

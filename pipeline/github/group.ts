@@ -26,7 +26,7 @@ import { readCommits, readPullRequest, readReviews, readSides } from './pull-req
 
 /**
  * Checks a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
- * or cannot be told, keeps the whole group out.
+ * or is not known, keeps the whole group out.
  *
  * @throws PipelineError as `gate`
  */
@@ -160,7 +160,7 @@ interface QueuedRequest {
 
 /**
  * The pull requests that lie between two commits of a queue, the last first; undefined when the queue does
- * not tell all of them.
+ * not name all of them.
  */
 async function readGroup(
   github: GitHub,

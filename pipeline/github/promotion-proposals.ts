@@ -72,7 +72,7 @@ export async function proposePromotions(
 interface ScheduledPromotions {
   /** By branch's subject: `promote/v4.22/alice`. */
   readonly proposed: ReadonlyMap<string, Proposed>;
-  /** That it could not be told, and why. */
+  /** That it is not known, and why. */
   readonly drift: readonly Drift[];
 }
 

@@ -29,7 +29,7 @@ export interface CompanionSource {
 /**
  * Finds what belongs to the digests of an image.
  *
- * @throws PipelineError when the source does not tell
+ * @throws PipelineError when the source does not answer
  */
 export async function companionsOf(
   image: Reference,

@@ -16,7 +16,7 @@ export interface Places {
   readonly tags: TagLists;
 }
 
-/** What belongs to an image and to those of its platforms. @throws PipelineError when the registry does not tell */
+/** What belongs to an image and to those of its platforms. @throws PipelineError when the registry does not answer */
 export async function belongingsOf(
   image: Reference,
   digest: string,

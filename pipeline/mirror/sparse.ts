@@ -1,6 +1,6 @@
 /**
  * Manifest lists of which the mirror has some platforms only. Most registries refuse a list that names what they do
- * not have, some do not, and some can be told: this asks, before the first image is sent.
+ * not have, some do not, and some answer when asked: this asks, before the first image is sent.
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';

@@ -1,4 +1,4 @@
-/** Templates that opm renders catalogs from, told from their text. */
+/** Templates that opm renders catalogs from, recognized by their text. */
 
 /** A schema at the top: on any line of YAML, which opm writes last, or among other keys of JSON. */
 const SCHEMA = /(?:^[ \t]*|[{,]\s*)["']?schema["']?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;

@@ -105,7 +105,7 @@ export function followingRecord(records: RecordStore, { name, catalog, place, fr
  * What is published by the fences of a store.
  *
  * @param beside names of fences that are left out, and not read
- * @param unread told of the keys of records that cannot be read
+ * @param unread called with the keys of records that cannot be read
  */
 export async function publishedIn(
   records: RecordStore,

@@ -5,7 +5,7 @@ import { compareVersions, formatVersion, tryParseVersion } from '../../version/v
 import type { World } from '../foresight/world.ts';
 import type { FleetInstallation } from './fleet.ts';
 
-/** The endings by which names of bundles tell their versions. */
+/** The endings by which names of bundles give their versions. */
 const ENDINGS = ['.v', '.', '-v', '-'];
 
 /**

@@ -88,7 +88,7 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
   ): FleetOutcome => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
     if (at.length === 0) {
-      // Without a platform nobody can tell whether the catalogs that change are the cluster's.
+      // Without a platform it is not known whether the catalogs that change are the cluster's.
       const isElsewhere = changes.length === 0 || installation.platform !== '';
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }

@@ -194,7 +194,7 @@ class Walk {
   }
 
   #keep(own: Bundle | undefined, path: UpgradePath): UpgradePath {
-    // Why there is nothing to choose from tells which channels were asked for.
+    // Why there is nothing to choose from depends on the channels that were asked for.
     const isNowhere = path.last.kind === 'fails' && path.last.reason.code === 'no-bundle';
     if (own && !isNowhere) this.#paths.set(own, path);
     return path;

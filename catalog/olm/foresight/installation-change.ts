@@ -56,7 +56,7 @@ function findMoves(change: Change, name: string): InstallationChange[] {
 
 /**
  * Of moves under one OLM, each once. Under OLM v1, who is affected without selecting a channel is affected with any; under
- * OLM v0, where most subscriptions name a channel, who names none is told of only where nobody else is affected.
+ * OLM v0, where most subscriptions name a channel, who names none is reported only where nobody else is affected.
  */
 export function eachOnce(moves: readonly InstallationChange[]): readonly InstallationChange[] {
   const keyOf = ({ package: name, installed }: InstallationChange): string =>

@@ -45,9 +45,9 @@ export interface PathSummary {
 /** Rows of a package: those that lose their upgrade path first, then by channel and version. */
 export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
   const own = new Set(publishedInstallations(change.before, name).map(({ installed }) => installed.name));
-  // What clusters bring from other catalogs is told by rules.
+  // What clusters bring from other catalogs is reported by rules.
   const moves = installationChanges(change, name).filter(({ installed }) => own.has(installed.name));
-  // Under OLM v1 most extensions select no channel; who selects one is told by rules.
+  // Under OLM v1 most extensions select no channel; who selects one is reported by rules.
   const open = new Map(
     moves
       .filter((move) => move.olm === 'v1' && move.channel === '')

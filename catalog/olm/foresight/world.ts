@@ -139,7 +139,7 @@ export interface WorldOptions {
   readonly crds?: CrdsOf;
   /** What tags stand for, as a merged lock or a registry says. */
   readonly digests?: TagDigests;
-  /** Manifests of bundles of which the catalog tells at most the metadata. */
+  /** Manifests of bundles of which the catalog has at most the metadata. */
   readonly manifests?: ManifestsOf;
   /** What references of bundles' images must begin with, a list for each gate that says so. */
   readonly bundleRegistries?: readonly (readonly string[])[];

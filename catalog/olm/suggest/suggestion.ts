@@ -78,7 +78,7 @@ function withoutWorse(
   const names = new Set(worse.flatMap(({ channel }) => (channel === '' ? [] : [channel])));
   const changed = plans.filter(({ why }) => why === undefined);
   const undone = changed.filter(({ name }) => names.has(name));
-  // An extension without channels sees all of them: then none can be told from the others.
+  // An extension without channels sees all of them: then none differs from the others.
   const back = new Set((undone.length > 0 ? undone : changed).map(({ name }) => name));
   const why = `installed ${first?.installed.name} would lose its upgrade path under OLM ${first?.olm}`;
   return plans.map((plan) => (back.has(plan.name) ? planner.asToday(plan.name, why) : plan));

@@ -22,7 +22,7 @@ import { called, ofCsv } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-/** An image of a bundle: the manager is the operator itself, as far as its container's name tells. */
+/** An image of a bundle: the manager is the operator itself, as far as its container's name says. */
 interface PlacedImage {
   readonly image: string;
   readonly kind: 'manager' | 'other' | 'related';

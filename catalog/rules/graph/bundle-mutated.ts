@@ -139,7 +139,7 @@ function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Differe
     : undefined;
 }
 
-/** Properties that decide what clusters do; how the manifests are told may change from catalog to catalog. */
+/** Properties that decide what clusters do; how the manifests are written may change from catalog to catalog. */
 export const DECISIVE: ReadonlySet<string> = new Set([
   'olm.gvk',
   'olm.label',

@@ -36,7 +36,7 @@ export const rule: Rule = {
           .map(installationKey),
       );
       const fresh = [...now].filter(([key, { depth }]) => depth > (was.get(key)?.depth ?? 0));
-      // What can be installed only after the merge is on no cluster yet; what leads there is told by itself.
+      // What can be installed only after the merge is on no cluster yet; what leads there is reported by itself.
       const [present, later] = [true, false].map((isThere) =>
         fresh.flatMap(([, down]) => (had.has(installationKey(down)) === isThere ? [down] : [])),
       );

@@ -14,7 +14,7 @@ export const rule: Rule = {
   foresee(world, report) {
     const checked = new Set(checkedPackages(world).map(({ name }) => name));
     for (const ofPackage of checkedPackages(world)) {
-      // Of two packages that are both checked, the first one tells.
+      // Of two packages that are both checked, the first one reports it.
       const rivals = rivalsOf(world, ofPackage).filter(
         ({ name }) => name > ofPackage.name || !checked.has(name),
       );
@@ -49,7 +49,7 @@ interface Takeover {
   readonly isNew?: boolean;
 }
 
-/** Those that provide the same kinds are told together. */
+/** Those that provide the same kinds are reported together. */
 function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeover): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;

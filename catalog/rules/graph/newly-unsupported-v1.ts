@@ -42,7 +42,7 @@ function refusedBundle(
   if (move.before.next.kind === 'fails') return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
   const previous = chosen(before, name, move.before.next) ?? own;
-  // What was in the way all along is told of the catalog, not of the change.
+  // What was in the way all along is reported for the catalog, not for the change.
   const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
   const steps = move.before.last.kind === 'fails' ? [move.after.next] : [move.after.next, move.after.last];
   return steps

@@ -37,7 +37,7 @@ export const rule: Rule = {
   },
 };
 
-/** How the manifests of a bundle may be told. */
+/** How the manifests of a bundle may be written. */
 const FORMATS = ['olm.csv.metadata', 'olm.bundle.object'];
 
 /** The properties that differ, with their fields where they have any; empty for none. */
@@ -53,7 +53,7 @@ function changeText(before: Bundle | undefined, after: Bundle): string {
     .join(', ');
 }
 
-/** Whether the same manifests are only told in the other format, as catalogs of later versions do. */
+/** Whether the same manifests are only written in the other format, as catalogs of later versions do. */
 function isRetold(before: Bundle, after: Bundle): boolean {
   const formats = [before, after].map(({ properties }) =>
     FORMATS.filter((format) => properties.some(({ type }) => type === format)).join(),

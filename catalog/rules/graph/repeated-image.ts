@@ -31,7 +31,7 @@ export const rule: Rule = {
   },
 };
 
-/** What is merged is told; only a change that brings it fails. */
+/** What is merged is reported; only a change that brings it fails. */
 function asWarning(report: Report): Report {
   return (message, location, details) => report(message, location, { ...details, severity: 'warning' });
 }

@@ -11,7 +11,7 @@ export const rule: Rule = {
   summary: 'Reports skipRanges that do not end below the version of their entry',
   foresee(world, report) {
     for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
-      // A range without an upper end is told by another rule.
+      // A range without an upper end is reported by another rule.
       if (isOpen(range) || !satisfies(bundle.version, range)) continue;
       const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, so OLM v0 never offers some of its successors`;
       const hint = `end the range below the entry's own version: <${versionText(bundle)}`;

@@ -29,7 +29,7 @@ function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel):
     const installed = installedOf(bundle);
     const path = foresight.v0({ package: ofPackage.name, channel: channel.name }, installed);
     if (path.arrives) return [];
-    // Other rules tell of channels that opm refuses, of entries without bundles, and of dependencies that are missing.
+    // Other rules report channels that opm refuses, entries without bundles, and missing dependencies.
     if (path.last.kind === 'fails' && !(hidesCircle && path.last.reason.code === 'no-order')) return [];
     if (isBlocked(path.last)) return [];
     return [{ package: ofPackage.name, channel: channel.name, installed, path }];

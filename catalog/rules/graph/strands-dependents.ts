@@ -48,7 +48,7 @@ function lossesOf({ before, after }: Change, dependent: Package, touched: readon
   });
 }
 
-/** What a bundle requires; of what cannot be read another rule tells. */
+/** What a bundle requires; another rule reports what cannot be read. */
 function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
   return readRequirements(properties, foresight.scope.cel).flatMap(({ read }) =>
     read instanceof RequirementError ? [] : [read],

@@ -45,7 +45,7 @@ export const rule: Rule = {
   },
 };
 
-/** Who names no channel had an upgrade from any of them, and has none now; another default channel is told by itself. */
+/** Who names no channel had an upgrade from any of them, and has none now; another default channel is reported by itself. */
 function isLostWithoutChannel(
   { package: name, before: old, after: now }: InstallationChange,
   { before, after }: Change,
@@ -57,17 +57,17 @@ function isLostWithoutChannel(
   return (wasOffered && now.hops === 0) || (old.arrives && !now.arrives);
 }
 
-/** Whether a channel no longer has the upgrade that it had: its head moved back, which is told by itself. */
+/** Whether a channel no longer has the upgrade that it had: its head moved back, which is reported by itself. */
 function losesUpgrade({ before, after }: InstallationChange): boolean {
   return before.next.kind === 'upgrade' && after.next.kind === 'stays';
 }
 
-/** What keeps a whole channel from having an order, and entries without bundles, are told by rules about the channel. */
+/** What keeps a whole channel from having an order, and entries without bundles, are reported by rules about the channel. */
 function isToldByOthers(last: UpgradePath['last']): boolean {
   return last.kind !== 'circle' && ['no-order', 'successor-missing'].includes(last.reason.code);
 }
 
-/** A requirement that OLM v0 cannot parse is told by a rule about its bundle, where that is checked. */
+/** A requirement that OLM v0 cannot parse is reported by a rule about its bundle, where that is checked. */
 function isUnreadable(last: UpgradePath['last'], { after }: Change): boolean {
   if (last.kind === 'circle' || last.reason.code !== 'bad-dependency') return false;
   const { bundle = '' } = last.reason;

@@ -77,7 +77,7 @@ function keyOf({ channel, to, selects, olm }: Loss): string {
 }
 
 /**
- * The worst loss of each channel. Where those lose who select a channel, nothing more is told of those who select none.
+ * The worst loss of each channel. Where those lose who select a channel, nothing more is reported of those who select none.
  */
 function eachChannelOnce(losses: readonly Loss[]): Loss[] {
   const weight = (loss: Loss): number =>

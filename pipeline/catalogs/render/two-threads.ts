@@ -28,7 +28,7 @@ interface How {
   readonly migrates: boolean;
 }
 
-/** What both threads are told. */
+/** What both threads get. */
 export type RenderTask = ThreadTask & How & { readonly shared: SharedFile };
 
 /** What one thread rendered of the files that it took. */

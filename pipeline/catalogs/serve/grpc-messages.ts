@@ -74,7 +74,7 @@ export class MessageReader {
   readonly #encoding: string;
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Bytes without which nothing can be told. */
+  /** Bytes without which nothing is known. */
   #needed = PREFIX;
 
   /** @param encoding what messages are compressed with that say that they are */

@@ -29,7 +29,7 @@ import type { CatalogPath } from '../world/old-versions.ts';
 import { type HistoryOf, pastOf } from '../world/publication-history.ts';
 
 export interface AdvisoryRequest {
-  /** Id of a commit that has been brought; its history tells what was ever published. */
+  /** Id of a commit that has been brought; its history says what was ever published. */
   readonly commit: string;
   /** Id of the tree that has the catalogs, when it is not the commit's. */
   readonly tree?: string;

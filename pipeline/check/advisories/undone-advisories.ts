@@ -79,7 +79,7 @@ function tooManyOf(written: readonly StoredAdvisory[]): Finding {
   };
 }
 
-/** The day of the check, and what tells the past of the catalogs. */
+/** The day of the check, and what knows the past of the catalogs. */
 type Planning = Asked<'historyOf'> & { readonly today: string };
 
 /** What was found, and what makes errors milder that an advisory has accepted. */

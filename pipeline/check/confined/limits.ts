@@ -28,7 +28,7 @@ const LOOK = 100;
 /**
  * Watches a process.
  *
- * @param end told why, once it goes beyond a limit; the process goes on until it is killed
+ * @param end called with the reason, once it goes beyond a limit; the process goes on until it is killed
  * @returns what ends the watch
  */
 export function watch(
@@ -58,7 +58,7 @@ export function endText(
 
 const tooLarge = (memory: number): string => `it needed more than ${memory} MiB of memory`;
 
-/** Memory of a process in MiB; 0 where the system does not tell. */
+/** Memory of a process in MiB; 0 where the system does not say. */
 function memoryOf(pid: number | undefined): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'latin1');

@@ -147,7 +147,7 @@ export function foreseenIn(
     after,
   }: { readonly severityOf: SeverityOf; readonly before: boolean; readonly after: boolean },
 ): Pick<CatalogResult, 'findings' | 'known'> & Required<Pick<CatalogResult, 'undecided'>> {
-  // What the change does is told first: where a fix would serve both, it is that of the change.
+  // What the change does is reported first: where a fix would serve both, it is that of the change.
   const undecided: Undecided[] = [];
   const foresee = (world: World): readonly Finding[] =>
     found(undecided, () => runForesight(world, RULES, severityOf));

@@ -21,7 +21,7 @@ export interface ReferenceResult {
   readonly findings: readonly Finding[];
   /** What was not looked at, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
-  /** Whether a registry that may be asked gave no answer: then nobody can tell. */
+  /** Whether a registry that may be asked gave no answer: then it is not known. */
   readonly unanswered: boolean;
 }
 

@@ -18,7 +18,7 @@ import type { CheckScene } from '../world/scene.ts';
 interface TakenNames {
   readonly findings: readonly Finding[];
   readonly unchecked: CheckReport['unchecked'];
-  /** Why nobody can tell whether a name is free. */
+  /** Why it is not known whether a name is free. */
   readonly incomplete: string | undefined;
 }
 

@@ -19,7 +19,7 @@ interface CheckFleet {
   readonly why?: string;
 }
 
-/** What the merge does to a fleet, or why nobody can tell; neither where there is none. */
+/** What the merge does to a fleet, or why that is not known; neither where there is none. */
 export interface FleetResult {
   readonly report?: FleetReport;
   readonly why?: string;

@@ -64,7 +64,7 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
       unread += count ?? 1;
       continue;
     }
-    // A ClusterServiceVersion has a copy in each namespace, and a version and a subscription tell of the same one.
+    // A ClusterServiceVersion has a copy in each namespace, and a version and a subscription name the same one.
     if (record.count === undefined && whole.csv) {
       const key = `${record.cluster}\0${whole.package ?? ''}\0${whole.csv}\0${whole.olm ?? ''}`;
       if (seen.has(key)) continue;

@@ -1,6 +1,6 @@
 /**
  * Tables: our own CSV, what Grafana, Thanos and telemetry export of the metrics `csv_succeeded` and
- * `subscription_sync_total`, and what the search of Advanced Cluster Management exports. The header tells which.
+ * `subscription_sync_total`, and what the search of Advanced Cluster Management exports. The header says which.
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/992bb097749e5994eedc5e4882583df952d8a70e/pkg/metrics/metrics.go#L173-L185
  * @see https://github.com/stolostron/console/blob/e8cd2463b1715cd03c11327adce34b8cfbbd9a65/frontend/src/routes/Search/SearchResults/utils.tsx

@@ -80,7 +80,7 @@ export async function history(repository: Repository, request: HistoryRequest): 
   return { merges: merges.length, harmful, unchecked };
 }
 
-/** What a clone without its whole past cannot tell. */
+/** What a clone without its whole past does not know. */
 export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
   return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
 }
@@ -100,7 +100,7 @@ export interface CheckedMerge {
   readonly outcome: CheckReport | PipelineError;
 }
 
-/** Checks merges as if each were a pull request onto the commit before it. @param tell told before each of them */
+/** Checks merges as if each were a pull request onto the commit before it. @param tell called before each of them */
 export async function* checkedMerges(
   repository: Repository,
   { tip, paths, merges, more }: MergesAsked,

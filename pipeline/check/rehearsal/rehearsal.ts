@@ -55,7 +55,7 @@ export interface RehearsedMerge {
   readonly commit: string;
   readonly date: string;
   readonly subject: string;
-  /** Undefined where git does not tell an account: permissions were not checked. */
+  /** Undefined where git names no account: permissions were not checked. */
   readonly author: string | undefined;
   readonly state: ReportState;
   /** Whether no approval would have helped. */
@@ -231,7 +231,7 @@ function catalogFolders({ patterns }: Layout): string[] {
   return prefixes.includes('') ? [] : [...new Set(prefixes)];
 }
 
-/** The author of a merge as the check takes people; nothing where git does not tell an account. */
+/** The author of a merge as the check takes people; nothing where git names no account. */
 function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
   const author = accountOf(merge);
   return author ? { people: { author, pusher: author, reviews: [], commits: undefined, holds: [] } } : {};

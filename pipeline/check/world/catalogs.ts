@@ -115,7 +115,7 @@ function named(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, Cat
   return new Map([...units].filter(([, { catalog }]) => isCatalogName(catalog)));
 }
 
-/** The files of the merge; a part that it leaves unreadable stays as it is, so that the rest can be told. */
+/** The files of the merge; a part that it leaves unreadable stays as it is, so that the rest is checked. */
 function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
   if (unread.length === 0) return after;
   return async (catalog) => {

@@ -41,7 +41,7 @@ export interface Companions {
   /** By name, for each catalog of which all companions could be read. */
   readonly of: ReadonlyMap<string, Sided<ReadonlyMap<string, Catalog>>>;
   readonly unchecked: CheckReport['unchecked'];
-  /** Why nobody can tell, where a registry was asked and did not answer or a path does not exist. */
+  /** Why it is not known, where a registry was asked and did not answer or a path does not exist. */
   readonly incomplete: string | undefined;
 }
 

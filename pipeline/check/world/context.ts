@@ -19,7 +19,7 @@ import type { CheckReport, ContextCount } from '../report.ts';
 export interface ContextReport {
   readonly count: ContextCount | undefined;
   readonly unchecked: CheckReport['unchecked'];
-  /** Why nobody can tell whether the pull request harms packages that it does not touch. */
+  /** Why it is not known whether the pull request harms packages that it does not touch. */
   readonly incomplete: string | undefined;
 }
 

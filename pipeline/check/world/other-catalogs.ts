@@ -99,7 +99,7 @@ async function filesOfPackages(
   return [...likely, ...mentioning];
 }
 
-/** Whether a file may hold packages, as far as its folder tells: those of one file hold all packages. */
+/** Whether a file may hold packages, as far as its folder says: those of one file hold all packages. */
 function mayHold(
   { unit }: CatalogFile,
   packages: ReadonlySet<string>,

@@ -16,7 +16,7 @@ import {
 import { releasedCatalogs } from './released.ts';
 import type { TouchedCatalog } from './touched-catalog.ts';
 
-/** Says which versions files had, where the clone has no history to tell it. */
+/** Says which versions files had, where the clone has no history that says it. */
 export type HistoryOf = (places: readonly CatalogPath[]) => Promise<OldVersions>;
 
 export interface PastRequest {

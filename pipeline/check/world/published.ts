@@ -21,7 +21,7 @@ export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBun
 
 /** A bundle that was once an entry of a channel, with where the rest of it stands. */
 export interface PastBundle extends PublishedBundle {
-  /** Git id of the latest file version that has the bundle; absent where no file tells of it. */
+  /** Git id of the latest file version that has the bundle; absent where no file has it. */
   readonly file?: string;
 }
 

@@ -63,7 +63,7 @@ function isSameContent([from, one]: Named, [to, other]: Named): boolean {
   return ids(one) === ids(other);
 }
 
-/** Whether both are of one version of the platform, and have a package in common as far as their folders tell. */
+/** Whether both are of one version of the platform, and have a package in common as far as their folders say. */
 function isSamePlatform([from, one]: Named, [to, other]: Named): boolean {
   const [was, is] = [minorOfCatalog(from), minorOfCatalog(to)];
   if (!was || !is || compareMinors(was, is) !== 0) return false;

@@ -56,7 +56,7 @@ export const command: Command = {
   },
 };
 
-/** What manifests are, as opm tells it. @throws PipelineError `not-found`, `usage` for an empty folder */
+/** What kind of manifests these are, in opm's words. @throws PipelineError `not-found`, `usage` for an empty folder */
 async function mediaTypeOf(path: string): Promise<BundleLabels['mediaType']> {
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
   if (files.length === 0) throw new PipelineError('usage', `no manifests in ${path}`);

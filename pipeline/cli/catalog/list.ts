@@ -23,7 +23,7 @@ export interface Listing<Row> {
 }
 
 /**
- * Lists a catalog: as a table, or as JSON with every field. What cannot be read is told
+ * Lists a catalog: as a table, or as JSON with every field. What cannot be read is reported
  * on standard error, and left out.
  *
  * @throws PipelineError `usage` for a package that the catalog does not have

@@ -160,7 +160,7 @@ function platformOf(version: unknown): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** A name that is the same the next time, and tells nothing to whoever does not know the cluster's id. */
+/** A name that is the same the next time, and means nothing to whoever does not know the cluster's id. */
 function anonymousName(version: unknown): string {
   const known = member(version, 'spec', 'clusterID');
   const id = typeof known === 'string' ? known : randomUUID();

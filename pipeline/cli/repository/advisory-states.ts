@@ -87,7 +87,7 @@ async function lostIn(
   return lost;
 }
 
-/** Commits that changed paths, the newest first, without the one itself; none where git cannot tell. */
+/** Commits that changed paths, the newest first, without the one itself; none where git does not know. */
 async function commitsBefore(
   repository: Repository,
   commit: string,

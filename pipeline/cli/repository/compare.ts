@@ -56,7 +56,7 @@ export async function diffRevisions(
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
   const { policy: own, defaults } = await policyAt(objects, baseId, RULE_IDS);
-  // Without a policy, the head tells where catalogs are.
+  // Without a policy, the head says where catalogs are.
   const { policy } = defaults ? await policyOrLayoutAt(repository, headId) : { policy: own };
   if (!policy)
     throw new PipelineError('usage', `cannot read the policy at ${base}`, {

@@ -15,7 +15,7 @@ interface RenderLimits {
   readonly milliseconds: number;
   /** Bytes of manifests. */
   readonly output: number;
-  /** Bytes that helm may use; checked where the system tells (Linux). */
+  /** Bytes that helm may use; checked where the system says (Linux). */
   readonly memory: number;
 }
 
@@ -26,7 +26,7 @@ interface RenderOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** An existing, empty directory. */
   readonly scratch: string;
-  /** The version that the chart is told, such as `1.33`. */
+  /** The Kubernetes version that the chart sees, such as `1.33`. */
   readonly kubernetes: string;
   readonly limits?: RenderLimits;
 }
@@ -143,7 +143,7 @@ function refusal(message: string): PipelineError {
   return new PipelineError('usage', `helm cannot render the chart: ${printable(said)}`);
 }
 
-/** Bytes of memory that a process has; 0 where the system does not tell. */
+/** Bytes of memory that a process has; 0 where the system does not say. */
 function memoryOf(pid: number | undefined): number {
   try {
     const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

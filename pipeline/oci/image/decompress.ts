@@ -1,4 +1,4 @@
-/** Layers come as gzip, as zstd or as they are; the first bytes tell, whatever the media type says. */
+/** Layers come as gzip, as zstd or as they are; the first bytes say which, whatever the media type says. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { PipelineError } from '../../error.ts';

@@ -29,7 +29,7 @@ export interface ZstdStream {
   close(): void;
 }
 
-/** A frame that holds the text `sound`. The library tells of no error while it streams; after one, this does not come out. */
+/** A frame that holds the text `sound`. The library reports no error while it streams; after one, this does not come out. */
 const PROBE = Buffer.concat([Buffer.from('28b52ffd2005290000', 'hex'), Buffer.from('sound')]);
 
 export async function openZstdStream(): Promise<ZstdStream> {

@@ -77,7 +77,7 @@ function run(
       reject(new PipelineError('denied', `cannot run the credential helper ${program}`, { cause })),
     );
     child.once('close', (status) => resolve({ status, output }));
-    // A helper that ends without reading closes the pipe: its status tells.
+    // A helper that ends without reading closes the pipe: its status says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

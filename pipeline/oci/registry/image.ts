@@ -89,7 +89,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
 }
 
 /**
- * The media type of bytes that came under `header`: registries, and files, do not always tell.
+ * The media type of bytes that came under `header`: registries, and files, do not always say.
  */
 export function manifestType(bytes: Uint8Array, header: string): string {
   if (isManifestType(header)) return header;

@@ -32,7 +32,7 @@ function manifestName(reference: Reference): string {
   return `the manifest ${formatReference(reference)}`;
 }
 
-/** What a reference names. HEAD answers in most cases; where it does not tell all, GET does. */
+/** What a reference names. HEAD answers in most cases; where it does not say all, GET does. */
 export async function resolveManifest(
   endpoint: Endpoint,
   reference: Reference,

@@ -108,7 +108,7 @@ const MOST_READ = 16;
 
 /**
  * Blobs of an image that another one in the repository names, and which are therefore there. Manifests of its list
- * are read as long as they tell of more: most platforms have the same layers.
+ * are read as long as they name more: most platforms have the same layers.
  */
 async function heldBy(
   registry: Registry,

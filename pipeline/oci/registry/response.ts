@@ -75,7 +75,7 @@ export async function failure(answer: Answer, what: string): Promise<PipelineErr
 
 function errorCode(status: number, said: string): ErrorCode {
   if (/TOOMANYREQUESTS/.test(said)) return 'rate-limited';
-  // Registries tell of immutable tags with 400, 403, 405 or 409, each with its own code.
+  // Registries answer for immutable tags with 400, 403, 405 or 409, each with its own code.
   if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(said))
     return 'conflict';
   return CODES[status] ?? 'bad-answer';

@@ -76,7 +76,7 @@ interface HostState {
   readonly pace: Pace;
   readonly traffic: { requests: number; sent: number; received: number };
   readonly meter: Meter;
-  /** How many answers came, so that a host can be told from one that never answers. */
+  /** How many answers came, so that such a host is not taken for one that never answers. */
   answers: number;
   down: { readonly until: number; readonly error: PipelineError } | undefined;
 }

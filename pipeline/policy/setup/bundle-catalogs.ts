@@ -1,4 +1,4 @@
-/** Names of the catalogs that a repository of bundle directories needs, told from the platforms of its bundles. */
+/** Names of the catalogs that a repository of bundle directories needs, worked out from the platforms of its bundles. */
 import { OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { isObject } from '../../../catalog/go/shape.ts';

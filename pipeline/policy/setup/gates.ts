@@ -1,4 +1,4 @@
-/** Gates of others that guard a repository already, told from its files: their presets are proposed. */
+/** Gates of others that guard a repository already, recognized by its files: their presets are proposed. */
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';

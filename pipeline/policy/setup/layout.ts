@@ -1,4 +1,4 @@
-/** Where a repository keeps its catalogs, told from the files that are catalogs and from all others. */
+/** Where a repository keeps its catalogs, worked out from the files that are catalogs and from all others. */
 import { joinPath } from '../../git/tree.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';

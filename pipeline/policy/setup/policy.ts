@@ -200,7 +200,7 @@ function graphLines(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['graph:', ...lines.map((line) => `  ${line}`)];
 }
 
-/** Catalogs whose names tell no order; none where there is one catalog, or versions of the platform. */
+/** Catalogs whose names give no order; none where there is one catalog, or versions of the platform. */
 export function unorderedOf(catalogs: readonly string[]): readonly string[] {
   return catalogs.length < 2 || catalogs.some((name) => minorOfCatalog(name) !== undefined) ? [] : catalogs;
 }

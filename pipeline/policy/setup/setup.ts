@@ -51,7 +51,7 @@ export interface OpenQuestions {
   /** Packages without an owner. */
   readonly unowned: readonly string[];
   readonly rebuilt: RebuiltBundles;
-  /** Catalogs whose names tell no order. */
+  /** Catalogs whose names give no order. */
   readonly unordered: readonly string[];
 }
 

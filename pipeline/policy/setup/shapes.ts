@@ -28,7 +28,7 @@ export type Part =
 /** Files whose paths differ in nothing but their catalogs and packages. */
 export interface Shape {
   readonly folders: readonly Part[];
-  /** Set where the file's name tells the catalog. */
+  /** Set where the file's name gives the catalog. */
   readonly stem: Part | undefined;
   readonly files: readonly CatalogFile[];
 }

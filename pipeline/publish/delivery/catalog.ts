@@ -33,12 +33,12 @@ import type { DeliveryPorts, OpenBranch } from './ports.ts';
 export interface CatalogOptions {
   /** What builds remember of each other. */
   readonly store?: Store | undefined;
-  /** Whether a failure is tried again at once: then it is written down, and not told. */
+  /** Whether a failure is tried again at once: then it is written down, and not reported. */
   readonly isRetried?: boolean | undefined;
 }
 
 /**
- * Publishes, and tells what became of it; a message that was done before does nothing, unless it says why it is
+ * Publishes, and reports what became of it; a message that was done before does nothing, unless it says why it is
  * to be done anew. Whatever it throws may be tried again: all that it does is done over, to the same end.
  *
  * @throws PipelineError as the stage
@@ -143,7 +143,7 @@ async function recordFailure(
   await reported(ports, () => tell(ports, message, { state: 'failed', detail: error.message }));
 }
 
-/** What cannot be told hides nothing of what it is about. */
+/** A report that fails hides nothing of what it is about. */
 async function reported({ log }: DeliveryPorts, report: () => Promise<void>): Promise<void> {
   try {
     await report();
@@ -188,7 +188,7 @@ async function publishBehind(
   return published;
 }
 
-/** @returns undefined when it fails: its own message tells why, and keeps back no other commit */
+/** @returns undefined when it fails: its own message says why, and keeps back no other commit */
 async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promise<Published | undefined> {
   try {
     return await publishNewest(newest, publishing);
@@ -273,7 +273,7 @@ function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | '
   return prefixOf(fenceName(of.catalog, of.image), of);
 }
 
-/** Asks that a publish is told. Before its end is recorded: after that nobody comes back to it. */
+/** Asks that a publish is reported. Before its end is recorded: after that nobody comes back to it. */
 async function reportPublished(
   { reports }: DeliveryPorts,
   repository: string,

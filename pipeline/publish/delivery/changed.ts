@@ -22,7 +22,7 @@ export interface CatalogAt {
   readonly at: FencedTarget | undefined;
   /**
    * Whether its content, or the policy, is not that of the claimed commit, which is not a newer one; or whether the
-   * last that was told of the branch is that it waits, was refused or failed.
+   * last that was reported of the branch is that it waits, was refused or failed.
    */
   readonly isChanged: boolean;
   /** Why it is not known what is published of it: its own message meets that too, and nobody else's does. */
@@ -108,7 +108,7 @@ async function isBehind(repository: Repository, commit: string, claimed: string)
   return isAncestor(repository, commit, claimed);
 }
 
-/** Whether something else was told last of a branch than that it is published; of another branch it means nothing. */
+/** Whether something else was reported last of a branch than that it is published; of another branch it means nothing. */
 async function isUnsettled(
   repository: Repository,
   tip: string,

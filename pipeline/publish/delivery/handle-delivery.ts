@@ -55,7 +55,7 @@ const DEATH = 'the worker stopped before the end, out of time or memory';
 /** Deliveries of a message that is alone, before people are told that it fails: most faults last for seconds. */
 const PATIENT = 3;
 
-/** Nothing else tells that a message kills its worker every time. */
+/** Nothing else shows that a message kills its worker every time. */
 async function tellDeath(work: Work, ports: DeliveryPorts): Promise<void> {
   const known = work.kind === 'catalog' ? await outcomeAt(ports.records, work) : undefined;
   if (work.kind !== 'catalog' || !known?.retried) return;

@@ -1,5 +1,5 @@
 /**
- * Merges that a newer one has overtaken before they were published: what became of them is told once, when all their
+ * Merges that a newer one has overtaken before they were published: what became of them is reported once, when all their
  * catalogs have ended.
  */
 import { parsedJson } from '../../../catalog/json.ts';
@@ -16,7 +16,7 @@ function keyOf({ repository, commit }: Left): string {
 }
 
 /**
- * Notes which catalogs tell what became of a merge, before their messages are sent. A push that comes again may find
+ * Notes which catalogs report what became of a merge, before their messages are sent. A push that comes again may find
  * fewer of them: those of the first time still stand.
  *
  * @returns all of them

@@ -1,4 +1,4 @@
-/** What the steps of a delivery tell each other. */
+/** What the steps of a delivery send each other. */
 
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
@@ -142,7 +142,7 @@ export interface CatalogReport extends Reporting {
   readonly version: string;
 }
 
-/** A publish is to be noted beside its commit, or told to whoever subscribed. */
+/** A publish is to be noted beside its commit, or reported to whoever subscribed. */
 export interface PublishReport extends Reporting {
   readonly what: 'deployment' | 'event';
   readonly catalog: string;
@@ -150,7 +150,7 @@ export interface PublishReport extends Reporting {
   readonly documents: string;
 }
 
-/** That a catalog was retired is to be told to whoever subscribed. */
+/** That a catalog was retired is to be reported to whoever subscribed. */
 export interface RetirementReport extends Reporting {
   readonly what: 'retirement';
   readonly catalog: string;
@@ -161,7 +161,7 @@ export interface RetirementReport extends Reporting {
   readonly retired: Retirement;
 }
 
-/** What became of a merge is to be told. Each report has tries of its own, and holds back nothing else. */
+/** What became of a merge is to be reported. Each report has tries of its own, and holds back nothing else. */
 export type ReportMessage = CommitReport | CatalogReport | PublishReport | RetirementReport;
 
 /**

@@ -106,7 +106,7 @@ export async function recordWaiting(ports: OutcomePorts, message: CatalogMessage
 }
 
 /**
- * Writes the records, then asks for the report. That a newer commit made one needless is told only where it was heard
+ * Writes the records, then asks for the report. That a newer commit made one needless is reported only where it was heard
  * of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
  */
 export async function recordOutcome(
@@ -187,7 +187,7 @@ export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
 }
 
 /**
- * Asks that a record is told to people. The same status is told once, however often it is asked for: each time counts,
+ * Asks that a record is reported to people. The same status is reported once, however often it is asked for: each time counts,
  * as a record may come back to what it was.
  */
 export async function askReport(
@@ -284,7 +284,7 @@ function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>
   return `${repository}/${encodeURIComponent(catalog)}`;
 }
 
-/** The last word on every catalog. @param unread told of the keys of records that cannot be read */
+/** The last word on every catalog. @param unread called with the keys of records that cannot be read */
 export function lastOutcomes(
   records: RecordStore,
   unread: (key: string) => void = () => undefined,

@@ -17,7 +17,7 @@ export interface OpenBranch {
   close(): Promise<void>;
 }
 
-/** A catalog was published; it may be told more than once. */
+/** A catalog was published; it may be reported more than once. */
 export interface Announcement {
   readonly repository: string;
   readonly catalog: string;
@@ -29,7 +29,7 @@ export interface Announcement {
   readonly documents: string;
 }
 
-/** A catalog was retired; it may be told more than once. */
+/** A catalog was retired; it may be reported more than once. */
 export interface RetirementNotice extends Omit<Announcement, 'documents'> {
   /** What became of the image. */
   readonly retired: Retirement;
@@ -79,7 +79,7 @@ export interface Releaser {
   readonly release: (arrival: Arrival) => Promise<Arrived>;
 }
 
-/** What reports are read from, and told to. */
+/** What reports are read from, and sent to. */
 export interface ReportPorts {
   readonly records: RecordStore;
   readonly forge: Forge;
@@ -109,7 +109,7 @@ export interface DeliveryPorts {
   readonly lease?: LeaseOptions | undefined;
   readonly records: RecordStore;
   readonly queue: Queue;
-  /** Takes what is to be told of a merge: see `report.ts`. */
+  /** Takes what is to be reported of a merge: see `report.ts`. */
   readonly reports: Queue;
   /** Signs what policies ask to be signed with the publisher's key; nothing can be when left out. */
   readonly signer?: Signer | undefined;

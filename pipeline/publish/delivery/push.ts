@@ -65,10 +65,10 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
 }
 
 async function sendNewest(message: CatalogMessage, { records, queue }: DeliveryPorts): Promise<void> {
-  // Noted before it is sent: once it is, its end may be told at any moment.
+  // Noted before it is sent: once it is, its end may be reported at any moment.
   const known = await noteWaiting(records, message);
   if (!isDone(known)) return queue.send(messageOf(message));
-  // What was told as its end is not so any more: the branch came back to it, perhaps not for the first time.
+  // What was reported as its end is not so any more: the branch came back to it, perhaps not for the first time.
   await queue.send({ ...messageOf({ ...message, again: true }), id: randomUUID() });
 }
 

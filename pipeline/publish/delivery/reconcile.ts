@@ -43,7 +43,7 @@ export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts)
     const failed: string[] = [];
     const messages: (BundlesMessage | CatalogMessage | RetireMessage | RingsMessage)[] = [];
     const bundles = { repository, from: request, commit: tip, policy };
-    // No push told of it, or nobody could do it then.
+    // No push announced it, or nobody could do it then.
     if (await awaitsRelease(bundles, ports)) messages.push(bundlesMessage(request, tip));
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
     for (const { catalog, at, isChanged, unread } of all) {

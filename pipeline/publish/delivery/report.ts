@@ -1,5 +1,5 @@
 /**
- * What became of a merge is told: to GitHub, and on the bus. It was recorded before, so nothing is lost while nobody
+ * What became of a merge is reported: to GitHub, and on the bus. It was recorded before, so nothing is lost while nobody
  * listens, and nothing else waits for it.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
@@ -60,7 +60,7 @@ async function report(message: ReportMessage, ports: ReportPorts): Promise<void>
   }
 }
 
-/** The status as it is now: of several that waited, the last one alone is told. */
+/** The status as it is now: of several that waited, the last one alone is reported. */
 async function statusOf(
   message: CatalogReport,
   { records, linkTo }: ReportPorts,

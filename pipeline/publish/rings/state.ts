@@ -20,7 +20,7 @@ export interface Act {
   readonly at: string;
   readonly by: string;
   readonly why: string;
-  /** When it was asked for, where that tells a message that comes again from another one. */
+  /** When it was asked for, where that distinguishes a message that comes again from another one. */
   readonly asked?: string;
 }
 

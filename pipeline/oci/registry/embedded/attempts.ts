@@ -54,7 +54,7 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
   };
 }
 
-/** @param end told whether it was right; a check that could not be made counts as wrong */
+/** @param end called with whether it was right; a check that could not be made counts as wrong */
 async function settled(result: Promise<boolean>, end: (isRight: boolean) => void): Promise<boolean> {
   let isRight = false;
   try {

@@ -9,7 +9,7 @@ interface Asked {
 }
 
 /**
- * @returns what tells whether a password is the one of a bcrypt hash
+ * @returns what decides whether a password is the one of a bcrypt hash
  * @throws PipelineError `io`, from what is returned, when the thread ends; the next password starts another one
  */
 export function passwordThread(): (password: string, hash: string) => Promise<boolean> {

@@ -56,7 +56,7 @@ export function replyTo(error: unknown): Reply {
   }
   if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
-  // 507 tells clients that another try is of no use.
+  // 507 says to clients that another try is of no use.
   return refusal(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
 }
 

@@ -12,7 +12,7 @@ const LOCK_PATIENCE = 30_000;
 /** Does something while no other process does the same under this lock file. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await takeLock(path);
-  // Who works long says that it lives: for others, age tells where the owner cannot be looked up.
+  // Who works long says that it lives: for others, age decides where the owner cannot be looked up.
   const beat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
@@ -74,7 +74,7 @@ async function beginningOf(pid: number): Promise<string> {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** Whether the process that took a lock has ended; by the lock's age where that cannot be told. */
+/** Whether the process that took a lock has ended; by the lock's age where that is not known. */
 async function isStale(path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
@@ -86,7 +86,7 @@ async function isStale(path: string): Promise<boolean> {
 
 /**
  * @param text of the lock file; one that is being written has no owner yet
- * @returns undefined where it cannot be told
+ * @returns undefined where it is not known
  */
 async function hasEnded(text: string): Promise<boolean | undefined> {
   const { place, pid, began } = Object(parsedJson(text)) as Partial<Owner>;
