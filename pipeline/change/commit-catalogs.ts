@@ -16,24 +16,32 @@ export interface Selection {
   readonly packages?: ReadonlySet<string>;
 }
 
+/** What reads files of catalogs. */
+export type BlobReader = Pick<FileReader, 'read'>;
+
 /**
  * Catalogs by name. A package that cannot be made is left out; what is wrong with it is unread.
  *
  * @param tree id of a tree or commit
+ * @param selection.reader one that has read other commits of the same repository
  */
 export async function commitCatalogs(
   objects: ObjectReader,
   tree: string,
-  { policy, names, packages }: Selection & { readonly policy: Policy },
+  {
+    policy,
+    names,
+    packages,
+    reader = fileReader(objects, policy.limits),
+  }: Selection & { readonly policy: Policy; readonly reader?: BlobReader },
 ): Promise<ReadCatalog[]> {
-  const { layout, limits } = policy;
+  const { layout } = policy;
   const byCatalog = new Map<string, CatalogUnit[]>();
   for (const unit of (await catalogUnits(objects, tree, layout)).values()) {
     if (names && !names.has(unit.catalog)) continue;
     if (packages && unit.package !== undefined && !packages.has(unit.package)) continue;
     byCatalog.set(unit.catalog, [...(byCatalog.get(unit.catalog) ?? []), unit]);
   }
-  const reader = fileReader(objects, limits);
   const read: ReadCatalog[] = [];
   for (const [name, units] of [...byCatalog].sort(([a], [b]) => compareText(a, b))) {
     const source = await wholeCatalog(objects, tree, { layout, name });
@@ -44,7 +52,7 @@ export async function commitCatalogs(
 }
 
 async function contentOf(
-  { objects, reader }: { readonly objects: ObjectReader; readonly reader: FileReader },
+  { objects, reader }: { readonly objects: ObjectReader; readonly reader: BlobReader },
   tree: string,
   units: readonly CatalogUnit[],
 ): Promise<{

@@ -63,6 +63,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./catalog/next.ts')).command,
       },
       {
+        words: 'blame',
+        summary: 'Find the merge since which installed versions are stuck',
+        load: async () => (await import('./repository/blame.ts')).command,
+      },
+      {
         words: 'migrate-to-v1',
         summary: 'Show what a move from OLM v0 to OLM v1 does to the operators on a cluster',
         load: async () => (await import('./migration/migrate-to-v1.ts')).command,

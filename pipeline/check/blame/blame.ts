@@ -1,0 +1,306 @@
+/**
+ * Since when installations are stuck, and which merge did it. An upgrade path may go and come back, so that bisection could
+ * name the wrong merge: each merge that changed the package is tried, from the latest back to the first that left it a path.
+ */
+import { type Installed, shortName } from '../../../catalog/fbc/edge.ts';
+import type { Package } from '../../../catalog/fbc/model.ts';
+import { minorOfCatalog, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import type { Location } from '../../../catalog/finding.ts';
+import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
+import { installedIn } from '../../../catalog/olm/fleet/installed.ts';
+import { fixFor } from '../../../catalog/olm/foresight/fix.ts';
+import { installedPath } from '../../../catalog/olm/foresight/installed-path.ts';
+import type { World } from '../../../catalog/olm/foresight/world.ts';
+import { readRequirements } from '../../../catalog/olm/resolve/unreadable.ts';
+import { channelIn, placeOfEntry, placeOfPackage } from '../../../catalog/rules/finding-location.ts';
+import type { MergedCommit } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { pastLayouts } from '../rehearsal/past-layouts.ts';
+import { type History, type PackageState, packageHistory } from './package-states.ts';
+
+export interface BlameRequest {
+  /** Id of the branch's tip. */
+  readonly tip: string;
+  readonly policy: Policy;
+  readonly installations: readonly FleetInstallation[];
+  /** Name of the only catalog to look at; without it, those of the installation's platform version, else all. */
+  readonly catalog?: string | undefined;
+}
+
+/** One installation in one or more catalogs that have the same history of it. As JSON part of a public interface. */
+export interface Blamed {
+  readonly olm: FleetInstallation['olm'];
+  readonly package: string;
+  readonly channels: readonly string[];
+  /** The version, or the bundle's name where that is unknown. */
+  readonly installed: string;
+  readonly catalogs: readonly string[];
+  readonly state: 'stuck' | 'upgrades';
+  /** Under OLM v0, whether it requires other packages: these count as there, whatever the catalogs have. */
+  readonly requiresOthers?: true;
+  /** Why its upgrade path goes no further; absent where it ends at a head. */
+  readonly why?: string;
+  /** What the search found; absent where nothing is wrong. */
+  readonly cause?: Cause;
+  readonly fix?: SuggestedFix;
+}
+
+/**
+ * `merge`: before it, there was an upgrade path to a head. `published`: there never was one, since the version came with this
+ * merge. `unknown`: stuck as far back as the history could be read.
+ */
+export interface Cause {
+  readonly kind: 'merge' | 'published' | 'unknown';
+  readonly commit?: string;
+  readonly date?: string;
+  readonly subject?: string;
+  readonly pullRequest?: number;
+  /** For `unknown`, why nothing earlier is known. */
+  readonly why?: string;
+}
+
+export interface SuggestedFix {
+  readonly text: string;
+  /** Place in the files of the tip, or of the commit that the text names. */
+  readonly location?: Location;
+}
+
+/** As JSON a public interface. */
+export interface BlameReport {
+  readonly apiVersion: 'portolan/v1alpha1';
+  readonly kind: 'BlameReport';
+  readonly blamed: readonly Blamed[];
+  /** Installations that no catalog has or had: package and version. */
+  readonly neverPublished: readonly string[];
+}
+
+/** Finds since when installations are stuck in the catalogs of a branch. */
+export async function blame(
+  repository: Repository,
+  { tip, policy, installations, catalog }: BlameRequest,
+): Promise<BlameReport> {
+  const history = await packageHistory(repository, tip, policy);
+  const search = { repository, history, policy };
+  const blamed: Blamed[] = [];
+  const neverPublished: string[] = [];
+  for (const installation of installations) {
+    const found: Blamed[] = [];
+    for (const name of catalogsOf(history, installation, catalog)) {
+      const one = await blameIn(search, installation, name);
+      if (one) found.push(one);
+    }
+    blamed.push(...joined(found));
+    if (found.length === 0)
+      neverPublished.push(`${installation.package} ${installation.version || installation.name}`);
+  }
+  return {
+    apiVersion: 'portolan/v1alpha1',
+    kind: 'BlameReport',
+    blamed,
+    neverPublished: [...new Set(neverPublished)],
+  };
+}
+
+function catalogsOf(
+  { catalogs }: History,
+  { platform }: FleetInstallation,
+  only: string | undefined,
+): readonly string[] {
+  if (only !== undefined) return catalogs.filter((name) => name === only);
+  const minor = tryParseMinor(platform);
+  const ofPlatform = catalogs.filter((name) => {
+    const own = minorOfCatalog(name);
+    return minor && own && own.major === minor.major && own.minor === minor.minor;
+  });
+  return ofPlatform.length > 0 ? ofPlatform : catalogs;
+}
+
+/** Joins what is the same in several catalogs, but for the places of fixes. */
+function joined(found: readonly Blamed[]): Blamed[] {
+  const groups = new Map<string, Blamed>();
+  for (const one of found) {
+    const key = JSON.stringify([one.state, one.why, one.cause, one.fix?.text]);
+    const known = groups.get(key);
+    groups.set(key, known ? { ...known, catalogs: [...known.catalogs, ...one.catalogs] } : one);
+  }
+  return [...groups.values()];
+}
+
+interface Search {
+  readonly repository: Repository;
+  readonly history: History;
+  readonly policy: Policy;
+}
+
+/** Undefined where the catalog never had the version. */
+async function blameIn(
+  search: Search,
+  installation: FleetInstallation,
+  catalog: string,
+): Promise<Blamed | undefined> {
+  const { repository, history, policy } = search;
+  const { package: name } = installation;
+  const own = history.statesOf({ catalog, package: name });
+  const [state] = own;
+  const found = await presentIn(own, installation);
+  if (!found || !state) return undefined;
+  const { installed, world: at } = found;
+  const isOpen = installation.olm === 'v0' && installation.channels.length === 0;
+  const channels = isOpen ? [homeOf([at], name, installed)] : installation.channels;
+  const about = { installation: { ...installation, channels }, installed };
+  const result = await searched(own, about);
+  const { past, first, why } = result;
+  const base = {
+    olm: installation.olm,
+    package: name,
+    channels,
+    installed: shortName(installed),
+    catalogs: [catalog],
+    state: result.state,
+    ...(installation.olm === 'v0' && requiresOthers(at, name) ? { requiresOthers: true as const } : {}),
+  };
+  if (result.state === 'upgrades') return base;
+  const cause = past ? causeOf('merge', first?.merge) : await firstCause(repository, policy, first);
+  const tip = await state.world();
+  const fix = suggestedFix({ tip, past: await past?.world(), before: past?.commit }, about);
+  return { ...base, why, cause, ...(fix ? { fix } : {}) };
+}
+
+interface Present {
+  readonly installed: Installed;
+  readonly world: World;
+}
+
+/** The latest state with the version in a channel, else the latest with its bundle. */
+async function presentIn(
+  states: readonly PackageState[],
+  installation: FleetInstallation,
+): Promise<Present | undefined> {
+  let unlisted: Present | undefined;
+  for (const state of states) {
+    const world = await state.world();
+    const ofPackage = world.catalog.packages.get(installation.package);
+    const installed = installedIn(world, installation);
+    if (!installed || !ofPackage?.bundles.has(installed.name)) continue;
+    const found = { installed, world };
+    if (listing(ofPackage, installed).length > 0) return found;
+    unlisted ??= found;
+  }
+  return unlisted;
+}
+
+/** The channels that list a bundle, the default one first. */
+function listing({ channels, defaultChannel }: Package, { name }: Installed): string[] {
+  return [...channels.values()]
+    .filter(({ entries }) => entries.some((entry) => entry.name === name))
+    .map((channel) => channel.name)
+    .sort((a, b) => Number(b === defaultChannel) - Number(a === defaultChannel));
+}
+
+/** Whether a version of a package requires others. */
+function requiresOthers({ catalog }: World, name: string): boolean {
+  const bundles = [...(catalog.packages.get(name)?.bundles.values() ?? [])];
+  return bundles.some(({ properties }) => readRequirements(properties, undefined).length > 0);
+}
+
+interface About {
+  readonly installation: FleetInstallation;
+  readonly installed: Installed;
+}
+
+interface Searched {
+  readonly state: Blamed['state'];
+  readonly why: string;
+  /** The latest state with an upgrade path to a head. */
+  readonly past?: PackageState;
+  /** The state that came after it; without one, the first that has the version. */
+  readonly first?: PackageState;
+}
+
+/** Goes back from the tip to the latest state in which the installation gets to a head. */
+async function searched(states: readonly PackageState[], about: About): Promise<Searched> {
+  let why = '';
+  let first: PackageState | undefined;
+  for (const [i, state] of states.entries()) {
+    const world = await state.world();
+    const path = installedPath(world, about.installation, about.installed);
+    if (path.arrives) {
+      const after = states[i - 1];
+      return after ? { state: 'stuck', why, past: state, first: after } : { state: 'upgrades', why: '' };
+    }
+    if (i === 0) why = path.why;
+    if (isPresent(world, about)) first = state;
+  }
+  return { state: 'stuck', why, ...(first ? { first } : {}) };
+}
+
+function isPresent({ catalog }: World, { installation, installed }: About): boolean {
+  return catalog.packages.get(installation.package)?.bundles.has(installed.name) ?? false;
+}
+
+/** Why a version was stuck from the start, as far as the history says. */
+async function firstCause(
+  repository: Repository,
+  { layout }: Policy,
+  first: PackageState | undefined,
+): Promise<Cause> {
+  const merge = first?.merge;
+  if (repository.shallow)
+    return { ...causeOf('unknown', merge), why: 'the clone is shallow: git fetch --unshallow' };
+  if (!merge) return { kind: 'unknown', why: 'it was stuck before the first merge of the branch' };
+  const past = await pastLayouts(repository, layout)(merge);
+  if (past.kind === 'same') return causeOf('published', merge);
+  return { ...causeOf('unknown', merge), why: 'before this merge, the repository had another layout' };
+}
+
+function causeOf(kind: Cause['kind'], merge: MergedCommit | undefined): Cause {
+  if (!merge) return { kind };
+  const { id, date, subject } = merge;
+  const number = pullRequestOf(subject);
+  return { kind, commit: id, date, subject, ...(number === undefined ? {} : { pullRequest: number }) };
+}
+
+/** The number of the pull request that a commit merged, as GitHub writes it into subjects. */
+export function pullRequestOf(subject: string): number | undefined {
+  const [, merged, squashed] = /^Merge pull request #(\d{1,9}) |\(#(\d{1,9})\)$/.exec(subject.trim()) ?? [];
+  const number = merged ?? squashed;
+  return number === undefined ? undefined : Number(number);
+}
+
+interface Sides {
+  readonly tip: World;
+  readonly past: World | undefined;
+  /** Id of the last commit in which it had an upgrade path. */
+  readonly before: string | undefined;
+}
+
+/** The smallest edit of the tip that gives the installation its upgrade path back. */
+function suggestedFix(sides: Sides, { installation, installed }: About): SuggestedFix | undefined {
+  const { olm, package: name, channels } = installation;
+  const { tip, past, before } = sides;
+  const wanted = channels[0] ?? homeOf([tip, past], name, installed);
+  const channel = channelIn(tip, name, wanted);
+  if (!channel) return past && before ? restoring(past, { name, channel: wanted, before, tip }) : undefined;
+  const onlyChannel = channels.length > 0;
+  const fix = fixFor(tip, { olm, package: name, channel: wanted, onlyChannel, installed: [installed] }, past);
+  if (!fix) return undefined;
+  return { text: fix.text, location: placeOfEntry(channel, Math.max(fix.index, 0)) };
+}
+
+/** The channel of which a cluster most likely has the version. */
+function homeOf(worlds: readonly (World | undefined)[], name: string, installed: Installed): string {
+  const packages = worlds.flatMap((world) => world?.catalog.packages.get(name) ?? []);
+  return packages.flatMap((one) => listing(one, installed))[0] ?? packages[0]?.defaultChannel ?? '';
+}
+
+function restoring(
+  past: World,
+  { name, channel, before, tip }: { name: string; channel: string; before: string; tip: World },
+): SuggestedFix | undefined {
+  const place = placeOfPackage(past, name);
+  if (!place) return undefined;
+  const isGone = (tip.catalog.packages.get(name)?.channels.size ?? 0) === 0;
+  const what = isGone ? `package ${name}` : `channel ${channel}`;
+  return { text: `restore the ${what} as it was in commit ${before.slice(0, 12)}`, location: place };
+}

@@ -1,0 +1,110 @@
+/** The states that a package had in a catalog, one for each merge that changed it. */
+import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
+import { type BlobReader, commitCatalogs } from '../../change/commit-catalogs.ts';
+import { fileReader, keptFiles } from '../../change/content.ts';
+import { catalogUnits } from '../../change/unit.ts';
+import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { endedVersions } from '../world/old-versions.ts';
+
+/** What a package was like from one merge until the next one that changed it. */
+export interface PackageState {
+  /** Undefined for what the branch began with. */
+  readonly merge: MergedCommit | undefined;
+  /** Id of a commit with this state. */
+  readonly commit: string;
+  /** The catalog, with the packages that were asked for. */
+  readonly world: () => Promise<World>;
+}
+
+export interface StateQuestion {
+  readonly catalog: string;
+  readonly package: string;
+}
+
+const NOTHING: Catalog = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+
+export interface History {
+  /** Names of the catalogs that the branch has or had, those of the tip first. */
+  readonly catalogs: readonly string[];
+  /** The latest first; the first one is that of the tip. */
+  readonly statesOf: (question: StateQuestion) => readonly PackageState[];
+}
+
+/** What a path does not name: a file may hold several packages. */
+const ANY = '*';
+
+/** A merge with the packages that it changed, by catalog. */
+interface Touching {
+  readonly merge: MergedCommit;
+  readonly packages: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Reads which merges of a branch changed what. */
+export async function packageHistory(repository: Repository, tip: string, policy: Policy): Promise<History> {
+  const merges = new Map((await mergedCommits(repository, tip, [])).map((merge) => [merge.id, merge]));
+  const touching: Touching[] = [];
+  for (const { commit, versions, added, gone } of await endedVersions(repository, tip, [])) {
+    const merge = merges.get(commit);
+    const packages = touchedPackages([...versions.map(({ path }) => path), ...added, ...gone], policy);
+    if (merge && packages.size > 0) touching.push({ merge, packages });
+  }
+  const units = await catalogUnits(repository.objects, tip, policy.layout);
+  const here = [...units.values()].map(({ catalog }) => catalog);
+  const reader = fileReader(repository.objects, policy.limits, keptFiles());
+  return {
+    catalogs: [...new Set([...here, ...touching.flatMap((one) => [...one.packages.keys()])])].filter(
+      (name) => name !== ANY,
+    ),
+    statesOf: (question) => statesOf(repository, { tip, touching, policy, reader }, question),
+  };
+}
+
+function touchedPackages(paths: readonly string[], { layout }: Policy): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const match = layout.match(path);
+    const { kind, catalog, package: name = ANY } = match ?? {};
+    const catalogs =
+      kind === 'bundle' ? (layout.made?.names ?? []) : kind === 'catalog' ? [catalog ?? ANY] : [];
+    for (const one of catalogs) found.set(one, (found.get(one) ?? new Set()).add(name));
+  }
+  return found;
+}
+
+interface Ground {
+  readonly tip: string;
+  readonly touching: readonly Touching[];
+  readonly policy: Policy;
+  readonly reader: BlobReader;
+}
+
+function statesOf(
+  { objects }: Repository,
+  { tip, touching, policy, reader }: Ground,
+  { catalog, package: name }: StateQuestion,
+): PackageState[] {
+  const merges = touching.filter(({ packages }) =>
+    [packages.get(catalog), packages.get(ANY)].some((touched) => touched?.has(name) || touched?.has(ANY)),
+  );
+  const worldAt = async (commit: string): Promise<World> => {
+    const [names, packages] = [new Set([catalog]), new Set([name])];
+    const [read] = await commitCatalogs(objects, commit, { policy, reader, names, packages });
+    return worldOf({ name: catalog, catalog: read?.catalog ?? NOTHING, packages });
+  };
+  const state = (merge: MergedCommit | undefined, commit: string): PackageState => {
+    let world: Promise<World> | undefined;
+    return {
+      merge,
+      commit,
+      world: () => {
+        world ??= worldAt(commit);
+        return world;
+      },
+    };
+  };
+  const oldest = merges.at(-1)?.merge.before ?? tip;
+  return [...merges.map(({ merge }) => state(merge, merge.id)), state(undefined, oldest)];
+}

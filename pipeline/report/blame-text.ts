@@ -1,0 +1,58 @@
+/** Since when installations are stuck, as lines. */
+import type { Blamed, BlameReport, Cause } from '../check/blame/blame.ts';
+import { amount, fileLineText, linesText, shortList } from '../text.ts';
+
+/** @param all whether installations with an upgrade path have a line each, too */
+export function blameText(
+  { blamed, neverPublished }: BlameReport,
+  { all }: { readonly all: boolean },
+): string {
+  const stuck = blamed.filter(({ state }) => state === 'stuck');
+  const fine = blamed.filter(({ state }) => state === 'upgrades');
+  const lines = [
+    ...stuck.flatMap(stuckLines),
+    ...(all ? fine.flatMap(fineLines) : []),
+    ...(!all && fine.length > 0 ? [`not stuck: ${amount(fine.length, 'installation')}`] : []),
+    ...neverPublished.map((name) => `${name}: no catalog of this branch has or had this version`),
+  ];
+  return linesText(lines);
+}
+
+function stuckLines(one: Blamed): string[] {
+  const { cause, why = '', fix } = one;
+  const place = fix?.location ? ` (${fileLineText(fix.location)})` : '';
+  return [
+    `${whoText(one)}: ${cause ? causeText(cause) : 'stuck'}`,
+    ...(cause?.subject === undefined ? [] : [`  ${cause.subject}`]),
+    `  ${why}`,
+    fix
+      ? `  smallest fix: ${fix.text}${place}`
+      : `  no edit of one channel helps: portolan suggest-graph --package ${one.package} --keep all --diff DIR`,
+    ...requirementLines(one),
+  ];
+}
+
+function fineLines(one: Blamed): string[] {
+  return [`${whoText(one)}: not stuck, its upgrade path ends at a channel head`, ...requirementLines(one)];
+}
+
+function requirementLines({ requiresOthers, package: name }: Blamed): string[] {
+  return requiresOthers
+    ? [`  not searched: whether what it requires is there (portolan next --package ${name} DIR…)`]
+    : [];
+}
+
+/** `etcd 0.9.2, channel alpha, OLM v0, v4.12, v4.13`. */
+function whoText({ package: name, installed, channels, olm, catalogs }: Blamed): string {
+  const channel = channels.length === 0 ? '' : `, channel ${channels.join(', ')}`;
+  return `${name} ${installed}${channel}, OLM ${olm}, ${shortList(catalogs, 'catalogs')}`;
+}
+
+/** `stuck since 2026-06-19, commit 2328ac1e30ba, pull request #10090`. */
+function causeText({ kind, commit, date, pullRequest, why }: Cause): string {
+  const request = pullRequest === undefined ? '' : `, pull request #${pullRequest}`;
+  const at = commit === undefined ? '' : ` ${date}, commit ${commit.slice(0, 12)}${request}`;
+  if (kind === 'merge') return `stuck since${at}`;
+  if (kind === 'published') return `stuck since it was published:${at}`;
+  return at === '' ? `stuck, since when is not known: ${why}` : `stuck at least since${at}: ${why}`;
+}
