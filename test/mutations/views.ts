@@ -74,7 +74,7 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   {
     without: 'findings of the catalog before a new one',
     file: 'pipeline/check/content/catalog-rules.ts',
-    text: ', ...copiedFrom(change, severityOf)',
+    text: ', ...copiedFrom(change, foresee)',
     instead: '',
   },
   {

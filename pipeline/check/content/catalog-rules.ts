@@ -158,16 +158,16 @@ export function foreseenIn(
     channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
   const isKnown = knownFrom([...earlier, ...copiedFrom(change, foresee)], isNewChannel);
   const said = new Set(compared.map(cause));
-  const isStrandingTold = areStrandedIn(compared);
-  const isTold = (finding: Finding): boolean =>
+  const isReportedStranding = areStrandedIn(compared);
+  const isReported = (finding: Finding): boolean =>
     said.has(cause(finding)) ||
-    isStrandingTold(finding) ||
+    isReportedStranding(finding) ||
     (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
-  const isNews = (finding: Finding): boolean => !isKnown(finding) && !isTold(finding);
+  const isNews = (finding: Finding): boolean => !isKnown(finding) && !isReported(finding);
   return {
     findings: [...foreseen.filter(isNews), ...compared],
     known: foreseen.filter(
-      (finding) => !isNews(finding) && !said.has(cause(finding)) && !isStrandingTold(finding),
+      (finding) => !isNews(finding) && !said.has(cause(finding)) && !isReportedStranding(finding),
     ),
     undecided,
   };

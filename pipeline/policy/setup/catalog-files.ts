@@ -1,4 +1,4 @@
-/** Which files of a repository are catalogs, templates or bundles, judged by what they hold. */
+/** Which files of a repository are catalogs, templates or bundles, recognized by what they hold. */
 import { load } from '../../../catalog/fbc/load.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';

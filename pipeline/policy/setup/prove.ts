@@ -1,4 +1,4 @@
-/** Whether a layout fits the files of a commit: what the gate would make of it, judged by what the files hold. */
+/** Whether a layout fits the files of a commit: what the gate would make of it, worked out from what the files hold. */
 import { dirname } from 'node:path/posix';
 import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { catalogOf } from '../../../catalog/fbc/model.ts';
