@@ -37,8 +37,8 @@ export interface CsvFacts {
   readonly installModes: ReadonlySet<string> | undefined;
   /** Names of the CRDs that it owns. */
   readonly ownedCrds: readonly string[];
-  /** Names of those that it requires of others. */
-  readonly requiredCrds: readonly string[];
+  /** Those that it requires of others. */
+  readonly requiredCrds: readonly RequiredCrd[];
   /** Names of the API services that it owns. */
   readonly ownedApiServices: readonly string[];
   /** Names of its webhooks that convert; undefined where they are not known. */
@@ -47,6 +47,12 @@ export interface CsvFacts {
   readonly images: readonly string[] | undefined;
   /** What it may do; undefined where that is not known. */
   readonly permissions: readonly Permission[] | undefined;
+}
+
+/** A CRD by its name, such as `things.example.com`, and the kind of its objects. */
+export interface RequiredCrd {
+  readonly name: string;
+  readonly kind: string;
 }
 
 /** Rules of access of one service account. */
@@ -157,9 +163,9 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
     name,
     minKubeVersion: text(spec['minKubeVersion']),
     installModes: modesIn(spec['installModes']),
-    ownedCrds: namesIn(spec['customresourcedefinitions'], 'owned'),
-    requiredCrds: namesIn(spec['customresourcedefinitions'], 'required'),
-    ownedApiServices: namesIn(spec['apiservicedefinitions'], 'owned'),
+    ownedCrds: ownedIn(spec['customresourcedefinitions']),
+    requiredCrds: requiredIn(spec['customresourcedefinitions']),
+    ownedApiServices: ownedIn(spec['apiservicedefinitions']),
     conversionWebhooks: list(spec['webhookdefinitions'])
       .filter((webhook) => webhook['type'] === 'ConversionWebhook')
       .map((webhook) => text(webhook['generateName'])),
@@ -176,9 +182,9 @@ function metadataFacts(metadata: Fields): CsvFacts {
     name: '',
     minKubeVersion: text(metadata['minKubeVersion']),
     installModes: modesIn(metadata['installModes']),
-    ownedCrds: namesIn(metadata['crdDescriptions'], 'owned'),
-    requiredCrds: namesIn(metadata['crdDescriptions'], 'required'),
-    ownedApiServices: namesIn(metadata['apiServiceDefinitions'], 'owned'),
+    ownedCrds: ownedIn(metadata['crdDescriptions']),
+    requiredCrds: requiredIn(metadata['crdDescriptions']),
+    ownedApiServices: ownedIn(metadata['apiServiceDefinitions']),
     conversionWebhooks: undefined,
     images: undefined,
     permissions: undefined,
@@ -191,8 +197,12 @@ function modesIn(value: unknown): ReadonlySet<string> | undefined {
   return new Set(modes.filter(({ supported }) => supported === true).map(({ type }) => text(type)));
 }
 
-function namesIn(listed: unknown, which: 'owned' | 'required'): string[] {
-  return list(fields(listed)[which]).map(({ name }) => text(name));
+function ownedIn(listed: unknown): string[] {
+  return list(fields(listed)['owned']).map(({ name }) => text(name));
+}
+
+function requiredIn(listed: unknown): RequiredCrd[] {
+  return list(fields(listed)['required']).map(({ name, kind }) => ({ name: text(name), kind: text(kind) }));
 }
 
 function permissionsIn(value: unknown, wide: boolean): Permission[] {

@@ -30,7 +30,7 @@ export interface TestRepository {
   commit(files: Files, options?: CommitOptions): string;
   /** What {@link commit} wrote, without asking git. */
   written(commit: string): WrittenCommit | undefined;
-  /** A chain of commits that begins anew; returns their ids. */
+  /** A chain of commits that begins anew, a day between them; returns their ids. */
   chain(...all: readonly Files[]): string[];
   git(...parameters: readonly string[]): string;
   /** Runs git with input; returns what it prints, trimmed. */
@@ -46,6 +46,8 @@ export interface WrittenCommit {
   /** What it changed. */
   readonly files: Files;
 }
+
+const DAY = 86_400;
 
 const ENVIRONMENT = {
   PATH: process.env['PATH'] ?? '',
@@ -111,9 +113,13 @@ export function makeRepository(...options: readonly string[]): TestRepository {
     commit: (files, commitOptions = {}) => write(files, commitOptions),
     written: (commit) => written.get(commit),
     chain: (...all) => {
-      const branch = `chain-${time}`;
+      const start = time;
       const ids: string[] = [];
-      for (const files of all) ids.push(write(files, { branch, parents: ids.slice(-1) }));
+      for (const files of all) {
+        ids.push(write(files, { branch: `chain-${start}`, parents: ids.slice(-1) }));
+        time += DAY;
+      }
+      time = start + 1;
       return ids;
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),

@@ -53,7 +53,7 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const before = states.at(-1) ?? {};
   const ever = [...states, after];
   const views = { before: viewOf(before, ever), after: viewOf(after, ever) };
-  const all = installationsIn(states);
+  const all = installationsIn(states.map((state) => kept(state, before)));
   const moved = all.flatMap((one) => harmsTo(one, views).map((harm) => ({ ...one, harm })));
   const paired = heldPairs(all, { before, elsewhere: providedElsewhere(before), after }).map((one) => ({
     ...one,
@@ -68,6 +68,11 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
     ...paired,
     ...pinned,
   ];
+}
+
+/** The catalogs of a state that there still are: what came from others is not known. */
+function kept(state: State, before: State): State {
+  return Object.fromEntries(Object.entries(state).filter(([catalog]) => before[catalog] !== undefined));
 }
 
 /** Who is worse off where other catalogs of the clusters have what versions require. */
@@ -108,12 +113,13 @@ function needsAnother(one: Installation, { before, after }: Views): boolean {
 
 /**
  * Whether there is the same problem already: in another catalog, from which clusters come, or in another channel, of this
- * catalog or another, which is copied and nobody has. There OLM v0 must only wait for what is required. Where OLM v1 refuses
+ * catalog or another, which is copied and nobody has. There OLM v0 must only wait for what is required, or for objects to be
+ * migrated. Where OLM v1 refuses
  * what all have next for its requirements, one more that is refused them is nothing new.
  */
 function isKnownProblem(one: Installation, all: readonly Installation[], { before, after }: Views): boolean {
   const isUnmet = waitsForProvider(one, after);
-  const isWaiting = one.olm === 'v1' || isUnmet;
+  const isWaiting = one.olm === 'v1' || isUnmet || walk(withoutCrds(after), one).atHead;
   const beside = all.filter(
     ({ catalog, package: name, channel, olm }) =>
       catalog === one.catalog && name === one.package && channel === one.channel && olm === one.olm,
@@ -345,9 +351,8 @@ function isOther(
   const was = imageIn(states.at(-1) ?? {}, catalog) ?? latestIn(catalog);
   if (was !== undefined && was !== image) return true;
   if (imageIn(states.at(-1) ?? {}, catalog) !== undefined) return false;
-  const names = [...new Set([...states, after].flatMap((state) => Object.keys(state)))].filter(
-    (of) => of !== catalog,
-  );
+  const present = [states.at(-1) ?? {}, after].flatMap((state) => Object.keys(state));
+  const names = [...new Set(present)].filter((of) => of !== catalog);
   const known = names.flatMap((of) => latestIn(of) ?? []);
   const others = known.length > 0 ? known : names.flatMap((of) => imageIn(after, of) ?? []);
   return was === undefined && others.length > 0 && !others.includes(image);

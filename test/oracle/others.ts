@@ -1,6 +1,6 @@
 /** Harm that is not an installation's own: what a neighbor in its namespace holds back, and what users pinned. */
 import { prerelease } from 'semver';
-import { otherOf, type State } from './repository-state.ts';
+import { otherOf, type State, versionsOf } from './repository-state.ts';
 import { allows, candidatesUnderV0, type Installation } from './resolvers.ts';
 
 /**
@@ -23,12 +23,19 @@ export function heldPairs(
       (other) =>
         other.catalog === one.catalog &&
         other.package === otherOf(one.package) &&
+        isListed(other, after) &&
         isTogether(one, other, before) &&
         !isHeld(one, other, before) &&
         !isHeld(one, other, elsewhere) &&
         isHeld(one, other, after),
     ),
   );
+}
+
+/** Whether a version is still in its catalog: what others require is not known. */
+function isListed({ catalog, package: name, version }: Installation, state: State): boolean {
+  const one = state[catalog]?.[name];
+  return one !== undefined && versionsOf(one).includes(version);
 }
 
 /** Whether a namespace can have both. */
@@ -40,8 +47,9 @@ function isTogether(one: Installation, other: Installation, state: State): boole
 /** Whether an upgrade is possible only without another installation: neither as it is nor after upgrades of its own. */
 function isHeld(one: Installation, other: Installation, state: State): boolean {
   const catalog = state[one.catalog] ?? {};
-  const [next] = candidatesUnderV0(catalog, one);
-  if (next === undefined) return false;
+  // The resolver takes the first that goes together.
+  const nexts = candidatesUnderV0(catalog, one);
+  if (nexts.length === 0) return false;
   const { [one.package]: own, [other.package]: its } = catalog;
   const together = (mine: string, theirs: string): boolean =>
     allows(own, mine, theirs) && allows(its, theirs, mine);
@@ -49,7 +57,7 @@ function isHeld(one: Installation, other: Installation, state: State): boolean {
   // What is added while a set is gone through is gone through as well.
   for (const version of reached) {
     const steps = [version, ...candidatesUnderV0(catalog, { ...other, version })];
-    if (steps.some((step) => together(next, step))) return false;
+    if (nexts.some((next) => steps.some((step) => together(next, step)))) return false;
     for (const step of steps) if (together(one.version, step)) reached.add(step);
   }
   return true;

@@ -156,8 +156,34 @@ function appliedIn(state: State, catalog: string, edit: Edit, past: readonly Sta
     here: everOf(knownIn(all.filter(([of]) => of === catalog))),
     offered: offeredTo(name, packages),
   });
-  const after = place && EDITS[kind](before, place);
+  const edited = place && EDITS[kind](before, place);
+  const after = edited && likeOthers(edited, before, knownIn(Object.entries(state)));
   return after && isValid(after) ? { ...state, [catalog]: { ...packages, [name]: after } } : state;
+}
+
+/** With what other catalogs have in the versions that an edit adds: pipelines publish one bundle to all of them. */
+function likeOthers(after: Package, before: Package, others: readonly Package[]): Package {
+  const sources = new Map(
+    versionsOf(after)
+      .filter((version) => !versionsOf(before).includes(version))
+      .map((version) => [version, others.find((other) => versionsOf(other).includes(version))]),
+  );
+  const withSources = <T>(
+    own: Readonly<Record<string, T>>,
+    of: (one: Package) => Package['crds' | 'requires'],
+  ) =>
+    Object.fromEntries([
+      ...Object.entries(own).filter(([version]) => !sources.get(version)),
+      ...[...sources].flatMap(([version, source]) => {
+        const value = source && of(source)?.[version];
+        return value === undefined ? [] : [[version, value]];
+      }),
+    ]) as Record<string, T>;
+  return {
+    ...after,
+    requires: withSources(after.requires, ({ requires }) => requires),
+    ...(after.crds ? { crds: withSources(after.crds, ({ crds }) => crds) } : {}),
+  };
 }
 
 function everOf(packages: readonly Package[]): string[] {

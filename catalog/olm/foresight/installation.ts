@@ -68,17 +68,33 @@ export function clusterInstallations(world: World, name: string, olm: Olm): read
   return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
 }
 
-function keyOf({ channel, installed }: Installation): string {
+function keyOf({
+  channel,
+  installed,
+}: {
+  readonly channel: string;
+  readonly installed: { readonly name: string };
+}): string {
   return JSON.stringify([channel, installed.name]);
 }
 
-/** What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from. */
-export function broughtTo({ preceding, platform }: World, name: string, olm: Olm): Installation[] {
+/**
+ * What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from, or had there as
+ * the head of a channel since the catalog has the package.
+ */
+export function broughtTo({ preceding, platform, since }: World, name: string, olm: Olm): Installation[] {
+  const first = since(name);
   return preceding.flatMap((world) => {
     const bundles = world.catalog.packages.get(name)?.bundles;
-    const isEnd = ({ channel, installed }: Installation): boolean => {
-      const bundle = bundles?.get(installed.name);
+    const wereHeads = new Set(
+      (world.published.get(name) ?? [])
+        .filter(({ headUntil }) => first !== undefined && headUntil !== undefined && headUntil > first)
+        .map(({ channel, ...installed }) => keyOf({ channel, installed })),
+    );
+    const isEnd = ({ channel, installed, published }: Installation): boolean => {
+      const bundle = bundles?.get(installed.name) ?? published?.bundle;
       if (bundle && isHeldBack(bundle, platform)) return false;
+      if (wereHeads.has(keyOf({ channel, installed }))) return true;
       const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
       return next.kind !== 'upgrade';
     };

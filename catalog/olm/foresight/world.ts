@@ -44,6 +44,8 @@ export interface World {
   readonly companions: ReadonlyMap<string, Catalog>;
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
+  /** The first day on which the catalog had a package, as `2026-01-31`; undefined where it is unknown. */
+  readonly since: (name: string) => string | undefined;
   readonly isPublished: IsPublished;
   /** Whether the heads of channels may be rebuilt, because another pipeline releases them later. */
   readonly rebuildsHeads: boolean;
@@ -106,6 +108,8 @@ export interface PublishedBundle {
   readonly version: Version | undefined;
   /** The last day on which the catalog had it, as `2026-01-31`; absent where it is unknown. */
   readonly last?: string;
+  /** The last day on which it was the head of the channel before another one; absent where that is unknown. */
+  readonly headUntil?: string;
   /** Its image, where that is known. */
   readonly image?: string;
   /** Its entry in the channel, where that is known. */
@@ -124,6 +128,7 @@ export interface WorldOptions {
   /** Other catalogs of the same clusters, by name. */
   readonly companions?: ReadonlyMap<string, Catalog>;
   readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
+  readonly since?: World['since'];
   /** Whether `published` has everything that clusters may have: what only the catalog has was never published. */
   readonly publishedIsAll?: boolean;
   /** Whether the heads of channels may be rebuilt until they are released. */
@@ -171,6 +176,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     hasCompanions: others.length > 0,
     companions,
     published,
+    since: options.since ?? (() => undefined),
     isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
     rebuildsHeads: options.rebuildsHeads ?? false,
     asOf: options.asOf,

@@ -130,7 +130,7 @@ function droppedOn({ from, to }: Between): readonly string[] {
   if (!before || !after) return droppedKinds(from, to);
   const kept = new Set([
     ...after.ownedCrds,
-    ...after.requiredCrds,
+    ...after.requiredCrds.map(({ name }) => name),
     ...(to.world.crds(to.bundle) ?? []).map(({ name }) => name),
   ]);
   return before.ownedCrds.filter((name) => !kept.has(name)).map(quoted);

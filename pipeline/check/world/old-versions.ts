@@ -17,6 +17,8 @@ const MOST_PATHS = 2000;
 
 export interface OldVersions {
   readonly versions: readonly OldVersion[];
+  /** The first days of files, where they are known. */
+  readonly added?: readonly AddedFile[];
   /** Why some may be missing. */
   readonly incomplete: string | undefined;
 }
@@ -30,6 +32,9 @@ export interface OldVersion {
   /** The catalog, where the path is none of those that were asked for. */
   readonly catalog?: string;
 }
+
+/** When a file came, `YYYY-MM-DD`. */
+export interface AddedFile extends Pick<OldVersion, 'path' | 'date' | 'catalog'> {}
 
 /** Lists what each commit of a branch changed. */
 const LOG: readonly string[] = [
@@ -57,6 +62,7 @@ export async function oldVersions(
     asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
   const parts = await endedVersions(repository, commit, asked);
   const versions = parts.flatMap((part) => part.versions);
+  const files = parts.flatMap(addedIn);
   let [added, from] = [parts.filter((part) => part.added.length > 0), places];
   const known = new Set(paths);
   for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
@@ -72,9 +78,14 @@ export async function oldVersions(
     versions.push(
       ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
     );
+    files.push(...earlier.flatMap(addedIn).map((one) => ({ ...one, ...placed(catalogOf(one.path)) })));
     added = earlier.filter((part) => part.added.length > 0);
   }
-  return { versions, incomplete };
+  return { versions, added: files, incomplete };
+}
+
+function addedIn({ added, date }: EndedVersions): AddedFile[] {
+  return added.map((path) => ({ path, date }));
 }
 
 function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
@@ -123,6 +134,8 @@ export async function endedVersions(
 /** What was no more with a commit. */
 export interface EndedVersions {
   readonly commit: string;
+  /** Its day, `YYYY-MM-DD`. */
+  readonly date: string;
   readonly versions: readonly OldVersion[];
   /** Paths of files that were new with it, and of those that were gone. */
   readonly added: readonly string[];
@@ -143,6 +156,6 @@ function parseLog(text: string): EndedVersions[] {
       });
       const pathsOf = (pattern: RegExp): string[] =>
         tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
-      return { commit, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
+      return { commit, date, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
     });
 }

@@ -12,6 +12,7 @@ import {
   type PublishedHistory,
   publishedBefore,
   publishedIn,
+  type Since,
 } from './published.ts';
 import { releasedCatalogs } from './released.ts';
 import type { TouchedCatalog } from './touched-catalog.ts';
@@ -37,6 +38,7 @@ export interface PastRequest {
 
 export interface Past {
   readonly published: Published;
+  readonly since: Since;
   /** Catalogs of which clusters may have nothing else. */
   readonly released: ReadonlySet<string>;
   /** What could not be looked at. */
@@ -61,9 +63,10 @@ export async function pastOf(repository: Repository, request: PastRequest): Prom
     .filter(({ catalog }) => !released.has(catalog));
   const isNeeded = catalogs.some((name) => !released.has(name));
   const history = isNeeded ? await historyIn(repository, request, places) : NO_HISTORY;
-  const { published, incomplete: why } = history;
+  const { published, since = new Map(), incomplete: why } = history;
   return {
     published: new Map([...published, ...released]),
+    since,
     released: new Set(released.keys()),
     unread: [
       ...(why === undefined ? [] : [{ what: request.what ?? 'earlier published versions', why }]),
@@ -73,7 +76,10 @@ export async function pastOf(repository: Repository, request: PastRequest): Prom
 }
 
 /** Two readings of the past together; what the second says of a package of a catalog counts. */
-export function joinedPast(first: Published, second: Published): Published {
+export function joinedPast<T>(
+  first: ReadonlyMap<string, ReadonlyMap<string, T>>,
+  second: ReadonlyMap<string, ReadonlyMap<string, T>>,
+): ReadonlyMap<string, ReadonlyMap<string, T>> {
   const names = new Set([...first.keys(), ...second.keys()]);
   return new Map(
     [...names].map((name) => [name, new Map([...(first.get(name) ?? []), ...(second.get(name) ?? [])])]),

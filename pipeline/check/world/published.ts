@@ -4,6 +4,7 @@
  * version differs from the next by a document or two: only these are parsed.
  */
 import { createHash } from 'node:crypto';
+import { headsOf } from '../../../catalog/fbc/channel.ts';
 import { type EachBlob, load } from '../../../catalog/fbc/load.ts';
 import type { Blobs, Bundle, Channel } from '../../../catalog/fbc/model.ts';
 import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
@@ -14,7 +15,13 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits } from '../../policy/policy.ts';
-import { type CatalogPath, type OldVersions, oldVersions } from './old-versions.ts';
+import {
+  type AddedFile,
+  type CatalogPath,
+  type OldVersion,
+  type OldVersions,
+  oldVersions,
+} from './old-versions.ts';
 
 /** By catalog and package. */
 export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBundle[]>>;
@@ -25,8 +32,13 @@ export interface PastBundle extends PublishedBundle {
   readonly file?: string;
 }
 
+/** The first day on which a catalog had a package, `YYYY-MM-DD`; without a name, that of what never changed since. */
+export type Since = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
 export interface PublishedHistory {
   readonly published: Published;
+  /** Where that is known. */
+  readonly since?: Since;
   /** Why some of it may be missing. */
   readonly incomplete: string | undefined;
 }
@@ -73,7 +85,7 @@ interface PastReading {
 /** What catalogs had in old versions of their files, the latest first. */
 export async function publishedIn(
   objects: ObjectReader,
-  { versions, incomplete }: OldVersions,
+  { versions, added = [], incomplete }: OldVersions,
   { places, limits, kept = keptVersions() }: PastReading,
 ): Promise<PublishedHistory> {
   const found: Found = new Map();
@@ -99,10 +111,20 @@ export async function publishedIn(
       read.set(id, past);
     }
   }
-  for (const { id, path, date, ...version } of versions) {
-    const catalog = version.catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
-    const past = read.get(id);
-    if (catalog !== undefined && past) note(past, { id, date }, mapIn(found, catalog));
+  const catalogOf = ({ catalog, path }: AddedFile): string | undefined =>
+    catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
+  const packages = new Map<string, string[]>();
+  for (const version of versions) {
+    const catalog = catalogOf(version);
+    const past = read.get(version.id);
+    if (past) packages.set(version.path, [...(packages.get(version.path) ?? []), ...packagesIn(past)]);
+    if (catalog !== undefined && past) note(past, version, mapIn(found, catalog));
+  }
+  const since = new Map<string, Map<string, string>>();
+  for (const file of added) {
+    const days = mapIn(since, catalogOf(file) ?? '');
+    for (const name of new Set(packages.get(file.path) ?? ['']))
+      if (file.date < (days.get(name) ?? LAST_DAY)) days.set(name, file.date);
   }
   const cut =
     read.size < files.size
@@ -110,8 +132,15 @@ export async function publishedIn(
       : undefined;
   return {
     published: publishedOf(found),
+    since,
     incomplete: incomplete ?? cut,
   };
+}
+
+const LAST_DAY = '9999-12-31';
+
+function packagesIn({ channels, bundles }: FilePast): string[] {
+  return [...new Set([...channels, ...bundles].map((blob) => blob.package))];
 }
 
 /** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
@@ -222,18 +251,29 @@ async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Bl
 /** Notes what a file had; what is known already had a later last day. */
 function note(
   { channels, bundles }: FilePast,
-  { id, date: last }: { readonly id: string; readonly date: string },
+  { id, date: last }: Pick<OldVersion, 'id' | 'date'>,
   packages: Map<string, FoundPackage>,
 ): void {
   for (const bundle of bundles) {
     const known = packageIn(packages, bundle.package).bundles;
     if (!known.has(bundle.name)) known.set(bundle.name, { bundle, file: id });
   }
-  for (const { package: of, name: channel, entries } of channels) {
+  for (const all of channels) {
+    const { package: of, name: channel } = all;
     const known = packageIn(packages, of).entries;
-    for (const entry of entries) {
+    const heads = new Set(headsOf(all));
+    for (const entry of all.entries) {
       const key = `${channel}\n${entry.name}`;
-      if (!known.has(key)) known.set(key, { channel, name: entry.name, version: undefined, last, entry });
+      const one: PublishedBundle = known.get(key) ?? {
+        channel,
+        name: entry.name,
+        version: undefined,
+        last,
+        entry,
+      };
+      const headUntil = one.headUntil ?? (heads.has(entry) ? last : undefined);
+      if (!known.has(key) || headUntil !== one.headUntil)
+        known.set(key, { ...one, ...(headUntil === undefined ? {} : { headUntil }) });
     }
   }
 }

@@ -59,6 +59,7 @@ export async function readWorld(
     world: {
       ...{ policy, today, everywhere: others.everywhere, companions: companions.of },
       published: gone.published,
+      since: joinedPast(elsewhere.since, own.since),
       released: new Set([...elsewhere.released, ...own.released]),
       lookups: manifests.sides,
       ...(digests ? { digests } : {}),

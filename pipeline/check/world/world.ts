@@ -21,7 +21,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { Sides } from './bundle-manifests.ts';
 import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
-import type { Published } from './published.ts';
+import type { Published, Since } from './published.ts';
 import { catalogIn, type Member, type Sided, type TouchedCatalog } from './touched-catalog.ts';
 
 /** What is known of a repository: without a part of it, rules take that there is none. */
@@ -35,6 +35,7 @@ export interface RepositoryWorld {
   readonly companions?: Companions['of'];
   /** What was ever published, by catalog and package, where that is known. */
   readonly published?: Published;
+  readonly since?: Since;
   /** Catalogs of which clusters may have nothing but that. */
   readonly released?: ReadonlySet<string>;
   /** CRDs and manifests of bundles whose catalogs do not hold them, in each state. */
@@ -105,6 +106,7 @@ async function optionsOf(
     ...(companions ? { companions } : {}),
     catalog: joinedCatalog([states[when], context[when]]),
     packages,
+    since: (of) => firstDay(world.since?.get(name), of),
     rebuildsHeads: world.policy.graph.rebuilds === 'heads',
     ...(world.digests ? { digests: world.digests } : {}),
     ...(world.bundleRegistries ? { bundleRegistries: world.bundleRegistries } : {}),
@@ -114,6 +116,10 @@ async function optionsOf(
     ...(world.everywhere ? { publications: publications[when] } : {}),
     ...(world.released?.has(name) ? releasedIn(name, shared) : { published }),
   };
+}
+
+function firstDay(days: ReadonlyMap<string, string> = new Map(), name: string): string | undefined {
+  return days.get(name) ?? days.get('');
 }
 
 /** The clusters that use a catalog. */
