@@ -134,27 +134,32 @@ const KINDS: ReadonlyMap<string, SiteKind> = new Map([
   ['baseimage', 'base'],
 ]);
 
-function* imagesIn(value: unknown, deep: boolean, path: Path = []): Generator<InnerImage> {
-  if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) yield* imagesIn(item, deep, [...path, i]);
-    return;
-  }
-  if (!isObject(value)) return;
-  for (const [key, inner] of Object.entries(value)) {
-    const name = key.toLowerCase();
-    const kind = KINDS.get(name);
-    const at = [...path, key];
-    if (kind !== undefined && typeof inner === 'string') yield { path: at, kind, written: inner };
-    else if (name === 'relatedimages') yield* relatedIn(inner, at);
-    else if (deep && name !== 'properties') yield* imagesIn(inner, deep, at);
-  }
-}
-
-function* relatedIn(value: unknown, path: Path): Generator<InnerImage> {
-  if (!Array.isArray(value)) return;
-  for (const [i, related] of value.entries()) {
-    for (const { path: at, written } of imagesIn(related, false, [...path, i])) {
-      yield { path: at, kind: 'related', written };
+/** The images in a value. Values may be many and deep: a path is copied only where an image is. */
+function imagesIn(root: unknown, deep: boolean): InnerImage[] {
+  const found: InnerImage[] = [];
+  const path: (string | number)[] = [];
+  const inside = (key: string | number, visit: () => void): void => {
+    path.push(key);
+    visit();
+    path.pop();
+  };
+  const visit = (value: unknown, isDeep: boolean, related?: 'related'): void => {
+    if (Array.isArray(value)) {
+      for (const [i, item] of value.entries()) inside(i, () => visit(item, isDeep, related));
+      return;
     }
-  }
+    if (!isObject(value)) return;
+    for (const [key, inner] of Object.entries(value)) {
+      const name = key.toLowerCase();
+      const kind = KINDS.get(name);
+      inside(key, () => {
+        if (kind !== undefined && typeof inner === 'string')
+          found.push({ path: [...path], kind: related ?? kind, written: inner });
+        else if (name === 'relatedimages' && Array.isArray(inner)) visit(inner, false, 'related');
+        else if (isDeep && name !== 'properties') visit(inner, isDeep, related);
+      });
+    }
+  };
+  visit(root, deep);
+  return found;
 }

@@ -257,11 +257,18 @@ function refuseNotFinite(root: unknown, scalars: readonly YamlScalar[]): void {
   }
 }
 
-/** A value and everything in it. */
-function* parts(value: unknown): Generator<unknown> {
-  yield value;
-  if (typeof value !== 'object' || value === null) return;
-  for (const member of Object.values(value)) yield* parts(member);
+/** A value and everything in it, each in one step however deep it lies. */
+function* parts(root: unknown): Generator<unknown> {
+  const open = [[root].values()];
+  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+    const { done, value } = inner.next();
+    if (done) {
+      open.pop();
+      continue;
+    }
+    yield value;
+    if (typeof value === 'object' && value !== null) open.push(Object.values(value).values());
+  }
 }
 
 function target(node: YamlNode): YamlNode {

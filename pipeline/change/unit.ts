@@ -13,6 +13,8 @@ import {
   type Layout,
   matchSegment,
   type PatternSegment,
+  rootSegment,
+  withoutRest,
 } from '../policy/layout.ts';
 import type { ComposedPackage } from './community-package.ts';
 
@@ -181,17 +183,4 @@ async function expand(
 
 function isOpen({ segments }: CompiledPattern): boolean {
   return segments.at(-1)?.rest ?? false;
-}
-
-function withoutRest(pattern: CompiledPattern): readonly PatternSegment[] {
-  return isOpen(pattern) ? pattern.segments.slice(0, -1) : pattern.segments;
-}
-
-/** How many segments lead to the catalog's own folder. */
-function rootSegment(pattern: CompiledPattern): number {
-  const fixed = withoutRest(pattern);
-  const named = fixed.findIndex(({ names }) => names.includes('catalog'));
-  if (named >= 0) return named + 1;
-  const variable = fixed.findIndex(({ literal }) => literal === undefined);
-  return variable < 0 ? fixed.length : variable;
 }

@@ -62,6 +62,8 @@ export interface Layout {
   packageAt(path: string): string | undefined;
   /** Whether a path lies in a folder of the patterns, or is a folder on the way there. */
   governs(path: string): boolean;
+  /** Whether a path lies in the folder of a catalog, of which opm reads every file. */
+  serves(path: string): boolean;
 }
 
 const NAMES = ['catalog', 'package', 'version'];
@@ -112,7 +114,33 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
         firstMatch(compiled, path) !== undefined || compiled.some(({ segments }) => leadsTo(segments, names))
       );
     },
+    serves: (path) => {
+      const names = path.split('/');
+      return compiled.some((pattern) => pattern.kind === 'catalog' && isInRoot(pattern, names));
+    },
   };
+}
+
+function isInRoot(pattern: CompiledPattern, names: readonly string[]): boolean {
+  const root = pattern.segments.slice(0, rootSegment(pattern));
+  let captured: Captured | undefined = {};
+  for (const [i, segment] of root.entries())
+    captured = captured && matchSegment(segment, names[i] ?? '', captured);
+  return captured !== undefined && names.length > root.length;
+}
+
+/** The segments of a pattern without its `**`. */
+export function withoutRest({ segments }: CompiledPattern): readonly PatternSegment[] {
+  return segments.at(-1)?.rest ? segments.slice(0, -1) : segments;
+}
+
+/** How many segments lead to the catalog's own folder. */
+export function rootSegment(pattern: CompiledPattern): number {
+  const fixed = withoutRest(pattern);
+  const named = fixed.findIndex(({ names }) => names.includes('catalog'));
+  if (named >= 0) return named + 1;
+  const variable = fixed.findIndex(({ literal }) => literal === undefined);
+  return variable < 0 ? fixed.length : variable;
 }
 
 /**

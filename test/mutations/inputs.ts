@@ -134,6 +134,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 45,
+    without: 'one step for each value however deep',
+    file: 'catalog/yaml/compose.ts',
+    text: 'open.push(Object.values(value).values());',
+    instead: 'for (const inner of Object.values(value)) yield* parts(inner);',
+    test: 'test/catalog/steps.test.ts',
+  },
+  {
+    attack: 45,
     without: 'the budget of dependencies',
     file: 'catalog/olm/resolve/snapshot.ts',
     text: 'if (effort.left < 0) throw entangled(scope);',

@@ -10,6 +10,14 @@ const GROUP = 'pipeline/github/group.ts';
 
 export const TREE_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 62,
+    without: 'what a publish reads besides packages',
+    file: 'pipeline/check/content/unlisted-catalogs.ts',
+    text: "(area !== 'catalog' && policy.layout.serves(path)) ||",
+    instead: '',
+    test: 'test/pipeline/check/content/catalog-rules.test.ts',
+  },
+  {
     attack: 3,
     without: "the tip of the branch, in place of the event's commit",
     file: STAGE,

@@ -14,11 +14,13 @@ import { severitiesOf } from '../../policy/severity.ts';
 import { isTemplateText } from '../../policy/template-text.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
+/** Names of files outside of catalogs' folders that may hold one. */
 const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
-/** What a file holds that is looked into: any other text is read at once. */
-const MAYBE = /olm\.(?:package|channel|bundle|deprecations)/;
 
-/** What a change brings of catalogs, or takes away, in places that the layout does not know. */
+/**
+ * What a change brings of catalogs, or takes away, in places that the layout does not know. In the folder of a catalog a
+ * publish reads every file, whatever it is called.
+ */
 export async function findUnlistedCatalogs(
   objects: ObjectReader,
   { paths }: Change,
@@ -27,7 +29,9 @@ export async function findUnlistedCatalogs(
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
   const strange = paths.filter(
-    ({ area, path }) => (area === 'unknown' || area === 'root') && FORMAT.test(path),
+    ({ area, path }) =>
+      (area !== 'catalog' && policy.layout.serves(path)) ||
+      ((area === 'unknown' || area === 'root') && FORMAT.test(path)),
   );
   await objects.prefetch(strange.flatMap((change) => fileOf(change)?.id ?? []));
   const findings: Finding[] = [];
@@ -73,10 +77,13 @@ async function isCatalog(
   const bytes = await bytesOf(objects, id, limits.fileBytes);
   // What is too large to be read may be one.
   if (!bytes) return true;
-  if (!MAYBE.test(bytes.toString('utf8'))) return false;
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
-  const { packages, channels, bundles, deprecations } = blobs;
+  const { packages, channels, bundles, deprecations, others } = blobs;
+  if (layout.serves(path))
+    return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
+      ({ schema, package: of }) => schema.startsWith('olm.') || of !== '',
+    );
   // What opm renders has names: a list of bundles without them is a template.
   if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;
   // A package without channels and bundles is not a catalog, but it may be a part of one beside it.

@@ -107,6 +107,44 @@ test.each([['fbc/etcd/catalog', "'fbc/{package}/**'"]])(
   },
 );
 
+const CHANNEL = '---\nschema: olm.channel\npackage: etcd\nname: more\nentries:\n- name: etcd.v1.0.0\n';
+const ESCAPED = CHANNEL.replace('olm.channel', '"ol\\x6d.channel"');
+
+/** What a stranger adds where anybody may add files. */
+async function added(file: string, text: string): Promise<unknown> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const policy = "layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n";
+  const files = { [FILE]: catalog(TRAP[0] as Written), '.github/portolan.yml': policy };
+  const [base = '', head = ''] = repository.chain(files, { [file]: text });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  return JSON.parse((await portolan(repository.directory, ...words)).out);
+}
+
+test.each([
+  ['notes.txt', CHANNEL],
+  ['.x', CHANNEL],
+  ['more', CHANNEL],
+  ['README.md', CHANNEL],
+  ['extra.yaml', CHANNEL],
+  ['extra.yaml', ESCAPED],
+  ['extra.yaml', `${CHANNEL}---\nschema: olm.bundle\npackage: etcd\n`],
+  ['extra.json', '{"schema": "my.schema", "package": "etcd"}'],
+  ['etcd/OWNERS', CHANNEL],
+])('62: %s in the folder of a catalog, which a publish reads, does not pass (%j)', async (file, text) => {
+  expect(await added(`catalogs/v4.20/${file}`, text)).toMatchObject({
+    verdict: 'fail',
+    findings: expect.arrayContaining([expect.objectContaining({ rule: 'layout/unmatched' })]),
+  });
+});
+
+test.each([
+  ['catalogs/v4.20/README.md', '# Catalog\n\nWrite `schema: olm.channel`.\n'],
+  ['docs/etcd/notes.txt', CHANNEL],
+])('62: %s is not a part of a catalog', async (file, text) => {
+  expect(await added(file, text)).toMatchObject({ verdict: 'pass', findings: [] });
+});
+
 test.each([
   ['README.md', 'Write `schema: olm.package`.\n'],
   ['docs/notes.yaml', 'text: |\n  schema: olm.package\n  name: etcd\n'],
