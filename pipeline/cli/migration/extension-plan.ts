@@ -9,15 +9,18 @@ import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { type ClusterInstallation, type ClusterObject, member, textAt } from '../../check/cluster.ts';
 import { managesNamespaces } from './cluster-view.ts';
 import type { CheckRow } from './library-olm.ts';
-import { pinOf } from './pin.ts';
+import { pinOf, type Wanted } from './pin.ts';
 import { type Ground, type ServedCatalog, scopeOf } from './served-catalogs.ts';
 
 export interface ExtensionPlan {
   /** Why OLM v1 cannot install it. */
   readonly obstacles: readonly string[];
   readonly notes: readonly string[];
-  /** Undefined where there is no ClusterExtension that means the same. */
-  readonly options: (ExtensionOptions & { readonly channel: string }) | undefined;
+  /** The ClusterExtension, and the catalog that it is taken from; absent where none means the same. */
+  readonly asked?: {
+    readonly options: ExtensionOptions & { readonly channel: string };
+    readonly home: ServedCatalog;
+  };
 }
 
 interface Around {
@@ -29,30 +32,25 @@ interface Around {
 
 export function planExtension(one: ClusterInstallation, around: Around): ExtensionPlan {
   const { source, checks, ground } = around;
+  const served = source && (source.sources === undefined ? [source] : ground.served);
+  const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
+  const pin = found && 'version' in found ? found : undefined;
+  const home = served?.find(({ name }) => name === pin?.source.name) ?? source;
   const bundle =
-    one.installed && source?.read.catalog.packages.get(one.package)?.bundles.get(one.installed.name);
-  const support = bundle && gatedSupport(bundle);
+    one.installed && home?.read.catalog.packages.get(one.package)?.bundles.get(one.installed.name);
   const { watched, why } = watchedBy(one, around, bundle);
-  const obstacles = [
-    ...nameObstacles(one),
-    ...why,
-    ...(support?.obstacles ?? []),
-    ...unknownSettings(one.subscription?.config),
-  ];
+  const support = bundle ? gatedSupport(bundle).obstacles : [];
+  // Where no catalog has the version, C7 says so.
+  const isThere =
+    bundle !== undefined || checks.some(({ check, result }) => check === 'C7' && result === 'pass');
+  const unpinned = found && 'why' in found && support.length === 0 && isThere ? [found.why] : [];
+  const settings = unknownSettings(one.subscription?.config);
+  const obstacles = [...nameObstacles(one), ...why, ...support, ...unpinned, ...settings];
   // What library-olm never moves has no ClusterExtension; its watched namespaces OLM v1 could keep.
   const isHard = checks.some(
     ({ result, override, check }) => result === 'refused' && override === undefined && check !== 'C1a',
   );
-  if (isHard || obstacles.length > 0 || !one.installed || !source)
-    return { obstacles, notes: [], options: undefined };
-  const served = source.sources === undefined ? [source] : ground.served;
-  const pin = pinOf(scopeOf(served, one.package), {
-    package: one.package,
-    installed: one.installed,
-    channel: one.channels[0] ?? '',
-    preferred: source.name,
-  });
-  if ('why' in pin) return { obstacles: [pin.why], notes: [], options: undefined };
+  if (isHard || obstacles.length > 0 || !pin || !home) return { obstacles, notes: [] };
   const config = settingsOf(one.subscription?.config);
   const managed = isManaged(one, around);
   const options = {
@@ -61,12 +59,21 @@ export function planExtension(one: ClusterInstallation, around: Around): Extensi
     package: one.package,
     channel: pin.channel,
     version: pin.version,
-    ...(isAmongSeveral(ground) ? { catalog: pin.source.name } : {}),
+    ...(isAmongSeveral(ground) ? { catalog: home.name } : {}),
     ...(watched === undefined ? {} : { watched }),
     ...(config === undefined ? {} : { deployment: config as Json }),
     ...(managed ? { managedNamespace: true } : {}),
   };
-  return { obstacles: [], notes: notesOf(one, around, { pin, managed }), options };
+  return { obstacles, notes: notesOf(one, around, { pin, managed }), asked: { options, home } };
+}
+
+function wantedOf({ package: of, installed, channels }: ClusterInstallation, source: ServedCatalog): Wanted {
+  return {
+    package: of,
+    installed: installed ?? { name: '', version: undefined },
+    channel: channels[0] ?? '',
+    preferred: source.name,
+  };
 }
 
 function notesOf(

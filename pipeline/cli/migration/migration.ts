@@ -33,7 +33,7 @@ import {
   LIBRARY_OLM,
   migratedExtensions,
 } from './library-olm.ts';
-import { type Ground, type ServedCatalog, servedCatalogs, servedFor } from './served-catalogs.ts';
+import { type Ground, type ServedCatalog, servedCatalogs, servedFor, sourceOf } from './served-catalogs.ts';
 
 /** As JSON a public interface. */
 export interface MigrationReport {
@@ -147,7 +147,7 @@ async function migrated(one: ClusterInstallation, ground: Ground): Promise<Migra
   const source = servedFor(ground.served, ground.moved, subscription);
   const checks = [...checksOf(ground.view, subscription), catalogRow(subscription, ground, source)];
   const plan = planExtension(one, { ground, subscription, source, checks });
-  const { obstacles, notes, options } = plan;
+  const { obstacles, notes, asked } = plan;
   const about = {
     namespace,
     name,
@@ -157,8 +157,9 @@ async function migrated(one: ClusterInstallation, ground: Ground): Promise<Migra
     checks,
     obstacles,
   };
-  if (!options || !source) return { ...about, gates: [], notes };
-  const next = await answerQuestion([{ ...source.read, name: source.name }], {
+  if (!asked) return { ...about, gates: [], notes };
+  const { options, home } = asked;
+  const next = await answerQuestion([{ ...home.read, name: home.name }], {
     package: one.package,
     version: undefined,
     bundle: installed?.name,
@@ -174,7 +175,7 @@ async function migrated(one: ClusterInstallation, ground: Ground): Promise<Migra
 /** What the pin keeps OLM v1 from, and how to let it. */
 function upgradeNotes(
   { subscription }: ClusterInstallation,
-  { options }: ExtensionPlan,
+  { asked }: ExtensionPlan,
   { paths: [path] }: Answer,
 ): string[] {
   const steps = path?.steps.filter(({ edge }) => edge !== 'none') ?? [];
@@ -182,7 +183,7 @@ function upgradeNotes(
   if (subscription?.isManual) {
     const what = follow === '' ? 'no upgrade follows' : `the upgrades that follow are ${follow}`;
     return [
-      `approvals are manual, so version ${options?.version} is pinned: ${what}; to approve one, set spec.source.catalog.version to it`,
+      `approvals are manual, so version ${asked?.options.version} is pinned: ${what}; to approve one, set spec.source.catalog.version to it`,
     ];
   }
   const then = follow === '' ? 'no upgrade follows yet' : `OLM v1 then upgrades to ${follow}`;
@@ -214,6 +215,8 @@ function catalogRow(
     .sort((a, b) => b.priority - a.priority || compareText(a.name, b.name));
   const [best] = having;
   if (best) return { ...row, result: 'pass', reason: `package available in ClusterCatalog ${best.name}` };
+  const left = moved.find((one) => one.source === sourceOf(subscription) && one.status === 'skip');
+  if (left) return { ...row, result: 'refused', reason: `CatalogSource ${left.source}: ${left.reason}` };
   if (!source) {
     const reason = `the catalog of CatalogSource ${textAt(subscription, 'spec', 'source')} is not among those that were given`;
     return { ...row, result: 'unread', reason };

@@ -42,7 +42,7 @@ export function servedCatalogs(
     readonly named: ReadonlyMap<string, string>;
   },
 ): ServedCatalog[] {
-  return catalogs.map((read) => {
+  return catalogs.flatMap((read) => {
     const operand = read.prefix.replace(/\/$/, '');
     const called = named.get(operand) ?? named.get(read.name) ?? read.name;
     const sources = moved.filter(
@@ -56,6 +56,8 @@ export function servedCatalogs(
         priority: first.priority,
         sources: sources.map(({ source }) => source),
       };
+    // A source that cannot become a ClusterCatalog serves nothing under OLM v1.
+    if (sources.length > 0) return [];
     const existing = view.one('ClusterCatalog', '', called);
     if (existing)
       return { read, name: called, priority: numberAt(existing, 'spec', 'priority'), sources: [] };
@@ -88,7 +90,7 @@ export function servedFor(
   moved: readonly MovedCatalog[],
   subscription: ClusterObject,
 ): ServedCatalog | undefined {
-  const source = `${textAt(subscription, 'spec', 'sourceNamespace')}/${textAt(subscription, 'spec', 'source')}`;
+  const source = sourceOf(subscription);
   const found = served.find(({ sources }) => sources === undefined || sources.includes(source));
   if (!found || found.sources !== undefined) return found;
   const own = moved.find((one) => one.source === source && one.status !== 'skip');
@@ -97,4 +99,9 @@ export function servedFor(
     name: own?.name ?? textAt(subscription, 'spec', 'source'),
     priority: own?.priority ?? 0,
   };
+}
+
+/** `namespace/name` of the CatalogSource of a Subscription. */
+export function sourceOf(subscription: ClusterObject): string {
+  return `${textAt(subscription, 'spec', 'sourceNamespace')}/${textAt(subscription, 'spec', 'source')}`;
 }
