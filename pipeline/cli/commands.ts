@@ -73,6 +73,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./migration/migrate-to-v1.ts')).command,
       },
       {
+        words: 'install-set',
+        summary: 'List a package and its dependencies as ClusterExtensions for OLM v1',
+        load: async () => (await import('./migration/install-set.ts')).command,
+      },
+      {
         words: 'graph',
         summary: 'Draw the upgrade graph as HTML, SVG, Mermaid or JSON',
         load: async () => (await import('./catalog/graph.ts')).command,

@@ -80,7 +80,12 @@ function missed(
   const stored = installed.version ? storedVersion(withRelease(installed.version)) : version;
   for (const now of [undefined, { name: installed.name, version: stored }]) {
     const { outcome, ties } = resolveExtension(scope, { ...asked, installed: now });
-    if (outcome.kind === 'fails') return outcome.reason.text;
+    // A bundle with dependencies is chosen before it is refused, which is said of the bundle, not of the pin.
+    const isChosen =
+      outcome.kind === 'fails' &&
+      outcome.reason.code === 'dependency' &&
+      outcome.reason.bundle === installed.name;
+    if (outcome.kind === 'fails' && !isChosen) return outcome.reason.text;
     const found = outcome.kind === 'upgrade' ? outcome.to.name : installed.name;
     if (found !== installed.name || ties.length > 0) {
       const other = found === installed.name ? ties[0] : found;

@@ -215,7 +215,18 @@ const CHANGE_CATALOGS: readonly string[] = [
 /** All others, by what they do instead. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'print what they find': [
-    ...['check', 'diff', 'preview', 'validate', 'audit', 'inventory', 'next', 'migrate-to-v1', 'graph'],
+    ...[
+      'check',
+      'diff',
+      'preview',
+      'validate',
+      'audit',
+      'inventory',
+      'next',
+      'migrate-to-v1',
+      'install-set',
+      'graph',
+    ],
     ...[
       'suggest-graph',
       'list packages',

@@ -1,0 +1,80 @@
+/**
+ * What must be installed together with a package: its requirements and theirs, solved as OLM v0 does. OLM v1 solves none, so
+ * whoever uses it installs the set one by one, what is required first.
+ */
+import type { Bundle } from '../fbc/model.ts';
+import { resolveNamespace } from './resolve/namespace.ts';
+import { RequirementError } from './resolve/requirement.ts';
+import { offerOfBundle, type Scope } from './resolve/snapshot.ts';
+import { readRequirements } from './resolve/unreadable.ts';
+
+/** A bundle of a set. */
+export interface SetMember {
+  readonly catalog: string;
+  readonly channel: string;
+  readonly bundle: Bundle;
+  /** What it requires, in the resolver's words, with the package of the set that meets it. */
+  readonly requires: readonly { readonly text: string; readonly package: string }[];
+}
+
+interface Wanted {
+  readonly package: string;
+  /** Empty for the default one. */
+  readonly channel: string;
+  /** Name of the catalog. */
+  readonly catalog: string;
+  /** Name of the bundle; the head of the channel when empty. */
+  readonly bundle?: string;
+}
+
+/**
+ * The set of a package, what is required first; or why there is none.
+ *
+ * @throws Undecided where resolving costs too much
+ */
+export function installSet(
+  scope: Scope,
+  { package: name, channel, catalog, bundle = '' }: Wanted,
+): { readonly members: readonly SetMember[] } | { readonly why: string } {
+  const subscription = { name, package: name, channel, catalog, startingCSV: bundle, installedCSV: '' };
+  const resolution = resolveNamespace(scope, { name: 'set', subscriptions: [subscription], installed: [] });
+  if (resolution.kind === 'fails') return { why: resolution.reason.text };
+  const found = resolution.steps.flatMap((step) => {
+    const source = scope.catalogs.find((one) => one.name === step.catalog);
+    const own = source?.catalog.packages.get(step.package)?.bundles.get(step.bundle);
+    return own ? [{ catalog: step.catalog, channel: step.channel, bundle: own }] : [];
+  });
+  const members = found.map((one) => ({ ...one, requires: requirementsIn(one.bundle, { scope, found }) }));
+  return members.length === 0
+    ? { why: `nothing to install for package ${name}` }
+    : { members: ordered(members) };
+}
+
+function requirementsIn(
+  bundle: Bundle,
+  { scope, found }: { readonly scope: Scope; readonly found: readonly { readonly bundle: Bundle }[] },
+): SetMember['requires'] {
+  return readRequirements(bundle.properties, scope.cel).flatMap(({ read }) => {
+    if (read instanceof RequirementError) return [];
+    const provider = found.find((one) => read.holds(offerOfBundle(one.bundle)));
+    return provider ? [{ text: read.text, package: provider.bundle.package }] : [];
+  });
+}
+
+/** What is required first; bundles that require each other in the order in which they were met. */
+function ordered(members: readonly SetMember[]): SetMember[] {
+  const placed = new Map<string, SetMember>();
+  const met = new Set<string>();
+  const place = (member: SetMember): void => {
+    const name = member.bundle.package;
+    if (met.has(name)) return;
+    met.add(name);
+    for (const required of member.requires) {
+      const own = members.find(({ bundle }) => bundle.package === required.package);
+      if (own) place(own);
+    }
+    placed.set(name, member);
+  };
+  for (const member of members) place(member);
+  return [...placed.values()];
+}

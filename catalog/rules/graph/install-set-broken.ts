@@ -1,0 +1,60 @@
+import { headsOf } from '../../fbc/channel.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
+import { installSet, type SetMember } from '../../olm/install-set.ts';
+import { unsupportedProperty } from '../../olm/resolve/extension.ts';
+import { missingRequirements } from '../../olm/resolve/missing.ts';
+import { listed } from '../message-text.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'graph/install-set-broken',
+  severity: 'error',
+  summary: 'Reports changes after which a package and its dependencies can no longer be installed together',
+  compare(change, report) {
+    for (const ofPackage of change.after.catalog.packages.values()) {
+      for (const { name: channel, head } of requiringHeads(change, ofPackage.name)) {
+        const before = membersOf(change.before, head, channel);
+        // What nobody could install before does not get worse, and a set without the changed packages stays the same.
+        if (!before?.some(({ bundle }) => change.packages.includes(bundle.package))) continue;
+        const after = installSet(change.after.foresight.scope, wantedIn(change.after, head, channel));
+        // What no catalog has at all is a finding of its own.
+        if (!('why' in after) || missingRequirements(change.after.foresight.scope, [head]).length > 0)
+          continue;
+        const others = before.flatMap(({ bundle }) => (bundle.name === head.name ? [] : [bundle.name]));
+        const message = `${head.name}, the head of channel ${quoted(channel)} of package ${quoted(head.package)}, could be installed together with ${listed(others)}, and has no such set any more: ${after.why}`;
+        report(message, locate(head, 'properties'), {
+          package: head.package,
+          channel,
+          hint: `keep versions that can be installed together in the catalog: ${listed(others)}`,
+        });
+      }
+    }
+  },
+};
+
+/** Heads of channels before and after a change that require something. */
+function requiringHeads(
+  { before, after }: Change,
+  name: string,
+): { readonly name: string; readonly head: Bundle }[] {
+  const ofPackage = after.catalog.packages.get(name);
+  const was = before.catalog.packages.get(name);
+  return [...(ofPackage?.channels.values() ?? [])].flatMap((channel) =>
+    headsOf(channel).flatMap((entry) => {
+      const head = ofPackage?.bundles.get(entry.name);
+      const isKnown = was?.channels.has(channel.name) === true && was.bundles.has(entry.name);
+      return head && isKnown && unsupportedProperty(head) !== undefined ? [{ name: channel.name, head }] : [];
+    }),
+  );
+}
+
+function wantedIn({ name }: World, head: Bundle, channel: string) {
+  return { package: head.package, channel, catalog: name, bundle: head.name };
+}
+
+/** The set before; undefined where there was none. */
+function membersOf(world: World, head: Bundle, channel: string): readonly SetMember[] | undefined {
+  const found = installSet(world.foresight.scope, wantedIn(world, head, channel));
+  return 'members' in found ? found.members : undefined;
+}

@@ -1,0 +1,163 @@
+import { extensionDocument, gatesOf } from '../../../catalog/bundle/extension.ts';
+import { installedOf, versionText } from '../../../catalog/fbc/edge.ts';
+import type { Package } from '../../../catalog/fbc/model.ts';
+import { celFor, MOST_EFFORT } from '../../../catalog/olm/foresight/world.ts';
+import { installSet, type SetMember } from '../../../catalog/olm/install-set.ts';
+import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
+import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import type { Json } from '../../../catalog/yaml/scalar.ts';
+import { PipelineError } from '../../error.ts';
+import { linesText } from '../../text.ts';
+import type { Command, Invocation } from '../command.ts';
+import { readOperands } from '../operands.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { pinOf } from './pin.ts';
+import { scopeOf } from './served-catalogs.ts';
+
+/** A member of a set, as JSON a public interface. */
+interface PrintedMember {
+  readonly package: string;
+  readonly bundle: string;
+  readonly version?: string;
+  readonly catalog: string;
+  readonly channel: string;
+  /** What it requires, and the package that meets it. */
+  readonly requires: SetMember['requires'];
+  /** Why OLM v1 refuses the bundle, whatever is installed. */
+  readonly refusals: readonly string[];
+  /** Feature gates that it needs. */
+  readonly gates: readonly string[];
+  /** Absent where no version pins the bundle. */
+  readonly extension?: Json;
+}
+
+export const command: Command = {
+  words: 'install-set',
+  operands: 'PACKAGE DIR|REFERENCE…',
+  options: {
+    channel: { value: 'NAME', description: 'channel of the package (default: its default channel)' },
+    version: { value: 'VERSION', description: 'version of the package (default: the head of the channel)' },
+    catalog: { value: 'NAME', description: 'catalog of the package, if several have it' },
+    format: {
+      value: 'text|json|yaml',
+      description: 'output format (default: text); yaml prints only the ClusterExtensions',
+    },
+    ...REGISTRY_OPTIONS,
+  },
+  details: [
+    'OLM v1 resolves no dependencies. Portolan resolves them as OLM v0 does, and prints a pinned ClusterExtension for each',
+    'member of the set, what is required first. Apply each one after the one before it is installed. The catalogs are those',
+    'of the cluster; the ClusterCatalogs have their names.',
+    '',
+    'OLM v1 refuses a bundle that declares dependencies (olm.package.required, olm.gvk.required, olm.constraint), even if they',
+    'are installed. Such members are named: publish them without these properties for OLM v1. The exit code is 1 if there is no',
+    'set, or if OLM v1 refuses a member.',
+  ].join('\n'),
+  examples: [
+    'portolan install-set kuadrant-operator catalogs/v4.20',
+    'portolan install-set kuadrant-operator catalogs/v4.20 --format yaml > set.yaml',
+  ],
+  run: async (invocation, terminal) => {
+    const [name = '', ...operands] = invocation.operands;
+    const format = invocation.word('format', ['text', 'json', 'yaml']) ?? 'text';
+    const read = await readOperands(operands, invocation, terminal);
+    const served = read.map((one) => ({ read: one, name: one.name, priority: 0, sources: [] }));
+    const catalogs = scopeOf(served, name);
+    const scope = { catalogs, cel: await celFor(catalogs), effort: { left: MOST_EFFORT } };
+    const { source, ofPackage } = packageIn(catalogs, name, invocation);
+    const channel = invocation.text('channel') ?? ofPackage.defaultChannel;
+    const set = installSet(scope, {
+      package: name,
+      channel,
+      catalog: source.name,
+      bundle: bundleNamed(ofPackage, invocation.text('version')),
+    });
+    if ('why' in set) {
+      terminal.err(`FAIL: ${name} cannot be installed from these catalogs: ${set.why}\n`);
+      return 1;
+    }
+    const members = set.members.map((member) => printed(member, scope));
+    if (format === 'json') await terminal.out(`${JSON.stringify({ members }, null, 2)}\n`);
+    else if (format === 'text') await terminal.out(linesText(members.flatMap(memberLines)));
+    else
+      for (const { extension } of members) if (extension) await terminal.out(`---\n${emitYaml(extension)}`);
+    const refused = members.filter(({ refusals }) => refusals.length > 0).map(({ bundle }) => bundle);
+    if (refused.length === 0) return 0;
+    terminal.err(`FAIL: OLM v1 refuses ${refused.join(', ')}\n`);
+    return 1;
+  },
+};
+
+function packageIn(
+  catalogs: readonly ScopeCatalog[],
+  name: string,
+  { text }: Invocation,
+): { readonly source: ScopeCatalog; readonly ofPackage: Package } {
+  const wanted = text('catalog');
+  const having = catalogs.flatMap((source) => {
+    const ofPackage = source.catalog.packages.get(name);
+    return ofPackage && (wanted === undefined || source.name === wanted) ? [{ source, ofPackage }] : [];
+  });
+  const [found, ...others] = having;
+  if (!found) throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`);
+  if (others.length === 0) return found;
+  throw new PipelineError('usage', `several catalogs have the package ${JSON.stringify(name)}`, {
+    hint: `select one: --catalog ${having.map(({ source }) => source.name).join('|')}`,
+  });
+}
+
+/** Empty for the head. */
+function bundleNamed({ name, bundles }: Package, version: string | undefined): string {
+  if (version === undefined) return '';
+  const found = [...bundles.values()].filter((bundle) => versionText(bundle) === version);
+  const [only, ...others] = found;
+  if (only && others.length === 0) return only.name;
+  const what = only
+    ? `several bundles of ${name} have the version ${version}`
+    : `${name} has no version ${version}`;
+  throw new PipelineError('usage', what);
+}
+
+function printed({ catalog, channel, bundle, requires }: SetMember, scope: Scope): PrintedMember {
+  const { obstacles, needsNamespace } = gatedSupport(bundle);
+  const installed = installedOf(bundle);
+  const pin = pinOf(scope.catalogs, { package: bundle.package, installed, channel, preferred: catalog });
+  const about = {
+    package: bundle.package,
+    bundle: bundle.name,
+    ...(bundle.version ? { version: formatVersion(bundle.version) } : {}),
+    catalog,
+    channel,
+    requires,
+  };
+  if ('why' in pin) return { ...about, refusals: [...obstacles, pin.why], gates: [] };
+  const options = {
+    name: bundle.package,
+    namespace: bundle.package.replaceAll('.', '-'),
+    package: bundle.package,
+    version: pin.version,
+    channel: pin.channel,
+    ...(scope.catalogs.length > 1 ? { catalog: pin.source.name } : {}),
+    ...(needsNamespace ? { watched: bundle.package.replaceAll('.', '-') } : {}),
+  };
+  return { ...about, refusals: obstacles, gates: gatesOf(options), extension: extensionDocument(options) };
+}
+
+function memberLines(member: PrintedMember, at: number): string[] {
+  const { package: of, version, bundle, catalog, channel, requires, refusals, gates, extension } = member;
+  return [
+    ...(at === 0 ? [] : ['']),
+    `${at + 1}. ${of} ${version ?? bundle} from channel ${channel} of ${catalog}`,
+    ...requires.map((one) => `  requires an operator ${one.text}: ${one.package}`),
+    ...refusals.map((why) => `  REFUSED by OLM v1: ${why}`),
+    ...gates.map((gate) => `  needs the feature gate ${gate}`),
+    ...(extension === undefined
+      ? []
+      : emitYaml(extension)
+          .trimEnd()
+          .split('\n')
+          .map((line) => `    ${line}`)),
+  ];
+}
