@@ -39,8 +39,8 @@ export interface DocumentLimits {
  * value, which nobody may change.
  */
 export interface KnownDocuments {
-  get(text: string): ReadDocument | undefined;
-  keep(text: string, read: ReadDocument): void;
+  /** The document of a text, read if it is not known; undefined for what cannot be read, which nobody keeps. */
+  find(text: string, read: () => ReadDocument | undefined): ReadDocument | undefined;
 }
 
 /** Where findings go, what a file may ask of the machine, and which documents need not be read again. */
@@ -233,10 +233,8 @@ class FileReader {
   #knownDocument(text: string, { from, to, line }: Piece): ReadDocument | undefined {
     if (!this.#known) return undefined;
     const own = ownText(text.slice(from, to));
-    const known = this.#known.get(own);
-    const read = known ?? readAlone(own);
+    const read = this.#known.find(own, () => readAlone(own));
     if (!read) return undefined;
-    if (!known) this.#known.keep(own, read);
     return { value: read.value, document: movedDocument(read.document, this.#path, line - 1) };
   }
 

@@ -50,8 +50,13 @@ export function keptFiles(): KeptFiles {
   return {
     files: new LruCache(KEPT_BYTES),
     documents: {
-      get: (text) => documents.get(keyOf(text)),
-      keep: (text, read) => documents.keep(keyOf(text), read, text.length),
+      find: (text, read) => {
+        const key = keyOf(text);
+        const known = documents.get(key);
+        const found = known ?? read();
+        if (found && !known) documents.keep(key, found, text.length);
+        return found;
+      },
     },
   };
 }

@@ -6,7 +6,10 @@ const SCHEMA = /(?:^[ \t]*|[{,]\s*)["']?schema["']?\s*:\s*["']?olm\.(?:template\
 /** Blobs below a key, as templates of old have them: `entries:` of a basic one. */
 const NESTED = /^["'{\s]*entries["']?\s*:[\s\S]*?schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/m;
 
+/** What both have; most texts do not, and one look for it is cheap. */
+const ANY = /olm\./i;
+
 /** Whether a file without blobs of a catalog is a template of one. */
 export function isTemplateText(text: string): boolean {
-  return SCHEMA.test(text) || NESTED.test(text);
+  return ANY.test(text) && (SCHEMA.test(text) || NESTED.test(text));
 }

@@ -35,9 +35,11 @@ export interface CatalogFacts extends CatalogFile {
   readonly unnamed: number;
   /** What keeps opm from reading it. */
   readonly defect: string | undefined;
-  /** What opm validate says of it, or of its bundles alone if it does not define all packages that it names. */
+  /** What opm validate says of it, if it defines all packages that it names. */
   readonly invalid: string | undefined;
-  /** Its blobs where they do not define all packages that they name; other files of the catalog have the rest. */
+  /** What opm validate says of its bundles, each by itself. */
+  readonly invalidBundle: string | undefined;
+  /** What opm validate asks of catalogs as a whole; undefined where the file cannot be read. */
   readonly blobs: Blobs | undefined;
 }
 
@@ -216,8 +218,9 @@ export async function lookInto(objects: ObjectReader, id: string): Promise<FileF
     channels: channels.map(keyOf),
     unnamed: bundles.length - whole.length,
     defect,
-    invalid: defect !== undefined ? undefined : isClosed ? invalidity(blobs) : bundleDefect(blobs),
-    blobs: defect === undefined && !isClosed ? lightBlobs(blobs) : undefined,
+    invalid: defect === undefined && isClosed ? invalidity(blobs) : undefined,
+    invalidBundle: defect === undefined ? bundleDefect(blobs) : undefined,
+    blobs: defect === undefined ? lightBlobs(blobs) : undefined,
   };
 }
 

@@ -11,9 +11,9 @@ import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
 import { preferred } from './preferred.ts';
-import { contradictions, defectsOf, type Evidence, emptyCatalogs, splitDefects } from './prove.ts';
+import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong, uncopiedAmong } from './rivals.ts';
-import { withImageNames, withWholeNames } from './separate-images.ts';
+import { withFoldersOfOneImage, withImageNames, withWholeNames } from './separate-images.ts';
 import type { LayoutStyle } from './shapes.ts';
 import { unshippedReason } from './unshipped.ts';
 
@@ -99,11 +99,7 @@ export async function findLayout(
     return {
       found: { ...found, others: [...found.others, ...leftOut] },
       leftOut: [...reasons, ...copies],
-      defects: [
-        ...defectsOf(parts),
-        ...splitDefects(found.patterns, parts, unread),
-        ...emptyCatalogs(found.patterns, parts, unread),
-      ],
+      defects: [...defectsOf(found.patterns, parts, unread), ...emptyCatalogs(found.patterns, parts, unread)],
       contradictions: why,
       questions: [],
       links: linksTo(parts, found, evidence.links),
@@ -146,18 +142,21 @@ export async function findLayout(
   return await decided(others.length > 0 && past ? await preferred([first, ...others], past) : first);
 }
 
-/** A layout whose catalogs have names of their own where they are in images of their own. */
+/** A layout whose catalogs have names of their own where they are in images of their own, and one where one image has them. */
 function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
   const { catalogs, looked, paths } = evidence;
   const patterns = withImageNames(found.patterns, catalogs, looked.build);
-  if (patterns === found.patterns) return found;
   const layoutWith = (some: readonly WrittenPattern[]): FoundLayout => ({
     ...found,
     patterns: some,
     catalogs: catalogsIn(some, paths),
   });
-  const whole = layoutWith(withWholeNames(patterns));
-  return against(whole, evidence).length === 0 ? whole : layoutWith(patterns);
+  const wider = [withWholeNames(patterns), withFoldersOfOneImage(patterns, catalogs, looked.build)];
+  const fitting = wider
+    .filter(({ length }) => length < patterns.length)
+    .map(layoutWith)
+    .find((one) => against(one, evidence).length === 0);
+  return fitting ?? layoutWith(patterns);
 }
 
 /** Links to files of catalogs. */

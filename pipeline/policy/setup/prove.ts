@@ -1,6 +1,6 @@
 /** Whether a layout fits the files of a commit: what the gate would make of it, worked out from what the files hold. */
 import { dirname } from 'node:path/posix';
-import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
+import { blobsOfPackages, joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { catalogOf } from '../../../catalog/fbc/model.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
@@ -128,36 +128,50 @@ export function emptyCatalogs(
 }
 
 /**
- * What is wrong with packages that are split over files of a catalog, as opm validate says it.
+ * What is wrong with catalogs themselves, which no layout can heal. A package that is split over files is validated with
+ * all of them.
  *
  * @param unread paths of files that may have the rest
  */
-export function splitDefects(
+export function defectsOf(
   patterns: readonly WrittenPattern[],
   files: readonly CatalogFacts[],
   unread: readonly string[],
 ): string[] {
   const nameOf = catalogNamer(patterns);
   const unclear = new Set(unread.map(nameOf));
-  const own = files.filter(({ path }) => nameOf(path) !== undefined);
-  return [...groupedBy(own, ({ path }) => nameOf(path) ?? '')].flatMap(([name, some]) => {
-    const blobs = some.flatMap((file) => file.blobs ?? []);
-    // A file that cannot be read may have the rest; one that is valid by itself has none of it.
-    if (blobs.length === 0 || unclear.has(name) || some.some(({ defect }) => defect !== undefined)) return [];
-    const findings = runCatalogChecks(catalogOf(joinedBlobs(blobs)), OPM_RULES);
+  const isSplit = new Set<CatalogFacts>();
+  const ofCatalogs = [...groupedBy(files, ({ path }) => nameOf(path))].flatMap(([name, some]) => {
+    const shared = sharedPackages(some);
+    const parts = some.filter(({ packages }) => packages.some((one) => shared.has(one)));
+    for (const file of parts) isSplit.add(file);
+    const isRead = !unclear.has(name) && some.every(({ blobs }) => blobs !== undefined);
+    const blobs = joinedBlobs(parts.flatMap((file) => file.blobs ?? []));
+    const catalog = catalogOf(blobsOfPackages(blobs, (one) => shared.has(one)));
+    const findings = name !== undefined && isRead ? runCatalogChecks(catalog, OPM_RULES) : [];
     const invalid = findings.find(({ severity }) => severity === 'error');
-    return invalid ? [`catalog ${name} (${dirname(some[0]?.path ?? '')}): ${invalid.message}`] : [];
+    return invalid ? [`catalog ${name} (${dirname(parts[0]?.path ?? '')}): ${invalid.message}`] : [];
   });
+  return [...files.flatMap((file) => fileDefects(file, isSplit.has(file))), ...ofCatalogs];
 }
 
-/** Defects of the files themselves, which no layout can heal. */
-export function defectsOf(files: readonly CatalogFacts[]): string[] {
-  return files.flatMap(({ path, defect, invalid, defines, bundles, channels }) => {
-    const double = [defines, bundles, channels].find((keys) => new Set(keys).size < keys.length);
-    return [
-      ...(defect === undefined ? [] : [`${path}: ${defect}`]),
-      ...(double ? [`${path} defines ${double.find((key, i) => double.indexOf(key) < i)} twice`] : []),
-      ...(invalid === undefined || double ? [] : [`${path}: ${invalid}`]),
-    ];
-  });
+/** Packages that several files name. */
+function sharedPackages(files: readonly CatalogFacts[]): Set<string> {
+  const [seen, shared] = [new Set<string>(), new Set<string>()];
+  for (const name of files.flatMap(({ packages }) => packages)) (seen.has(name) ? shared : seen).add(name);
+  return shared;
+}
+
+/** @param isSplit whether other files of its catalog have the rest of its packages */
+function fileDefects(
+  { path, defect, invalid, invalidBundle, defines, bundles, channels }: CatalogFacts,
+  isSplit: boolean,
+): string[] {
+  const double = [defines, bundles, channels].find((keys) => new Set(keys).size < keys.length);
+  const said = isSplit ? invalidBundle : invalid;
+  return [
+    ...(defect === undefined ? [] : [`${path}: ${defect}`]),
+    ...(double ? [`${path} defines ${double.find((key, i) => double.indexOf(key) < i)} twice`] : []),
+    ...(said === undefined || double ? [] : [`${path}: ${said}`]),
+  ];
 }

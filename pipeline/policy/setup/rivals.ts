@@ -51,7 +51,10 @@ export function rivalsAmong(
     }
     if (shared !== undefined && first === 'shipped' && second === 'unknown') unused.set(other, one.root);
     else if (shared !== undefined && first === 'unknown' && second === 'shipped') unused.set(one, other.root);
-    else questions.push(questionOf(one, other, { shared, isOpen: [first, second].includes('open') }));
+    else {
+      const isOpen = [first, second].includes('open');
+      questions.push(questionOf(one, other, { shared, isOpen, copier: copierOf(one, other, build) }));
+    }
   }
   return {
     questions,
@@ -145,15 +148,27 @@ function topOf({ root }: Place): string {
 function questionOf(
   one: Place,
   other: Place,
-  { shared, isOpen }: { readonly shared: string | undefined; readonly isOpen: boolean },
+  {
+    shared,
+    isOpen,
+    copier,
+  }: { readonly shared: string | undefined; readonly isOpen: boolean; readonly copier: string | undefined },
 ): string {
   const both = `${one.root} and ${other.root}`;
   const why = isOpen
     ? 'a build argument decides which of them is published'
     : 'no Dockerfile, Makefile or CI file says which of them is published';
+  if (shared !== undefined && copier !== undefined)
+    return `${both} both define package ${shared}, and ${copier} copies them into one image, which opm cannot serve`;
   return shared === undefined
     ? `${both} may be one catalog or two: ${why}`
     : `${both} both define package ${shared}, and ${why}`;
+}
+
+/** The Dockerfile that copies the folder in which two catalogs are. */
+function copierOf(one: Place, other: Place, { mentions }: BuildFacts): string | undefined {
+  const isIn = ({ root }: Place, path: string): boolean => root.startsWith(`${path}/`);
+  return mentions.find(({ path, isCopied }) => isCopied && isIn(one, path) && isIn(other, path))?.file;
 }
 
 /** Where each catalog is. */

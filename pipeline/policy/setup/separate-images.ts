@@ -1,4 +1,4 @@
-/** Catalogs of one platform that are in images of their own: in folders of their own, or copied by Dockerfiles of their own. */
+/** What Dockerfiles say of images: catalogs of one platform in images of their own, and folders that one image has together. */
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { BuildFacts } from './build-files.ts';
@@ -39,6 +39,33 @@ export function withImageNames(
         const name = typeof one === 'string' ? names.get(one) : undefined;
         return typeof one === 'string' && name !== undefined ? { path: one, name } : one;
       });
+}
+
+/**
+ * Patterns with one for folders of packages beside each other, where a Dockerfile copies the folder that they are in:
+ * `catalog/GROUP/PACKAGE/`.
+ */
+export function withFoldersOfOneImage(
+  patterns: readonly WrittenPattern[],
+  files: readonly CatalogFile[],
+  { mentions }: BuildFacts,
+): readonly WrittenPattern[] {
+  const copied = mentions.filter(({ path, isCopied }) => isCopied && path !== '' && !path.includes(VARIABLE));
+  const inImage = (pattern: WrittenPattern): string => {
+    if (typeof pattern !== 'string') return JSON.stringify(pattern);
+    const segments = pattern.split('/');
+    const at = copied.find(({ path }) => pattern.startsWith(`${path}/`))?.path.split('/').length ?? -1;
+    const isFolder = at >= 0 && at < segments.length - 1 && !/[{*]/.test(segments[at] ?? '');
+    return isFolder ? segments.with(at, '*').join('/') : pattern;
+  };
+  const definedBy = (pattern: WrittenPattern): string[] => {
+    const nameOf = catalogNamer([pattern]);
+    return files.flatMap(({ path, defines }) => (nameOf(path) === undefined ? [] : defines));
+  };
+  return [...groupedBy(patterns, inImage)].flatMap(([joined, some]) => {
+    const defined = some.flatMap(definedBy);
+    return some.length > 1 && new Set(defined).size === defined.length ? [joined] : some;
+  });
 }
 
 /** Patterns with one for folders beside each other that have names of their own: `catalogs/{catalog}/**`, also for those to come. */

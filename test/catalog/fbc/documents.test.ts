@@ -12,7 +12,14 @@ const PATHS = [[], ['name'], ['entries', 0, 'name'], ['properties', 0, 'value', 
 /** Known documents, and how many were kept. */
 function memory(): KnownDocuments & { readonly kept: Map<string, ReadDocument> } {
   const kept = new Map<string, ReadDocument>();
-  return { kept, get: (text) => kept.get(text), keep: (text, read) => void kept.set(text, read) };
+  return {
+    kept,
+    find: (text, read) => {
+      const found = kept.get(text) ?? read();
+      if (found) kept.set(text, found);
+      return found;
+    },
+  };
 }
 
 /** What is read of a file: each document's value and places, and the findings. */

@@ -46,6 +46,17 @@ describe('the layout of a commit', () => {
     expect(defects).toEqual(expected);
   });
 
+  test('validates no file by itself if others have the rest of its package', async () => {
+    const { defects } = await layoutAt({
+      'fbc/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']).split('\n').slice(0, -2).join('\n'),
+      'fbc/etcd/bundle.yaml': bundle.replaceAll('1.0.0', '1.1.0'),
+      'fbc/quay/catalog.yaml': catalogOf('quay', ['1.0.0']),
+      'fbc/quay/deprecations.yaml': 'schema: olm.deprecations\npackage: quay\nentries: []\n',
+      'README.md': 'x',
+    });
+    expect(defects).toEqual([]);
+  });
+
   test('leaves a channel without its package out, with the reason', async () => {
     const { found, leftOut } = await layoutAt({ 'channel-4.8.yaml': channel, 'README.md': 'x' });
     expect(found.patterns).toEqual([]);

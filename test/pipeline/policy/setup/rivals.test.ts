@@ -158,6 +158,32 @@ describe('two operators below the folder of each version', () => {
   });
 });
 
+describe('folders of packages beside each other, in a folder that a Dockerfile copies', () => {
+  const dockerfile = { Dockerfile: 'FROM opm\nADD catalog /configs\n' };
+
+  test('are one catalog, also those to come', async () => {
+    const { found, questions } = await layoutAt({
+      'catalog/storage/etcd/catalog.yaml': etcd,
+      'catalog/network/quay/catalog.yaml': catalogOf('quay', ['1.0.0']),
+      ...dockerfile,
+    });
+    expect(questions).toEqual([]);
+    expect(found.patterns).toEqual(['catalog/*/{package}/catalog.yaml']);
+    expect(found.catalogs).toEqual(['catalog']);
+  });
+
+  test('are not where they define a package twice, which the question says', async () => {
+    const { questions } = await layoutAt({
+      'catalog/one/etcd/catalog.yaml': etcd,
+      'catalog/two/etcd/catalog.yaml': newer,
+      ...dockerfile,
+    });
+    expect(questions).toEqual([
+      'catalog/one and catalog/two both define package etcd, and Dockerfile copies them into one image, which opm cannot serve',
+    ]);
+  });
+});
+
 describe('catalogs of one version in folders beside each other, each with packages of its own', () => {
   const quay = catalogOf('quay', ['1.0.0']);
   const kiali = catalogOf('kiali', ['1.0.0']);
