@@ -36,7 +36,11 @@ export function inheritedVersions(
 ): InheritedOf {
   const known = new Map<Bundle, Map<string, Inherited[]>>();
   const onward = new Map<Bundle, Bundle[]>();
-  for (const { from, to } of steps) onward.set(from, [...(onward.get(from) ?? []), to]);
+  for (const { from, to } of steps) {
+    const known = onward.get(from);
+    if (known) known.push(to);
+    else onward.set(from, [to]);
+  }
   // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
   let paths: Carried[] = [...onward.keys()].flatMap((from) =>
     (crds(from) ?? []).flatMap(({ name, storedVersions }) =>

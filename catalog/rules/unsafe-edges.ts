@@ -4,11 +4,12 @@ import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
+import { groupedBy } from '../go/grouped.ts';
 import { type CrdsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
 import { satisfies } from '../version/satisfies.ts';
-import { tryParseRange, type Version } from '../version/version.ts';
+import { tryParseRange } from '../version/version.ts';
 import { entryIn } from './finding-location.ts';
 import type { BundleOf, Origin } from './origins.ts';
 
@@ -116,28 +117,33 @@ function edgeFrom(
 /** Edges that entries had when they were published: what was installed then may have gone along them. */
 export function pastEdges(world: World, name: string, find: BundleOf): UsedPath[] {
   const all = world.published.get(name) ?? [];
+  const byChannel = new Map(
+    [...groupedBy(all, ({ channel }) => channel)].map(([channel, entries]) => {
+      const sources = entries.flatMap((one) => find(one.name) ?? []);
+      return [channel, { sources, ways: waysFrom(world, channel) }];
+    }),
+  );
   return all.flatMap(({ channel, name: target, entry }) => {
     const to = find(target);
     if (!to || !entry) return [];
-    const sources = all.filter(
-      (one) =>
-        one.channel === channel && one.name !== target && isCovered(entry, one.name, find(one.name)?.version),
-    );
-    return sources.flatMap((source): UsedPath[] => {
-      const from = find(source.name);
-      return from ? [{ from, to, ways: waysFrom(world, channel) }] : [];
-    });
+    const { sources = [], ways = [] } = byChannel.get(channel) ?? {};
+    const covers = coveredBy(entry);
+    return sources.filter((from) => from.name !== target && covers(from)).map((from) => ({ from, to, ways }));
   });
 }
 
-function isCovered(
-  { replaces, skips, skipRange }: Pick<Entry, 'replaces' | 'skips' | 'skipRange'>,
-  name: string,
-  version: Version | undefined,
-): boolean {
-  if (replaces === name || skips.includes(name)) return true;
-  const range = skipRange === '' || !version ? undefined : tryParseRange(skipRange);
-  return version !== undefined && range !== undefined && satisfies(version, range);
+/** Tells which bundles an entry replaces or skips. */
+function coveredBy({
+  replaces,
+  skips,
+  skipRange,
+}: Pick<Entry, 'replaces' | 'skips' | 'skipRange'>): (bundle: Bundle) => boolean {
+  const skipped = new Set(skips);
+  const range = skipRange === '' ? undefined : tryParseRange(skipRange);
+  return ({ name, version }) =>
+    replaces === name ||
+    skipped.has(name) ||
+    (version !== undefined && range !== undefined && satisfies(version, range));
 }
 
 interface Known {

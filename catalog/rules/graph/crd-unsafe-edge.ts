@@ -126,37 +126,55 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const crds: CrdsOf = (bundle) => before.crds(bundle) ?? change.after.crds(bundle);
   const isOld = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);
   const origins = originsIn(before, name, isOld);
-  const places = new Set(origins.map(({ channel, bundle }) => JSON.stringify([channel, bundle.name])));
+  const places = new Map([...groupedBy(origins, ({ channel }) => channel)].map(namesOf));
   const edges = usedEdges(before, was, origins);
   const earlier = pastEdges(before, name, isOld);
-  const texts = new Set<string>();
-  const keyOf = (of: UsedEdge, ...rest: string[]): string =>
-    JSON.stringify([of.from.name, of.to.name, ...rest]);
+  const told = new ChangesTold();
   for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
-    for (const edge of its) for (const { text } of changes) texts.add(keyOf(edge, crd, text));
+    for (const { from, to } of its)
+      for (const { text } of changes) told.add(from.name, to.name, changeKey(crd, text));
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   const bySource = groupedBy(edges, ({ from }) => from.name);
   const formerPaths = formerPathsTo(before, change, name);
   /** Whether somebody comes to the upgrade who did not, and met no such change. */
-  const isNewToOthers = (edge: UsedEdge, way: Way, ...rest: string[]): boolean =>
-    formerPaths(edge, way).some((path) =>
-      path.every((from, i) => !texts.has(JSON.stringify([from, path[i + 1], ...rest]))),
-    );
+  const isNewToOthers = (edge: UsedEdge, way: Way, key: string): boolean =>
+    formerPaths(edge, way).some((path) => path.every((from, i) => !told.has(from, path[i + 1] ?? '', key)));
   return (edge, crd, { text }) => {
+    const key = changeKey(crd, text);
     // The same unsafe change on the way to another target harms nobody anew.
     const alike = (bySource.get(edge.from.name) ?? []).filter(
-      (old) => texts.has(keyOf(old, crd, text)) || (old.to.name === edge.to.name && isBlind(old)),
+      (old) => told.has(old.from.name, old.to.name, key) || (old.to.name === edge.to.name && isBlind(old)),
     );
     const known = alike.flatMap(({ ways }) => ways);
-    // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
-    const isThere = ({ channel }: Way): boolean =>
-      channel === '' || places.has(JSON.stringify([channel, edge.from.name]));
-    return edge.ways.filter(
-      (way) =>
-        !known.some((old) => (isThere(way) ? isSameWay(old, way) : old.olm === way.olm)) ||
-        isNewToOthers(edge, way, crd, text),
-    );
+    return edge.ways.filter((way) => {
+      // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
+      const isThere = way.channel === '' || places.get(way.channel)?.has(edge.from.name) === true;
+      const isOld = known.some((old) => (isThere ? isSameWay(old, way) : old.olm === way.olm));
+      return !isOld || isNewToOthers(edge, way, key);
+    });
   };
+}
+
+function namesOf([channel, origins]: readonly [string, readonly Origin[]]): [string, Set<string>] {
+  return [channel, new Set(origins.map(({ bundle }) => bundle.name))];
+}
+
+function changeKey(crd: string, text: string): string {
+  return JSON.stringify([crd, text]);
+}
+
+/** Unsafe changes of upgrades, by the names of their ends: they are asked for as often as there are upgrades and changes. */
+class ChangesTold {
+  readonly #byEnds = new Map<string, Map<string, Set<string>>>();
+
+  add(from: string, to: string, key: string): void {
+    const ofOrigin = this.#byEnds.get(from) ?? new Map<string, Set<string>>();
+    this.#byEnds.set(from, ofOrigin.set(to, (ofOrigin.get(to) ?? new Set()).add(key)));
+  }
+
+  has(from: string, to: string, key: string): boolean {
+    return this.#byEnds.get(from)?.get(to)?.has(key) === true;
+  }
 }
 
 /** Finds the names of the bundles, first to last, that those went through before who newly come to an upgrade from others. */
