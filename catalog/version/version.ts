@@ -178,6 +178,12 @@ export function formatVersion(version: Version): string {
   return text;
 }
 
+/** Whether two versions have the same text, with their build metadata. */
+export function isSameVersion(a: Version | undefined, b: Version | undefined): boolean {
+  if (a === b || !a || !b) return a === b;
+  return compareVersions(a, b) === 0 && a.build.join('.') === b.build.join('.');
+}
+
 /** -1, 0 or 1; build metadata is ignored, as everywhere in OLM v0. */
 export function compareVersions(a: Version, b: Version): number {
   if (a instanceof SemVer && b instanceof SemVer) return a.compare(b);

@@ -40,6 +40,10 @@ const INPUTS: Readonly<Record<string, Make>> = {
     versions: versions(20),
     channels: inChannels(count, () => chain(20)),
   }),
+  'channels and versions': (count) => ({
+    versions: versions(count),
+    channels: inChannels(count, () => chain(count)),
+  }),
   'channels of one version each': (count) => ({
     versions: versions(count),
     channels: inChannels(count, (at) => [{ name: name(at) }]),

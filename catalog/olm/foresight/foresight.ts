@@ -4,8 +4,9 @@
  * little more than asking for one.
  */
 import { firstAlike, headOf, headsOf, selectedIn } from '../../fbc/channel.ts';
-import { type Installed, installedOf } from '../../fbc/edge.ts';
+import { type Installed, installedOf, versionText } from '../../fbc/edge.ts';
 import type { Bundle } from '../../fbc/model.ts';
+import { isSameVersion } from '../../version/version.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
 import { nextV1, type Selection } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
@@ -148,10 +149,10 @@ interface Step {
 /** Upgrade paths over one ground, whose common parts are walked once. */
 class Walk {
   readonly #ground: Ground;
-  /** Upgrade paths of the bundles that are in the catalog. */
-  readonly #paths: Map<Bundle, UpgradePath>;
+  /** Upgrade paths of the bundles that are in the catalog, and by their texts of others that were asked for. */
+  readonly #paths: Map<Bundle | string, UpgradePath>;
 
-  constructor(ground: Ground, paths = new Map<Bundle, UpgradePath>()) {
+  constructor(ground: Ground, paths = new Map<Bundle | string, UpgradePath>()) {
     this.#ground = ground;
     this.#paths = paths;
   }
@@ -163,7 +164,11 @@ class Walk {
 
   follow(installed: Installed): UpgradePath {
     const own = this.#ownOf(installed);
-    return (own && this.#paths.get(own)) ?? this.#walk(installed, own);
+    const key = own ?? JSON.stringify([installed.name, versionText(installed)]);
+    const known = this.#paths.get(key);
+    if (known) return known;
+    const found = this.#walk(installed, own);
+    return own ? found : this.#keep(key, found);
   }
 
   #walk(installed: Installed, first: Bundle | undefined): UpgradePath {
@@ -187,13 +192,13 @@ class Walk {
     }
   }
 
-  /** What is installed may differ from the catalog's bundle of that name: only the latter's path is kept. */
+  /** The catalog's bundle, where it is what is installed: that may have another version under the same name. */
   #ownOf({ name, version }: Installed): Bundle | undefined {
     const own = this.#ground.bundles.get(name);
-    return own?.version === version ? own : undefined;
+    return own && isSameVersion(own.version, version) ? own : undefined;
   }
 
-  #keep(own: Bundle | undefined, path: UpgradePath): UpgradePath {
+  #keep(own: Bundle | string | undefined, path: UpgradePath): UpgradePath {
     // Why there is nothing to choose from depends on the channels that were asked for.
     const isNowhere = path.last.kind === 'fails' && path.last.reason.code === 'no-bundle';
     if (own && !isNowhere) this.#paths.set(own, path);

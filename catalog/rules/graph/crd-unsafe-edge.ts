@@ -205,8 +205,26 @@ function reachedFrom(
   name: string,
   edges: readonly UsedEdge[],
 ): (edge: UsedEdge) => (way: Way) => boolean {
+  let found: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return ({ from }) =>
+    (way) => {
+      // Most changes of a catalog change no CRD.
+      found ??= reachedByWay({ before, after }, name, edges);
+      return found.get(wayKey(way))?.has(from.name) === true;
+    };
+}
+
+function wayKey({ olm, channel }: Way): string {
+  return `${olm} ${channel}`;
+}
+
+/** Names of the bundles on these paths, by the way that they are upgraded. */
+function reachedByWay(
+  { before, after }: Pick<Change, 'before' | 'after'>,
+  name: string,
+  edges: readonly UsedEdge[],
+): Map<string, Set<string>> {
   const reached = new Map<string, Set<string>>();
-  const keyOf = ({ olm, channel }: Way): string => `${olm} ${channel}`;
   const installations = [before, ...before.preceding].flatMap((one) => publishedInstallations(one, name));
   const former = formerWorld({ before }, name);
   for (const { channel, installed } of installations) {
@@ -214,25 +232,23 @@ function reachedFrom(
       const following = { package: name, ...way, onlyChannel: way.channel !== '' };
       if (upgradePathOf(former.foresight, following, installed).next.kind === 'fails') continue;
       const { next } = upgradePathOf(after.foresight, following, installed);
-      const names = reached.get(keyOf(way)) ?? new Set();
+      const names = reached.get(wayKey(way)) ?? new Set();
       names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
-      reached.set(keyOf(way), names);
+      reached.set(wayKey(way), names);
     }
   }
   const onward = new Map<string, Map<string, string[]>>();
   for (const { from, to, ways } of edges) {
     for (const way of ways) {
-      const steps = onward.get(keyOf(way)) ?? new Map<string, string[]>();
-      onward.set(keyOf(way), steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
+      const steps = onward.get(wayKey(way)) ?? new Map<string, string[]>();
+      onward.set(wayKey(way), steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
     }
   }
   for (const [key, names] of reached) {
     // What is added while a set is gone through is gone through as well.
     for (const one of names) for (const to of onward.get(key)?.get(one) ?? []) names.add(to);
   }
-  return ({ from }) =>
-    (way) =>
-      reached.get(keyOf(way))?.has(from.name) === true;
+  return reached;
 }
 
 /** No cluster upgrades from a version that was never published and is on no upgrade path. */

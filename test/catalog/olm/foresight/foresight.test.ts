@@ -7,7 +7,7 @@ import { nextHops } from '../../../../catalog/olm/graph/next-hops.ts';
 import { resolveExtension } from '../../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../../catalog/olm/resolve/namespace.ts';
 import type { ScopeCatalog } from '../../../../catalog/olm/resolve/snapshot.ts';
-import { formatVersion } from '../../../../catalog/version/version.ts';
+import { formatVersion, tryParseVersion } from '../../../../catalog/version/version.ts';
 import { runs } from '../../../fakes/runs.ts';
 import {
   anyPackage,
@@ -159,6 +159,26 @@ function withSkip(written: WrittenPackage, at: number, name: string): WrittenPac
   );
   return { ...written, channels: { ...written.channels, [channel]: changed } };
 }
+
+test.each(['1.0.0', '1.0.0+2'])('what is installed is walked once, whoever asks: %s', async (text) => {
+  const { foresight } = await seen({
+    versions: ['1.0.0', '1.1.0'],
+    channels: {
+      a: [
+        { name: bundleName('1.0.0') },
+        { name: bundleName('1.1.0'), replaces: bundleName('1.0.0'), skipRange: '<1.1.0' },
+      ],
+    },
+  });
+  // The bundle of another state of the catalog has another object for its version.
+  const ask = (channel: string, name: string): unknown =>
+    foresight.v0({ package: PACKAGE, channel }, { name, version: tryParseVersion(text) });
+  for (const name of [bundleName('1.0.0'), 'gone']) {
+    expect(ask('a', name)).toMatchObject({ next: { kind: 'upgrade' } });
+    expect(ask('a', name)).toBe(ask('a', name));
+    expect(ask('', name)).toBe(ask('', name));
+  }
+});
 
 type From = { channel: string; bundle: string };
 
