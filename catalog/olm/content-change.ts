@@ -202,6 +202,7 @@ function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length === b.length && a.every((item, i) => item === b[i])) return true;
   const set = new Set(a);
   return set.size === new Set(b).size && b.every((item) => set.has(item));
 }

@@ -9,6 +9,7 @@ import { compareInstalled } from '../olm/foresight/installation.ts';
 import { scalar } from '../olm/foresight/skipped-links.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
+import { type SearchBudget, searchBudget } from '../olm/suggest/shortest-chain.ts';
 import { rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from './message-text.ts';
@@ -42,7 +43,7 @@ export function reportStranded(
   const key = ({ package: name, channel, path: { last } }: Stranded): string =>
     JSON.stringify([name, channel, last.kind === 'circle' ? '' : [last.reason.code, last.reason.text]]);
   for (const [i, group] of grouped(all, key).entries()) {
-    reportGroup(world, group, { report, ...options, wantsFix: i < FIXED });
+    reportGroup(world, group, { report, ...options, wantsFix: world.isCurrent && i < FIXED });
   }
 }
 
@@ -80,15 +81,19 @@ function reportGroup(
 }
 
 const suggestions = new WeakMap<World, Map<string, Suggestion | undefined>>();
+/** Many packages may be stranded together. */
+const budgets = new WeakMap<World, SearchBudget>();
 
 /** The graph of suggest-graph that keeps all entries of a package; it was tried with both resolvers. */
 function suggestionFor(world: World, name: string): Suggestion | undefined {
   const known = suggestions.get(world) ?? new Map<string, Suggestion | undefined>();
   suggestions.set(world, known);
+  const budget = budgets.get(world) ?? searchBudget();
+  budgets.set(world, budget);
   const ofPackage = world.catalog.packages.get(name);
   const found = known.has(name)
     ? known.get(name)
-    : ofPackage && suggestGraph(world, ofPackage, { ...AS_TODAY, keep: 'all' });
+    : ofPackage && suggestGraph(world, ofPackage, { ...AS_TODAY, keep: 'all' }, budget);
   known.set(name, found);
   return found;
 }

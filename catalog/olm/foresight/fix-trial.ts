@@ -33,15 +33,19 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
   const ofPackage = world.catalog.packages.get(name);
   if (!ofPackage) return undefined;
   const arriving = arrivingIn(world, ofPackage);
+  const foreseen = remembered((edited) => {
+    const changed = [...edited].flatMap(([channel, entries]) => {
+      const old = ofPackage.channels.get(channel);
+      return old ? [{ old, channel: withEntries(old, entries) }] : [];
+    });
+    if (changed.some(({ old, channel }) => hasChain(old) && !hasChain(channel))) return undefined;
+    const channels = changed.map(({ channel }) => channel);
+    return foresightWith(world, name, withChannels(ofPackage, channels, past));
+  });
   return {
     helps: decided((edited, stuck) => {
-      const changed = [...edited].flatMap(([channel, entries]) => {
-        const old = ofPackage.channels.get(channel);
-        return old ? [{ old, channel: withEntries(old, entries) }] : [];
-      });
-      if (changed.some(({ old, channel }) => hasChain(old) && !hasChain(channel))) return false;
-      const channels = changed.map(({ channel }) => channel);
-      const foresight = foresightWith(world, name, withChannels(ofPackage, channels, past));
+      const foresight = foreseen(edited);
+      if (!foresight) return false;
       // Under OLM v0 nobody sees another channel.
       const concerned = arriving.filter(
         ({ olm, onlyChannel, channel }) => (olm === 'v1' && !onlyChannel) || edited.has(channel),
@@ -66,6 +70,26 @@ function decided(helps: Trial['helps']): Trial['helps'] {
       throw error;
     }
   };
+}
+
+/** Edits whose foresight is remembered: all that was proposed, and the fixes one by one, are tried for each group of the stuck. */
+const REMEMBERED = 4;
+
+/** Foresight with edits, which those that were asked for last keep; undefined where an edit breaks a chain. */
+function remembered(foresee: (edited: Edited) => Foresight | undefined): typeof foresee {
+  const last: { readonly edited: Edited; readonly foresight: Foresight | undefined }[] = [];
+  return (edited) => {
+    const at = last.findIndex((one) => isSameEdit(one.edited, edited));
+    const [known] = at < 0 ? [] : last.splice(at, 1);
+    const found = known ?? { edited: new Map(edited), foresight: foresee(edited) };
+    last.unshift(found);
+    last.length = Math.min(last.length, REMEMBERED);
+    return found.foresight;
+  };
+}
+
+function isSameEdit(one: Edited, other: Edited): boolean {
+  return one.size === other.size && [...one].every(([channel, entries]) => other.get(channel) === entries);
 }
 
 /** The graph before the change, as it is written, and as it is tried. */

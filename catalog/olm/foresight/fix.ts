@@ -44,10 +44,9 @@ interface Plan {
   readonly fixes: Map<string, Proposed[]>;
 }
 
-/** A fix as it was proposed, with the entries of its channel after it. */
+/** A fix as it was proposed, with the entries of its channel where it is applied alone. */
 interface Proposed extends Fix {
-  readonly places: readonly Place[];
-  readonly edited: readonly Entry[];
+  readonly alone: readonly Entry[];
 }
 
 const plans = new WeakMap<World, Map<string, Plan>>();
@@ -96,17 +95,17 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
 /** What was proposed for a channel and helps them: one fix, or all of them as one. */
 function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly Stuck[]): Fix | undefined {
   const proposed = fixes.get(channel.name) ?? [];
-  const one = proposed.find((fix) => trial?.helps(new Map([[channel.name, alone(channel, fix)]]), stuck));
+  const one = proposed.find(({ alone }) => trial?.helps(new Map([[channel.name, alone]]), stuck));
   const [first, ...more] = one ? [one] : proposed;
   if (!first) return undefined;
-  const { places: _, edited: __, ...fix } = first;
+  const { alone: _, ...fix } = first;
   if (more.length === 0) return fix;
   const text = [first, ...more].map((each) => each.text).join('; ');
   return { entry: fix.entry, index: fix.index, text };
 }
 
-/** A channel's entries with one fix alone. */
-function alone(channel: Channel, { places, edited }: Proposed): Entry[] {
+/** A channel's entries with some of the changes that all fixes together make. */
+function withOnly(channel: Channel, places: readonly Place[], edited: readonly Entry[]): Entry[] {
   const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
   const written = channel.entries.map((entry): Entry => {
     const of = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
@@ -199,7 +198,10 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
     for (const { member, entry } of places) plan.touched.add(placeKey(wanted, entry, member));
     plan.stuck.push(...stuck);
     plan.edited.set(wanted, edited);
-    plan.fixes.set(wanted, [...(plan.fixes.get(wanted) ?? []), { ...fix, places, edited }]);
+    plan.fixes.set(wanted, [
+      ...(plan.fixes.get(wanted) ?? []),
+      { ...fix, alone: withOnly(written, places, edited) },
+    ]);
     return found;
   }
   return undefined;

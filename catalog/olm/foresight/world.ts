@@ -42,6 +42,8 @@ export interface World {
   readonly hasCompanions: boolean;
   /** These catalogs, by name. */
   readonly companions: ReadonlyMap<string, Catalog>;
+  /** Whether it may still be changed: for what is wrong in a state that is gone, no fix is sought. */
+  readonly isCurrent: boolean;
   /** What was ever published in the catalog, by package. */
   readonly published: ReadonlyMap<string, readonly PublishedBundle[]>;
   /** The first day on which the catalog had a package, as `2026-01-31`; undefined where it is unknown. */
@@ -125,6 +127,8 @@ export interface WorldOptions {
   /** Whether the catalog is known with all its packages; it is without it. */
   readonly isWhole?: boolean;
   readonly olm?: readonly Olm[];
+  /** Whether it may still be changed; it may without it. */
+  readonly isCurrent?: boolean;
   /** Other catalogs of the same clusters, by name. */
   readonly companions?: ReadonlyMap<string, Catalog>;
   readonly published?: ReadonlyMap<string, readonly PublishedBundle[]>;
@@ -175,6 +179,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     foresight: foresightOf(scope, source),
     hasCompanions: others.length > 0,
     companions,
+    isCurrent: options.isCurrent ?? true,
     published,
     since: options.since ?? (() => undefined),
     isPublished: options.publishedIsAll ? onlyPublished(published) : ALL_PUBLISHED,
@@ -270,7 +275,7 @@ export async function changeOf(
 ): Promise<Change> {
   const nothing = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
   const [was, is] = await Promise.all([
-    worldOf(before ?? { name: after?.name ?? '', catalog: nothing }),
+    worldOf({ ...(before ?? { name: after?.name ?? '', catalog: nothing }), isCurrent: false }),
     worldOf(after ?? { name: before?.name ?? '', catalog: nothing }),
   ]);
   const wanted = after?.packages ?? before?.packages;

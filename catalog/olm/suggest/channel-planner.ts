@@ -7,6 +7,7 @@ import { type ChannelMembers, channelMembers } from './channel-members.ts';
 import { type Followers, followersAmong, type May, upgradesOfToday } from './direct-upgrades.ts';
 import { OrderError, type Ordered, orderedPlaces } from './places.ts';
 import { type GraphPolicy, skipsNoStop, stopsAmong } from './policy.ts';
+import type { SearchBudget } from './shortest-chain.ts';
 import { type Place, suggestedChannel } from './suggested-channel.ts';
 import type { SuggestedChannel } from './suggested-package.ts';
 
@@ -28,7 +29,11 @@ export class ChannelPlanner {
   readonly #channels: readonly KnownChannel[];
   readonly #stops: readonly Version[];
 
-  constructor(world: World, ofPackage: Package, policy: GraphPolicy) {
+  readonly #budget: SearchBudget;
+
+  /** @param budget what the chains of all channels may cost to find */
+  constructor(world: World, ofPackage: Package, policy: GraphPolicy, budget: SearchBudget) {
+    this.#budget = budget;
     this.#package = ofPackage;
     this.#policy = policy;
     this.followedAnywhere = followersAmong(
@@ -135,6 +140,7 @@ export class ChannelPlanner {
       may: (from, to) => may(from, to) && (!from.version || !to.version || noStop(from.version, to.version)),
       mustNot: (to) => this.#mustNot(to, { places, may, noStop }),
       today: (one) => (keepsStops ? entries.get(one) : undefined),
+      budget: this.#budget,
     });
     if (!result) return this.asToday(name, 'no shorter chain of entries gives every version an upgrade');
     return { name, today: today?.entries.length ?? 0, entries: result.entries, atLeast: result.atLeast };

@@ -36,7 +36,9 @@ export function upgradesOfToday(places: readonly Place[], followed: Followers): 
   const isCandidate = (at: number): boolean => places[at]?.isCandidate === true;
   const allowed: ReadonlySet<number>[] = [];
   const reach: ReadonlySet<number>[] = [];
+  const nextCandidate: (number | undefined)[] = [];
   for (let i = places.length - 1; i >= 0; i--) {
+    nextCandidate[i] = isCandidate(i + 1) ? i + 1 : nextCandidate[i + 1];
     const direct = (above[i] ?? []).filter(isCandidate);
     const beyond = (above[i] ?? []).flatMap((to) => (isCandidate(to) ? [] : [...(reach[to] ?? [])]));
     reach[i] = new Set(direct.length > 0 ? direct : beyond);
@@ -44,9 +46,9 @@ export function upgradesOfToday(places: readonly Place[], followed: Followers): 
   let below: ReadonlySet<number> = new Set();
   for (const i of places.keys()) {
     const own = reach[i] as ReadonlySet<number>;
-    const inherited = new Set([...below].filter((to) => to > i));
-    const next = places.findIndex((_, at) => at > i && isCandidate(at));
-    allowed[i] = own.size > 0 ? own : inherited.size > 0 ? inherited : new Set(next < 0 ? [] : [next]);
+    const inherited = own.size > 0 ? own : new Set([...below].filter((to) => to > i));
+    const next = nextCandidate[i];
+    allowed[i] = inherited.size > 0 ? inherited : new Set(next === undefined ? [] : [next]);
     below = allowed[i] as ReadonlySet<number>;
   }
   return (from, to) => {

@@ -37,7 +37,7 @@ export function orderedPlaces({ ofPackage, names, channel, published, head, isCa
   const bundles = [...new Set(names)].map((name) => bundleOf(ofPackage, name));
   const known = new Set(names);
   const entries = channel?.entries ?? [];
-  const absent = namedBy(entries, [...published])
+  const absent = namedBy(entries, published)
     .filter(({ name }) => !known.has(name))
     .map(({ name, version }): Place => {
       const own = ofPackage.bundles.get(name)?.version ?? version;
@@ -83,11 +83,19 @@ function compare(a: Place, b: Place): number {
   return Number(isEntry(a)) - Number(isEntry(b)) || compareText(a.name, b.name);
 }
 
-/** What entries name, whether or not it is there, and what was published. */
+/** What entries name, whether or not it is there, and what was published, the last first. */
 function namedBy(entries: readonly Entry[], published: readonly Installed[]): Installed[] {
-  const names = entries.flatMap(({ replaces, skips }) => [...(replaces === '' ? [] : [replaces]), ...skips]);
-  const all = [...published, ...names.map((name) => ({ name, version: undefined }))];
-  return [...new Map(all.reverse().map((one) => [one.name, one])).values()];
+  const named = new Map<string, Installed>();
+  // Entries may name each other a million times.
+  const add = (name: string): void => {
+    if (!named.has(name)) named.set(name, { name, version: undefined });
+  };
+  for (const { replaces, skips } of entries.toReversed()) {
+    for (const name of skips.toReversed()) add(name);
+    if (replaces !== '') add(replaces);
+  }
+  for (const one of published.toReversed()) named.set(one.name, one);
+  return [...named.values()];
 }
 
 /** The version at the end of a bundle's name, as nearly all are called. */

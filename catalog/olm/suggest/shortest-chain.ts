@@ -22,16 +22,26 @@ export interface Chain {
   readonly atLeast: number;
 }
 
-/** Positions that the search looks at: enough to prove the shortest chain of every real channel, and about a second. */
-const BUDGET = 20_000_000;
+/** Positions that searches may still look at. */
+export interface SearchBudget {
+  left: number;
+}
+
+/** Enough to prove the shortest chains of every real package, and about a second. */
+export function searchBudget(): SearchBudget {
+  return { left: 20_000_000 };
+}
 
 /**
  * Finds the shortest chain.
  *
- * @param budget positions after which the search gives up proving
+ * @param budget what it gives up proving without
  * @returns undefined where no chain is found that covers every position
  */
-export function shortestChain(problem: ChainProblem, budget: number = BUDGET): Chain | undefined {
+export function shortestChain(
+  problem: ChainProblem,
+  budget: SearchBudget = searchBudget(),
+): Chain | undefined {
   const search = new Search(problem, budget);
   const least = search.chosen.length;
   const known = search.greedy();
@@ -53,9 +63,9 @@ class Search {
   readonly #isExcluded: Uint8Array;
   readonly #options = new Map<number, readonly number[]>();
   #size = 0;
-  #budget: number;
+  readonly #budget: SearchBudget;
 
-  constructor(problem: ChainProblem, budget: number) {
+  constructor(problem: ChainProblem, budget: SearchBudget) {
     this.#problem = problem;
     this.#budget = budget;
     this.#head = problem.size - 1;
@@ -81,8 +91,8 @@ class Search {
 
   /** A chain of at most so many entries. */
   within(limit: number): number[] | 'gave-up' | undefined {
-    this.#budget -= this.#problem.size;
-    if (this.#budget < 0) return 'gave-up';
+    this.#budget.left -= this.#problem.size;
+    if (this.#budget.left < 0) return 'gave-up';
     const options = this.#openQuestion();
     if (!options) return this.#size <= limit ? this.chosen : undefined;
     if (this.#size >= limit) return undefined;

@@ -8,7 +8,7 @@ import type { Entry } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import { compareVersions, formatVersion, tryParseRange, type Version } from '../../version/version.ts';
-import { shortestChain } from './shortest-chain.ts';
+import { type SearchBudget, shortestChain } from './shortest-chain.ts';
 
 /** An entry as it is written; empty members are left out. */
 export type SuggestedEntry = Omit<Entry, 'index'>;
@@ -38,6 +38,7 @@ interface ChannelTask {
   readonly mustNot: (to: Place) => readonly Version[];
   /** Today's entry of a name, if it is to be kept as it is where it will do. */
   readonly today: (name: string) => Entry | undefined;
+  readonly budget: SearchBudget;
 }
 
 interface ChannelResult {
@@ -49,15 +50,16 @@ interface ChannelResult {
 
 /** The fewest entries, or undefined where none are found. */
 export function suggestedChannel(task: ChannelTask): ChannelResult | undefined {
-  const { places, required, may, listed } = task;
-  const chain = shortestChain({
+  const { places, required, may, listed, budget } = task;
+  const problem = {
     size: places.length,
     candidates: places.flatMap(({ isCandidate }, i) => (isCandidate ? [i] : [])),
     required: new Set(
       places.flatMap(({ name, isCandidate }, i) => (isCandidate && required.has(name) ? [i] : [])),
     ),
-    may: (from, to) => may(places[from] as Place, places[to] as Place),
-  });
+    may: (from: number, to: number) => may(places[from] as Place, places[to] as Place),
+  };
+  const chain = shortestChain(problem, budget);
   if (!chain) return undefined;
   const kept = chain.positions.map((position) => places[position] as Place);
   const names = new Set(kept.map(({ name }) => name));

@@ -17,6 +17,7 @@ import { REQUIRING, RequirementError, requirementOf } from '../resolve/requireme
 import { offerOfBundle } from '../resolve/snapshot.ts';
 import { ChannelPlanner } from './channel-planner.ts';
 import { type GraphPolicy, keepsChannels } from './policy.ts';
+import { type SearchBudget, searchBudget } from './shortest-chain.ts';
 import { packageOf, type SuggestedChannel } from './suggested-package.ts';
 
 export interface Suggestion {
@@ -42,9 +43,18 @@ export interface NewUpgrade {
   readonly to: Installed;
 }
 
-/** Suggests the upgrade graph of a package of a catalog. */
-export function suggestGraph(world: World, ofPackage: Package, policy: GraphPolicy): Suggestion {
-  const planner = new ChannelPlanner(world, ofPackage, policy);
+/**
+ * Suggests the upgrade graph of a package of a catalog.
+ *
+ * @param budget what finding the shortest chains of its channels may cost
+ */
+export function suggestGraph(
+  world: World,
+  ofPackage: Package,
+  policy: GraphPolicy,
+  budget: SearchBudget = searchBudget(),
+): Suggestion {
+  const planner = new ChannelPlanner(world, ofPackage, policy, budget);
   const scene: Scene = { world, ofPackage, policy, planner };
   let plans = planner.plans(new Set());
   const required = requiredOfOthers(world, ofPackage, packageOf(ofPackage, plans));
@@ -58,7 +68,7 @@ export function suggestGraph(world: World, ofPackage: Package, policy: GraphPoli
 
 /** The channels that would be suggested, before any trial: whoever takes them must try them with both resolvers. */
 export function untriedChannels(world: World, ofPackage: Package, policy: GraphPolicy): SuggestedChannel[] {
-  return new ChannelPlanner(world, ofPackage, policy).plans(new Set());
+  return new ChannelPlanner(world, ofPackage, policy, searchBudget()).plans(new Set());
 }
 
 interface Scene {

@@ -25,9 +25,8 @@ export const rule: Rule = {
 };
 
 function differencesOf(old: Entry, entry: Entry): string[] {
-  const [was, is] = [new Set(old.skips), new Set(entry.skips)];
-  const lost = old.skips.filter((name) => !is.has(name));
-  const won = entry.skips.filter((name) => !was.has(name));
+  const lost = missing(old.skips, entry.skips);
+  const won = missing(entry.skips, old.skips);
   return [
     ...(old.replaces === entry.replaces
       ? []
@@ -38,6 +37,14 @@ function differencesOf(old: Entry, entry: Entry): string[] {
       ? []
       : [`skipRange ${shown(entry.skipRange)} instead of ${shown(old.skipRange)}`]),
   ];
+}
+
+/** The names of a list that another one lacks. */
+function missing(names: readonly string[], from: readonly string[]): string[] {
+  // Most entries are as they were.
+  if (names.every((name, i) => name === from[i])) return [];
+  const has = new Set(from);
+  return names.filter((name) => !has.has(name));
 }
 
 function shown(text: string): string {

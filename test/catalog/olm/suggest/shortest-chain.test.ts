@@ -79,7 +79,7 @@ describe('the shortest chain', () => {
     fc.assert(
       fc.property(anyProblem, (one) => {
         const best = bruteForce(one);
-        const found = shortestChain(one, 0);
+        const found = shortestChain(one, { left: 0 });
         if (!found) return;
         expect(isChain(one, found.positions)).toBe(true);
         expect(found.atLeast).toBeLessThanOrEqual(best ?? 0);
@@ -136,7 +136,10 @@ describe('the shortest chain', () => {
     ).flat();
     const one = problem(size, pairs);
     let asked = 0;
-    const found = shortestChain({ ...one, may: (from, to) => ++asked > 0 && one.may(from, to) }, 100_000);
+    const found = shortestChain(
+      { ...one, may: (from, to) => ++asked > 0 && one.may(from, to) },
+      { left: 100_000 },
+    );
     expect(isChain(one, found?.positions ?? [])).toBe(true);
     expect(found?.atLeast).toBeLessThan(found?.positions.length ?? 0);
     expect(asked).toBeLessThan(2_000_000);
