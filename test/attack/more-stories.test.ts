@@ -12,6 +12,8 @@ import {
   NEXT,
   OWNERS,
   open,
+  openGreen,
+  queueTwo,
   review,
   reviewed,
   start,
@@ -49,11 +51,11 @@ test('N10: what was put into the merge queue without an approval of an owner fai
 test('N11: when the first leaves the queue, the group of the second that is made anew is checked for itself', async () => {
   const story = await start();
   const { hub } = story;
-  const [one, two] = [open(story), open(story, FIRST)];
-  for (const pull of [one, two]) await story.pull('opened', pull);
-  const [first = '', second = ''] = hub.queue([one, two]);
-  await grouped(story, first, hub.base());
-  await grouped(story, second, first);
+  const {
+    pulls: [one, two],
+    first,
+    second,
+  } = await queueTwo(story);
   expect(last(story, second)).toBe('failure');
   hub.forge.queue.length = 0;
   for (const [head, base] of [
@@ -198,9 +200,7 @@ test('N19: owners are those of the base, whoever a pull request makes owners of 
 test('N20: who is no owner any more on the base loses the success of open pull requests', async () => {
   const story = await start();
   const { hub } = story;
-  const pull = open(story);
-  await story.pull('opened', pull);
-  expect(last(story, pull.head)).toBe('success');
+  const pull = await openGreen(story);
   const before = hub.base();
   hub.moveBase({ [OWNERS]: 'reviewers:\n- carol\n' });
   const states = await added(story, pull.head, () => story.pushed(before));
@@ -294,9 +294,7 @@ test('N26: the failure of a pull request that was closed, of which no event came
 test('N27: pull requests for a branch with a new name are checked when that branch moves', async () => {
   const story = await start();
   const { hub } = story;
-  const pull = open(story);
-  await story.pull('opened', pull);
-  expect(last(story, pull.head)).toBe('success');
+  const pull = await openGreen(story);
   const before = hub.base();
   hub.repository.git('branch', 'trunk', before);
   pull.into = 'trunk';

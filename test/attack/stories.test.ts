@@ -13,7 +13,17 @@ import { pullPayload } from '../fakes/github/payload.ts';
 import { buildProgram } from '../fakes/program.ts';
 import type { Files } from '../fakes/repository.ts';
 import { runStep } from '../fakes/step.ts';
-import { AUTO, added, closeStories, grouped, last, open, start } from '../fakes/stories.ts';
+import {
+  AUTO,
+  added,
+  closeStories,
+  grouped,
+  last,
+  open,
+  openGreen,
+  queueTwo,
+  start,
+} from '../fakes/stories.ts';
 import { FIRST, HARMFUL, LAST, NAME, REPAIRED, SPLIT, type Story, WITHOUT_FIRST } from '../fakes/story.ts';
 
 beforeAll(buildProgram);
@@ -177,11 +187,11 @@ test('S11: a merge queue has the status on its own commit, and the gate does not
 test('S12: of two groups, the second is checked on top of the first', async () => {
   const story = await start();
   const { hub } = story;
-  const [one, two] = [open(story), open(story, FIRST)];
-  for (const pull of [one, two]) await story.pull('opened', pull);
-  const [first = '', second = ''] = hub.queue([one, two]);
-  await grouped(story, first, hub.base());
-  await grouped(story, second, first);
+  const {
+    pulls: [one, two],
+    first,
+    second,
+  } = await queueTwo(story);
   expect([last(story, first), last(story, second)]).toEqual(['success', 'failure']);
   const destroyed = () => grouped(story, second, first, 'destroyed');
   expect(await added(story, second, destroyed)).toEqual([]);
@@ -196,9 +206,7 @@ test('S12: of two groups, the second is checked on top of the first', async () =
 test('S13: a group is checked even if its pull request is green', async () => {
   const story = await start();
   const { hub } = story;
-  const pull = open(story);
-  await story.pull('opened', pull);
-  expect(last(story, pull.head)).toBe('success');
+  const pull = await openGreen(story);
   hub.moveBase(FIRST);
   const [queued = ''] = hub.queue([pull]);
   await grouped(story, queued, hub.base());

@@ -4,7 +4,7 @@ import { bundle, documents } from './gate.ts';
 import type { FakePull } from './github/forge.ts';
 import { type Hub, openHub } from './hub.ts';
 import type { Files } from './repository.ts';
-import { CHANNEL, LAST, openStory, type Story } from './story.ts';
+import { CHANNEL, FIRST, LAST, openStory, type Story } from './story.ts';
 
 let opened: Hub | undefined;
 let tolerated: RegExp | undefined;
@@ -77,4 +77,29 @@ export function grouped(
 ): Promise<number> {
   const group = { head_sha: head, base_sha: base, base_ref: 'refs/heads/main', head_ref: 'refs/heads/gh-q' };
   return story.deliver('merge_group', { action, merge_group: group });
+}
+
+/** A pull request that was checked and is green. */
+export async function openGreen(story: Story): Promise<FakePull> {
+  const pull = open(story);
+  await story.pull('opened', pull);
+  expect(last(story, pull.head)).toBe('success');
+  return pull;
+}
+
+interface QueuedTwo {
+  readonly pulls: readonly [FakePull, FakePull];
+  /** Heads of the groups. */
+  readonly first: string;
+  readonly second: string;
+}
+
+/** Two pull requests that are green alone, and the heads of their groups in the merge queue. */
+export async function queueTwo(story: Story): Promise<QueuedTwo> {
+  const pulls = [open(story), open(story, FIRST)] as const;
+  for (const pull of pulls) await story.pull('opened', pull);
+  const [first = '', second = ''] = story.hub.queue([...pulls]);
+  await grouped(story, first, story.hub.base());
+  await grouped(story, second, first);
+  return { pulls, first, second };
 }

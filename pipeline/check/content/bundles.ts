@@ -13,13 +13,7 @@ export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> 
   // One at a time: what is in memory is one bundle.
   for (const folder of foldersOf(scene)) {
     const now = await findingsIn(scene, scene.trees.merged, folder);
-    const before = new Set((await findingsIn(scene, scene.trees.base, folder)).map(sameness));
-    const isNews = (finding: Finding): boolean => !before.has(sameness(finding));
-    results.push({
-      findings: now.filter(isNews),
-      known: now.filter((finding) => !isNews(finding)),
-      diffs: [],
-    });
+    results.push(newsOf(now, await findingsIn(scene, scene.trees.base, folder)));
   }
   return results;
 }
@@ -49,7 +43,18 @@ async function findingsIn(
   return checkFolder(treeSource(objects, entry.id), folder, policy);
 }
 
+/** What is wrong now, apart from what was wrong before. */
+export function newsOf(now: readonly Finding[], before: readonly Finding[]): CatalogResult {
+  const known = new Set(before.map(sameness));
+  const isNews = (finding: Finding): boolean => !known.has(sameness(finding));
+  return {
+    findings: now.filter(isNews),
+    known: now.filter((finding) => !isNews(finding)),
+    diffs: [],
+  };
+}
+
 /** Two findings are the same whatever line they stand on. */
-export function sameness({ rule, message, location }: Finding): string {
+function sameness({ rule, message, location }: Finding): string {
   return JSON.stringify([rule, message, location.file]);
 }

@@ -11,7 +11,7 @@ import { entryAt, isTree } from '../../git/tree.ts';
 import { PRESETS } from '../../policy/presets/presets.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
-import { sameness } from './bundles.ts';
+import { newsOf } from './bundles.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Checks every operator's folder that changes; what it had before the change is known. */
@@ -23,14 +23,7 @@ export async function checkOperators(scene: CheckScene): Promise<CatalogResult[]
   // One at a time: what is in memory is one operator.
   for (const folder of foldersOf(scene)) {
     const found = (tree: string): Promise<Finding[]> => findingsIn(scene, tree, { ...folder, organization });
-    const now = await found(scene.trees.merged);
-    const before = new Set((await found(scene.trees.base)).map(sameness));
-    const isNews = (finding: Finding): boolean => !before.has(sameness(finding));
-    results.push({
-      findings: now.filter(isNews),
-      known: now.filter((finding) => !isNews(finding)),
-      diffs: [],
-    });
+    results.push(newsOf(await found(scene.trees.merged), await found(scene.trees.base)));
   }
   return results;
 }
