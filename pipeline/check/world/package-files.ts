@@ -62,7 +62,10 @@ export async function listed(
     before: before.filter(is),
     after: after.filter(is),
   });
-  const near = next.flatMap((files) => [...files.before, ...files.after]).filter((file) => isNear(file));
+  // What lies in no folder of a package may have a part of any: one known part says nothing of the others.
+  const near = next
+    .flatMap((files) => [...files.before, ...files.after])
+    .filter((file) => file.unit.package === undefined || isNear(file));
   return {
     name,
     packages,

@@ -106,6 +106,51 @@ test('what is found alike in several catalogs is one finding', async () => {
 
 const LOST = 'graph/strands-on-platform-upgrade';
 
+/** A package whose channels have files of their own; that of the old channel is the same in all catalogs. */
+function splitIn(name: string, versions: readonly string[]): Files {
+  const channel = (of: string, all: readonly string[]): string =>
+    documents({
+      schema: 'olm.channel',
+      package: 'etcd',
+      name: of,
+      entries: all.map((version, i) => ({
+        name: `etcd.v${version}`,
+        ...(i > 0 ? { replaces: `etcd.v${all[i - 1]}` } : {}),
+      })),
+    });
+  const bundles = versions.map((version) => [
+    `catalog-${name}/bundles/${version}.yaml`,
+    documents(bundle('etcd', version)),
+  ]);
+  return {
+    [`catalog-${name}/package.yaml`]: documents({
+      schema: 'olm.package',
+      name: 'etcd',
+      defaultChannel: 'stable',
+    }),
+    [`catalog-${name}/channels/old.yaml`]: channel('old', ['1.0.0']),
+    [`catalog-${name}/channels/stable.yaml`]: channel('stable', versions),
+    ...Object.fromEntries(bundles),
+  };
+}
+
+test.each<[string, readonly string[], readonly unknown[]]>([
+  ['has it too', ['1.0.0', '1.1.0'], []],
+  ['lacks it', ['1.0.0'], [{ severity: 'error', catalogs: ['v4.18'] }]],
+])(
+  'a package in several files of the next catalog is read from all of them: it %s',
+  async (_, next, expected) => {
+    const before = { ...splitIn('v4.18', ['1.0.0']), ...splitIn('v4.19', ['1.0.0']) };
+    const after = { ...splitIn('v4.18', ['1.0.0', '1.1.0']), ...splitIn('v4.19', next) };
+    const policy = (files: Files): Files => ({
+      '.github/portolan.yaml':
+        "apiVersion: portolan/v1alpha1\nkind: Portolan\nlayout: {catalog: ['catalog-{catalog}/**']}\n",
+      ...files,
+    });
+    expect(await found(LOST, policy(before), policy(after))).toMatchObject(expected);
+  },
+);
+
 test('without a policy catalogs follow each other as their names say', async () => {
   const names = ['v4.9', 'v4.10', 'v4.11'];
   const next = documents(
