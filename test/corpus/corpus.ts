@@ -11,6 +11,7 @@ import { openRepository } from '../../pipeline/git/repository.ts';
 import { listFiles } from '../../pipeline/git/tree.ts';
 import { compileLayout } from '../../pipeline/policy/layout.ts';
 import { POLICY_PATH, readPolicy } from '../../pipeline/policy/read-policy.ts';
+import { catalogNamer } from '../../pipeline/policy/setup/catalog-names.ts';
 import { freshClone } from './clones.ts';
 import { type CorpusEntry, readEntries } from './entry.ts';
 import { type Run, runPortolan } from './measured.ts';
@@ -101,7 +102,10 @@ async function layoutOf(
   if (!catalogs) return { layout, isRight: undefined };
   const rootOf = (path: string): string | undefined =>
     catalogs.find((root) => root === '.' || path === root || path.startsWith(`${root}/`));
-  const nameOf = (path: string): string => compiled.match(path)?.catalog ?? '(one)';
+  const written = patterns.map(({ pattern, name }) =>
+    name === undefined ? pattern : { path: pattern, name },
+  );
+  const nameOf = catalogNamer(written);
   const names = catalogs.map((root) => new Set(matched.filter((path) => rootOf(path) === root).map(nameOf)));
   const isRight =
     matched.every((path) => rootOf(path) !== undefined) &&
