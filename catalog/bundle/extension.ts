@@ -7,6 +7,7 @@
  * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/how-to-protect-olmv1-api-access.md
  */
 
+import { append } from '../go/grouped.ts';
 import { tryReadJson } from '../go/json.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
@@ -326,7 +327,7 @@ function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
   const names = new Map<string, InstalledObject[]>();
   for (const object of objects) {
     const key = `${object.group}/${object.resource}`;
-    names.set(key, [...(names.get(key) ?? []), object]);
+    append(names, key, object);
   }
   return [...names]
     .sort(([a], [b]) => compareText(a, b))

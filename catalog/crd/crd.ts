@@ -2,6 +2,7 @@
  * What the checks of upgrades look at in a CRD.
  */
 import { isObject } from '../go/shape.ts';
+import { Undecided } from '../undecided.ts';
 
 export interface CrdVersion {
   readonly name: string;
@@ -81,11 +82,22 @@ function compareKubeVersions(a: string, b: string): number {
   );
 }
 
-/** Pairs of the served versions, the older first. */
-export function servedPairs({ versions }: Crd): [CrdVersion, CrdVersion][] {
+/** Most served versions that are compared with each other. Real ones serve a few. */
+const MOST_SERVED = 50;
+
+/**
+ * Pairs of the served versions, the older first.
+ *
+ * @throws Undecided for more than 50 versions
+ */
+export function servedPairs({ name, versions }: Crd): [CrdVersion, CrdVersion][] {
   const served = versions
     .filter((version) => version.served)
     .sort((a, b) => compareKubeVersions(a.name, b.name));
+  if (served.length > MOST_SERVED) {
+    const why = `it serves ${served.length} versions, and at most ${MOST_SERVED} are compared`;
+    throw new Undecided(`the versions of ${name}`, why);
+  }
   return served.flatMap((older, i) =>
     served.slice(i + 1).map((newer): [CrdVersion, CrdVersion] => [older, newer]),
   );

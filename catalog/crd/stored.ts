@@ -5,7 +5,9 @@
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version
  */
+
 import type { Bundle } from '../fbc/model.ts';
+import { append } from '../go/grouped.ts';
 import type { Crd } from './crd.ts';
 
 /** An upgrade that clusters make. */
@@ -37,9 +39,7 @@ export function inheritedVersions(
   const known = new Map<Bundle, Map<string, Inherited[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) {
-    const known = onward.get(from);
-    if (known) known.push(to);
-    else onward.set(from, [to]);
+    append(onward, from, to);
   }
   // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
   let paths: Carried[] = [...onward.keys()].flatMap((from) =>
@@ -90,6 +90,6 @@ function keep(
   const longer = { crd, version, path: [...path, to] };
   const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
   known.set(to, ofBundle);
-  ofBundle.set(crd, [...(ofBundle.get(crd) ?? []), longer]);
+  append(ofBundle, crd, longer);
   return longer;
 }

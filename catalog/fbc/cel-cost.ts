@@ -104,6 +104,18 @@ export function newMeter(): Meter {
   };
 }
 
+/** Functions that parse a text, in the library with the square of its length or worse. */
+const PARSES: ReadonlySet<string> = new Set(['duration', 'timestamp', 'int', 'uint', 'double', 'bool']);
+/** Longest text that is parsed, in characters. */
+const LONGEST_PARSED = 64;
+
+/** @throws CelCostError */
+function costOfParsing(value: unknown): number {
+  if (typeof value !== 'string') return 0;
+  if (value.length > LONGEST_PARSED) throw new CelCostError();
+  return value.length ** 2;
+}
+
 type Evaluate = (this: ASTNode, ...rest: unknown[]) => unknown;
 
 /** Operators whose values are new: what they hold is paid for. */
@@ -114,16 +126,18 @@ const LOOKS: ReadonlySet<string> = new Set(['==', '!=', 'in', '<', '<=', '>', '>
 /** Makes each part of a parsed rule pay before it gives its value. */
 export function meterRule(rule: ASTNode, meter: Meter): void {
   const sizeOf = sizeReader();
-  const attach = (node: ASTNode, isLookedAt: boolean): void => {
+  const attach = (node: ASTNode, isLookedAt: boolean, isParsed: boolean): void => {
     const isPaid = isLookedAt || MAKES.has(node.op);
     const isMacro = node.op === 'rcall' && MACROS.has(node.args[0]);
-    for (const child of childrenOf(node)) attach(child, LOOKS.has(node.op) && !isMacro);
+    const parses = node.op === 'call' && PARSES.has(node.args[0]);
+    for (const child of childrenOf(node)) attach(child, LOOKS.has(node.op) && !isMacro, parses);
     const at = node as unknown as { evaluate: Evaluate };
     let { evaluate } = at;
     const metered: Evaluate = (...rest) => {
       meter.spend(1);
       const value = evaluate.apply(node, rest);
       if (isPaid) meter.spend(sizeOf(value));
+      if (isParsed) meter.spend(costOfParsing(value));
       return value;
     };
     // The library replaces this function by a faster one when it is called first.
@@ -134,7 +148,7 @@ export function meterRule(rule: ASTNode, meter: Meter): void {
       },
     });
   };
-  attach(rule, false);
+  attach(rule, false, false);
 }
 
 /** Counts what a value holds, each time that it stands there; what was counted before is not read again. */

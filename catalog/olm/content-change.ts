@@ -2,8 +2,10 @@
  * What a change of a package's content means for those who installed it: whether it
  * only adds, moves edges, loses something, or changes what was published.
  */
+
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
 import { canonical, sameValue } from '../fbc/same-bundle.ts';
+import { append } from '../go/grouped.ts';
 import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from '../references/same-image.ts';
 
 type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
@@ -52,7 +54,7 @@ export function contentChange(before: Blobs, after: Blobs, digests: TagDigests =
 export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
   const known = new Map<string, Bundle[]>();
   for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) known.set(bundle.name, [...(known.get(bundle.name) ?? []), bundle]);
+    for (const bundle of blobs.bundles) append(known, bundle.name, bundle);
   }
   return (
     unit.bundles.length > 0 &&
@@ -223,7 +225,7 @@ export function newBlobs(before: Blobs, after: Blobs): Blob[] {
   const kinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const;
   return kinds.flatMap((kind) => {
     const old = new Map<string, Blob[]>();
-    for (const blob of before[kind]) old.set(blob.name, [...(old.get(blob.name) ?? []), blob]);
+    for (const blob of before[kind]) append(old, blob.name, blob);
     return after[kind].filter(
       (blob) =>
         !old

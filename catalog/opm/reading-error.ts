@@ -4,10 +4,12 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
+
 import { type Fields, shapeOf } from '../fbc/blob.ts';
 import { afterFirstBreak, normalBreaks, startsLikeJson } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { splitDocuments } from '../fbc/split.ts';
+import { append } from '../go/grouped.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, indentedJson, RawJson } from '../go/json-text.ts';
@@ -161,7 +163,7 @@ function keyError(value: Fields): string | undefined {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(value)) {
     const folded = key.toUpperCase().toLowerCase();
-    keys.set(folded, [...(keys.get(folded) ?? []), key]);
+    append(keys, folded, key);
   }
   const doubles = [...keys]
     .filter(([, found]) => found.length > 1)

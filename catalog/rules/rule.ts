@@ -7,8 +7,8 @@ import type { OperatorFolder } from '../bundle/operator-folder.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
-import { Undecided } from '../olm/resolve/undecided.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
+import { Undecided } from '../undecided.ts';
 
 /** Names in messages, for rules. */
 export { quoted } from '../names.ts';

@@ -1,5 +1,7 @@
 /** Places that the policy gives to more than one catalog: each publish would take the tag from the other. */
+
 import type { Finding, Location } from '../../catalog/finding.ts';
+import { append } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -35,7 +37,7 @@ export async function sharedPlaces(
   const names = [...new Set([...units.values()].map(({ catalog }) => catalog))].sort(compareText);
   const byPlace = new Map<string, Written[]>();
   for (const written of names.flatMap((catalog) => placesOf(policy.publish, catalog))) {
-    byPlace.set(written.place, [...(byPlace.get(written.place) ?? []), written]);
+    append(byPlace, written.place, written);
   }
   const found: Finding[] = [];
   for (const [place, all] of byPlace) {

@@ -3,8 +3,8 @@
 import type { DeployedImages } from '../../catalog/mirror/images.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
-import type { Undecided } from '../../catalog/olm/resolve/undecided.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
+import type { Undecided } from '../../catalog/undecided.ts';
 import type { Change } from '../change/change.ts';
 import type { Repository } from '../git/repository.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';

@@ -2,8 +2,8 @@
  * The command line: finds the command, reads its options, runs it, and prints errors.
  */
 
-import { Undecided } from '../../catalog/olm/resolve/undecided.ts';
 import { nearest } from '../../catalog/spelling.ts';
+import { Undecided } from '../../catalog/undecided.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';

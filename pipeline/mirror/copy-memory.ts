@@ -2,7 +2,9 @@
  * What a copy remembers on the disk, so that one that was killed goes on: that it was
  * begun, and how far uploads in chunks have got. One line of JSON each, appended.
  */
+
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { append } from '../../catalog/go/grouped.ts';
 import { parseJson } from '../../catalog/json.ts';
 import { fileError } from '../directory.ts';
 import type { UploadMemory, UploadNotes } from '../ports.ts';
@@ -76,7 +78,7 @@ function begunIn(text: string): Map<string, string[]> {
   for (const line of text.split('\n')) {
     const [kind, key, location] = partsIn(line);
     if (kind !== BEGUN || typeof key !== 'string' || typeof location !== 'string') continue;
-    begun.set(key, [...(begun.get(key) ?? []), location]);
+    append(begun, key, location);
   }
   return begun;
 }

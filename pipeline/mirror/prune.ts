@@ -2,6 +2,7 @@
  * Deleting images from a mirror, with what belongs to them. Where a registry removes no tag by itself, the manifest goes
  * with all its tags: then only when every one of them is to go.
  */
+import { append } from '../../catalog/go/grouped.ts';
 import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { eachOf } from '../parallel.ts';
@@ -34,7 +35,7 @@ export async function pruneImages(
   const repositories = new Map<string, Reference[]>();
   for (const image of images) {
     const name = repositoryName(image);
-    repositories.set(name, [...(repositories.get(name) ?? []), image]);
+    append(repositories, name, image);
   }
   // One after the other in a repository: two tags may be one manifest.
   await eachOf([...repositories.values()], 16, async (group) => {

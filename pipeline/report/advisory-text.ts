@@ -1,6 +1,6 @@
 /** What an advisory does to clusters, for terminals and for pull requests. */
 import { shortName } from '../../catalog/fbc/edge.ts';
-import { groupedBy } from '../../catalog/go/grouped.ts';
+import { append, groupedBy } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { parseJson } from '../../catalog/json.ts';
 import type { Proved } from '../../catalog/olm/advisory/proof.ts';
@@ -121,7 +121,7 @@ export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
   const alike = new Map<string, string[]>();
   for (const one of catalogs) {
     const text = JSON.stringify(linesOf(one));
-    alike.set(text, [...(alike.get(text) ?? []), one.catalog]);
+    append(alike, text, one.catalog);
   }
   return [...alike].flatMap(([text, names]) => {
     const [state = '', ...rows] = parseJson(text) as string[];

@@ -1,7 +1,9 @@
 /**
  * An audit as text: what to act on first, then each catalog in one line.
  */
+
 import type { Finding } from '../../catalog/finding.ts';
+import { append } from '../../catalog/go/grouped.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
 import { amount, clustersText, countText, placeText, plain } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
@@ -84,7 +86,7 @@ function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    groups.set(key, [...(groups.get(key) ?? []), finding]);
+    append(groups, key, finding);
   }
   return groups;
 }

@@ -1,5 +1,7 @@
 /** What costs more than it may is never an answer, whoever asks. */
 import { expect, test } from 'vitest';
+import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
+import { unsafeChanges } from '../../catalog/crd/safety.ts';
 import { loadCel } from '../../catalog/fbc/cel.ts';
 import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
 import { parseChoice, selectPackages } from '../../catalog/mirror/select/select.ts';
@@ -8,8 +10,8 @@ import { worldOf } from '../../catalog/olm/foresight/world.ts';
 import { missingRequirements } from '../../catalog/olm/resolve/missing.ts';
 import { resolveNamespace } from '../../catalog/olm/resolve/namespace.ts';
 import type { ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
-import { Undecided } from '../../catalog/olm/resolve/undecided.ts';
 import { type Rule, runComparison, runForesight, UndecidedRules } from '../../catalog/rules/rule.ts';
+import { Undecided } from '../../catalog/undecided.ts';
 import { catalogFrom, type WrittenPackage } from './olm/universe.ts';
 
 const needed = { type: 'olm.gvk.required', value: { group: 'a', kind: 'B', version: 'v1' } };
@@ -68,6 +70,28 @@ test.each(Object.entries(QUESTIONS))(
     expect(() => ask(source, 100)).not.toThrow();
   },
 );
+
+test.each([
+  [50, true],
+  [51, false],
+])('45: the served versions of a CRD are compared if they are few: %i', (count, isDecided) => {
+  const version = (_: unknown, i: number): object => ({
+    name: `v${i + 1}`,
+    served: true,
+    storage: i === 0,
+    schema: { openAPIV3Schema: { type: 'object' } },
+  });
+  const spec = { group: 'a.io', names: { kind: 'A', plural: 'as' }, scope: 'Namespaced' };
+  const crd = readCrd({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'as.a.io' },
+    spec: { ...spec, versions: Array.from({ length: count }, version) },
+  }) as Crd;
+  const compare = () => unsafeChanges(crd, crd);
+  if (isDecided) expect(compare()).toEqual([]);
+  else expect(compare).toThrow('cannot check the versions of as.a.io: it serves 51 versions');
+});
 
 const RULE = { id: 'graph/x', severity: 'error', summary: 'Reports x' } as const;
 const NOWHERE = { file: 'catalog.yaml', line: 1, column: 1 };

@@ -126,6 +126,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 44,
+    without: 'a limit of texts that functions parse',
+    file: 'catalog/fbc/cel-cost.ts',
+    text: 'if (isParsed) meter.spend(costOfParsing(value));',
+    instead: '',
+    test: CEL_TEST,
+  },
+  {
+    attack: 45,
+    without: 'a limit of served versions that are compared',
+    file: 'catalog/crd/crd.ts',
+    text: 'if (served.length > MOST_SERVED) {',
+    instead: 'if (served.length < 0) {',
+    test: UNDECIDED_TEST,
+  },
+  {
+    attack: 44,
     without: 'refusing a selection by a rule that costs too much',
     file: 'catalog/mirror/select/bundle-requirements.ts',
     text: "if (error.kind === 'undecided') throw",

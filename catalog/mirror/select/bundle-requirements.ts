@@ -5,7 +5,7 @@
 import type { Cel } from '../../fbc/cel.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { type Offer, offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
-import { NOT_EVALUATED, Undecided } from '../../olm/resolve/undecided.ts';
+import { NOT_EVALUATED, Undecided } from '../../undecided.ts';
 import type { Need } from './select.ts';
 
 /**

@@ -6,7 +6,7 @@ import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { type Catalog, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { basedOn } from '../../fbc/naming.ts';
-import { Undecided } from '../resolve/undecided.ts';
+import { Undecided } from '../../undecided.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';

@@ -9,7 +9,9 @@
 
 import type { Installed } from '../../fbc/edge.ts';
 import type { Entry, Property } from '../../fbc/model.ts';
+import { append, groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
+import { NOT_EVALUATED } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
 import { candidatesOf, disorderText } from './candidates.ts';
 import { followersOf } from './followers.ts';
@@ -34,7 +36,6 @@ import {
   undecided,
 } from './snapshot.ts';
 import { type Constraint, solve, type Variable } from './solver.ts';
-import { NOT_EVALUATED } from './undecided.ts';
 
 export interface Subscription {
   readonly name: string;
@@ -239,7 +240,7 @@ class Problem {
   /** Who meets a requirement, the preferred first: what is installed, the bundle's own catalog, then by priority. */
   #providersOf(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
     const existing = this.#existing.filter(({ offer }) => requirement.decide(offer));
-    const installed = [...groupBy(existing, (node) => node.package)]
+    const installed = [...groupedBy(existing, (node) => node.package)]
       .sort(([a], [b]) => compareText(a, b))
       .flatMap(([name, nodes]) => inOrder(candidatesOf(nodes), { channel: '', package: name }))
       .map((node) => ({ node, source: undefined }));
@@ -476,20 +477,4 @@ function compareLanes(a: Lane, b: Lane): number {
     compareText(a.package, b.package) ||
     compareText(a.channel, b.channel)
   );
-}
-
-function append(to: Map<string, string[]>, key: string, value: string): void {
-  const list = to.get(key);
-  if (list) list.push(value);
-  else to.set(key, [value]);
-}
-
-function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return groups;
 }

@@ -7,10 +7,10 @@ import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
 import { compareText } from '../../go/text.ts';
+import { Undecided } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
 import { type Candidates, candidatesOf } from './candidates.ts';
 import { type Offer, offerOf } from './requirement.ts';
-import { Undecided } from './undecided.ts';
 
 export type { Offer } from './requirement.ts';
 

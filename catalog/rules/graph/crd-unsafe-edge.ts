@@ -2,7 +2,7 @@ import { safeChange } from '../../crd/advice.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
-import { groupedBy } from '../../go/grouped.ts';
+import { append, groupedBy } from '../../go/grouped.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,
@@ -241,7 +241,8 @@ function reachedByWay(
   for (const { from, to, ways } of edges) {
     for (const way of ways) {
       const steps = onward.get(wayKey(way)) ?? new Map<string, string[]>();
-      onward.set(wayKey(way), steps.set(from.name, [...(steps.get(from.name) ?? []), to.name]));
+      append(steps, from.name, to.name);
+      onward.set(wayKey(way), steps);
     }
   }
   for (const [key, names] of reached) {

@@ -1,4 +1,5 @@
 /** Checking one bundle: every rule is asked, a suite says which findings count. */
+
 import { gzipSync } from 'node:zlib';
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
@@ -13,6 +14,7 @@ import {
 import { compareMinors, formatMinor, type Minor } from '../../../catalog/fbc/openshift.ts';
 import { knownPlatforms, kubernetesOf } from '../../../catalog/fbc/platform.ts';
 import { type Finding, milder } from '../../../catalog/finding.ts';
+import { append } from '../../../catalog/go/grouped.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
@@ -131,7 +133,7 @@ function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
   const others = new Map<Suite, Finding[]>();
   for (const finding of findings) {
     const suite = SUITE_NAMES.find((name) => isInSuite(finding.rule, name));
-    if (suite) others.set(suite, [...(others.get(suite) ?? []), finding]);
+    if (suite) append(others, suite, finding);
   }
   return others;
 }

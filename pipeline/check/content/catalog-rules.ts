@@ -7,7 +7,6 @@ import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
 import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
-import { Undecided } from '../../../catalog/olm/resolve/undecided.ts';
 import { knownFrom } from '../../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../../catalog/rules/effect.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -19,6 +18,7 @@ import {
   UndecidedRules,
   withSeverities,
 } from '../../../catalog/rules/rule.ts';
+import { Undecided } from '../../../catalog/undecided.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { PlacedDiff } from '../report.ts';
 import type { CatalogState, Member, TouchedCatalog } from '../world/touched-catalog.ts';

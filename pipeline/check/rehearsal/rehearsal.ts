@@ -2,7 +2,9 @@
  * A rehearsal: the latest merges of a repository, each checked as the gate would have checked it under a policy.
  * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
  */
+
 import type { Finding } from '../../../catalog/finding.ts';
+import { append } from '../../../catalog/go/grouped.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { HARM_RANKS } from '../../../catalog/rules/effect.ts';
 import { PipelineError } from '../../error.ts';
@@ -131,7 +133,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       unchecked.push({ what: `${merge.date} ${merge.subject}`, why: past.why });
     else {
       const text = Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8');
-      others.set(text, [...(others.get(text) ?? []), merge]);
+      append(others, text, merge);
     }
   }
   for (const [text, own] of others) {

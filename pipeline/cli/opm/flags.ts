@@ -4,6 +4,7 @@
  *
  * @see https://github.com/spf13/pflag
  */
+import { append } from '../../../catalog/go/grouped.ts';
 import { PipelineError } from '../../error.ts';
 import { commaList } from './comma-list.ts';
 import { type Call, GLOBAL_FLAGS, type OpmCommand, type OpmFlag } from './command.ts';
@@ -139,7 +140,7 @@ function set(name: string, value: string, { flags, values }: Into): void {
     }
     kept = String(TRUE.has(value));
   }
-  values.set(name, [...(values.get(name) ?? []), kept]);
+  append(values, name, kept);
 }
 
 function usage(message: string): PipelineError {

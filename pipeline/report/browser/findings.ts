@@ -1,5 +1,7 @@
 /** Findings, grouped so that people can act on them. */
+
 import type { Finding } from '../../../catalog/finding.ts';
+import { append } from '../../../catalog/go/grouped.ts';
 import { el } from './elements.ts';
 
 /** One row for each rule, with the packages that it names. */
@@ -32,7 +34,7 @@ export function groupsOf(findings: readonly Finding[]): Finding[][] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    groups.set(key, [...(groups.get(key) ?? []), finding]);
+    append(groups, key, finding);
   }
   return [...groups.values()];
 }

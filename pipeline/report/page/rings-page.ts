@@ -1,4 +1,5 @@
 /** What each catalog and package waits for in its release rings: one HTML file without scripts. */
+import { append } from '../../../catalog/go/grouped.ts';
 import { escapeXml } from '../../text.ts';
 import { staticPage } from './static-page.ts';
 
@@ -111,7 +112,7 @@ function packagesPart(all: readonly RingsOnPage[]): string {
   for (const of of all) {
     for (const { ring, packages, why } of of.waits) {
       const text = `<b>${escapeXml(tagOf(of, ring))}</b>: ${why.map(escapeXml).join('; ')}`;
-      for (const name of packages) byPackage.set(name, [...(byPackage.get(name) ?? []), text]);
+      for (const name of packages) append(byPackage, name, text);
     }
   }
   if (byPackage.size === 0) return '';

@@ -96,6 +96,20 @@ describe('attack 44: what a rule may cost', () => {
     expect(compiled?.([{ type: 'x', value: [1, 2] }])).toEqual(expect.any(Boolean));
   });
 
+  test.each(['duration', 'timestamp', 'int', 'uint', 'double', 'bool'])(
+    'a long text is not given to %s, which parses it with more than its length',
+    async (name) => {
+      const cel = await loadCel();
+      const parsed = (text: string) => cel.compile(`${name}('${text}') == ${name}('${text}')`)?.([]);
+      expect(() => parsed(`${'0'.repeat(1500)}um`)).toThrow('the rule is too expensive to evaluate here');
+      expect(parsed('none of them')).toBe(false);
+    },
+  );
+
+  test('durations are compared', async () => {
+    expect(await evaluate("duration('60s') == duration('1m')")).toBe(true);
+  });
+
   test('has a limit for all rules together', async () => {
     const rule = (await loadCel()).compile('properties.all(p, p.value.all(a, a >= 0.0))');
     const properties = [{ type: 'x', value: Array.from({ length: 100_000 }, (_, i) => i) }];

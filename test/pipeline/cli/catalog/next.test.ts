@@ -75,7 +75,7 @@ describe('portolan next', () => {
       { directory },
     );
     expect(err).toBe(
-      'portolan: cannot resolve dependencies in v4.20: bundles require each other in more ways than are tried\n',
+      'portolan: cannot check dependencies in v4.20: bundles require each other in more ways than are tried\n',
     );
     expect(exit).toBe(2);
   });
