@@ -44,7 +44,7 @@ export interface Rehearsal {
   /** The latest first. */
   readonly merges: readonly RehearsedMerge[];
   readonly rules: readonly RuleCount[];
-  /** Those whose approval would have been asked for, with the number of merges, the most often asked first. */
+  /** Whose approval merges would have waited for that pass after one, with their number, the most often asked first. */
   readonly people: readonly { readonly login: string; readonly merges: number }[];
   /** The latest first; months without harm are not among them. */
   readonly stranded: readonly StrandedMonth[];
@@ -150,7 +150,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     to: merges[0]?.date ?? '',
     merges: rehearsed,
     rules: ruleCounts(rules),
-    people: peopleAsked(rehearsed),
+    people: peopleAsked(rehearsed.filter(({ state }) => state === 'pending')),
     stranded: strandedByMonth(rehearsed),
     intended: silencing(
       rehearsed.map(({ errors }) => errors),

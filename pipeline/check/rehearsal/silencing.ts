@@ -1,6 +1,7 @@
 /** What to write into a policy where the errors of a rule are intended. */
 import { CORE_SCHEMA, dump } from 'js-yaml';
 import type { Finding } from '../../../catalog/finding.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Proposals, none of which is made without somebody who looked at the findings. */
@@ -20,7 +21,12 @@ export interface Intended {
 const PASSING = ['nightly', 'candidate', 'dev', 'alpha', 'preview', 'snapshot'];
 
 /** Needs a correction, not silence: nobody can read these files, or nothing else would check them. */
-const NEVER_INTENDED = /^(?:fbc|layout|path|policy)\//;
+const UNREAD = /^(?:fbc|layout|path|policy)\//;
+
+/** As well as these: opm serves no package of a catalog that has such an error. */
+const REFUSED_BY_OPM: ReadonlySet<string> = new Set(
+  OPM_RULES.filter(({ severity }) => severity === 'error').map(({ id }) => id),
+);
 
 /** For how many packages a waiver each is less than a rule that observes only. */
 const MOST_WAIVERS = 2;
@@ -42,7 +48,7 @@ const WAIVED_MONTHS = 3;
 export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
   const all = merges.flat();
   const rules = [...new Set(all.map(({ rule }) => rule))]
-    .filter((id) => RULE_IDS.includes(id) && !NEVER_INTENDED.test(id))
+    .filter((id) => RULE_IDS.includes(id) && !UNREAD.test(id) && !REFUSED_BY_OPM.has(id))
     .sort();
   const settings: Record<string, object> = {};
   const waivers: object[] = [];

@@ -54,3 +54,8 @@ test('bundles that changed lead to the setting that says what is released', () =
   );
   expect(policyOf([error({ package: 'a' })])).not.toContain('#');
 });
+
+test('what opm cannot serve is corrected, not silenced', () => {
+  expect(policyOf([error({ rule: 'entry/no-bundle', package: 'a' })])).toBe('');
+  expect(policyOf([error({ rule: 'graph/head-regression', package: 'a' })])).toContain('waivers:');
+});
