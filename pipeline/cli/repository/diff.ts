@@ -9,6 +9,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { type Compared, diffPlaces, diffRevisions } from './compare.ts';
+import { diffBundles } from './diff-bundles.ts';
 import { type Pruned, prunedFrom } from './pruning.ts';
 
 const FORMATS = {
@@ -25,7 +26,13 @@ export const command: Command = {
   options: {
     repo: { value: 'DIR', description: 'path of a git repository; BASE and HEAD are then revisions in it' },
     package: { value: 'NAME', description: 'only this package', multiple: true },
-    format: { value: 'text|json|markdown', description: 'output format (default: text)' },
+    bundle: {
+      description: 'BASE and HEAD are bundles: show what the upgrade requires of whoever approves it',
+    },
+    format: {
+      value: 'text|json|markdown|html',
+      description: 'output format (default: text); html with --bundle, markdown without it',
+    },
     pruning: {
       description:
         'show only what HEAD no longer has of the published index BASE, and fail if it is more than pre-release channels',
@@ -40,14 +47,19 @@ export const command: Command = {
     'BASE and HEAD are directories or index images with one catalog each. With --repo they are git revisions, and Portolan\n' +
     'compares every catalog that differs.\n\n' +
     'With --pruning, BASE is the published index. Each package of HEAD must have all its channels and entries; only channels\n' +
-    'whose names contain dev-preview, pre-ga or candidate may lose some.',
+    'whose names contain dev-preview, pre-ga or candidate may lose some.\n\n' +
+    'With --bundle, BASE and HEAD are bundle directories or bundle images. Portolan shows new permissions, changed CRDs and what\n' +
+    'they mean for existing objects, webhooks, install modes, images, and dropped or deprecated APIs, for an administrator who\n' +
+    'approves an InstallPlan or a new version.',
   examples: [
     'portolan diff published/v4.20 catalogs/v4.20 --package etcd',
     'portolan diff quay.io/acme/catalog:v4.20 catalogs/v4.20',
     'portolan diff HEAD~1 HEAD --repo . --format markdown',
+    'portolan diff --bundle operators/etcd/1.0.0 operators/etcd/1.1.0 --format html > upgrade.html',
     'portolan diff registry.redhat.io/redhat/redhat-operator-index:v4.20 catalogs/v4.20 --pruning',
   ],
   run: async (invocation, terminal) => {
+    if (invocation.flag('bundle')) return diffBundles(invocation, terminal);
     if (invocation.flag('pruning')) return pruning(invocation, terminal);
     const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
