@@ -88,7 +88,7 @@ export function readMapping(text: string, file: string): MappingsRead {
 
 /** The platforms in the comment of a line; undefined where it names none, and a text for what is wrong with them. */
 function platformsIn(line: string): ReturnType<typeof platformsOf> | string {
-  const [, comment = ''] = /#\s*(.*?)\s*$/.exec(line) ?? [];
+  const comment = line.includes('#') ? line.slice(line.indexOf('#') + 1).trim() : '';
   if (!comment.startsWith(PLATFORMS)) return undefined;
   const texts = comment
     .slice(PLATFORMS.length)

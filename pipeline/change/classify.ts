@@ -85,7 +85,8 @@ const MAY_BE_CATALOG = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 /** The changed files. Of a change beyond the limit, all that can matter, and as many others as the limit allows. */
 async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy): Promise<TreeDiff> {
   const sides = { before: trees.base, after: trees.merged };
-  const { files: most } = policy.limits;
+  const { layout, limits } = policy;
+  const { files: most } = limits;
   const diff = await diffTrees(objects, sides, most);
   if (diff.complete) return diff;
   const all = await diffTrees(objects, sides, Math.max(most, MOST_PATHS));
@@ -93,7 +94,8 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
   const placed = await placePaths(objects, all.changes, policy);
   const isOther = (_: PathChange, i: number): boolean => {
     const { area, path } = placed[i] ?? { area: 'gate', path: '' };
-    return area === 'unknown' && !MAY_BE_CATALOG.test(path) && !policy.layout.governs(path);
+    const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || layout.serves(path);
+    return area === 'unknown' && !mayBeCatalog;
   };
   const needed = all.changes.filter((change, i) => !isOther(change, i));
   if (needed.length >= most) return diff;

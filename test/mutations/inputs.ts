@@ -134,6 +134,15 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 45,
+    without: 'one step for each blank around examples',
+    file: 'catalog/rules/bundle-checks/csv.ts',
+    text: 'if (hasTabAround(json)) return',
+    instead: 'if (/^\\s*\\t|\\n\\s*\\t\\s*$/.test(json)) return',
+    test: 'test/pipeline/cli/bundle/validate.test.ts',
+    limit: 3000,
+  },
+  {
+    attack: 45,
     without: 'a limit of served versions that are compared',
     file: 'catalog/crd/crd.ts',
     text: 'if (served.length > MOST_SERVED) {',

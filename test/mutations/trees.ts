@@ -11,6 +11,14 @@ const GROUP = 'pipeline/github/group.ts';
 export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 62,
+    without: 'what a publish reads, among more files than the limit',
+    file: 'pipeline/change/classify.ts',
+    text: ' || layout.serves(path);',
+    instead: ';',
+    test: 'test/pipeline/check/content/catalog-rules.test.ts',
+  },
+  {
+    attack: 62,
     without: 'what a publish reads besides packages',
     file: 'pipeline/check/content/unlisted-catalogs.ts',
     text: "(area !== 'catalog' && policy.layout.serves(path)) ||",

@@ -7,7 +7,7 @@ import { tryParseReference } from '../../reference.ts';
 import type { ChartImages } from './chart-images.ts';
 
 /** A line `image: …`, perhaps an item of a list, with or without quotes. */
-const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#.*)?$/gm;
+const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#.*)?$/;
 const EXPRESSION = /\{\{(?!-?\s*\/\*)/;
 
 /**
@@ -23,11 +23,10 @@ export function imagesInTemplates(
   const hidden: Location[] = [];
   for (const [path, text] of templates) {
     const file = `${chart}/${path}`;
-    for (const match of text.matchAll(IMAGE_LINE)) {
-      const [, before = '', , written = ''] = match;
+    for (const [i, line] of text.split('\n').entries()) {
+      const [, before = '', , written = ''] = IMAGE_LINE.exec(line) ?? [];
       if (written.includes('{{') || !tryParseReference(written) || locations.has(written)) continue;
-      const line = text.slice(0, match.index).split('\n').length;
-      locations.set(written, { file, line, column: before.length + 1 });
+      locations.set(written, { file, line: i + 1, column: before.length + 1 });
     }
     const at = text.search(EXPRESSION);
     if (at >= 0) hidden.push(placeOf(file, text, at));

@@ -131,13 +131,20 @@ function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   const json = csv.annotations[key] ?? '';
   if (json === '') return [];
   // The tools read it as YAML after they found it to be JSON.
-  if (/^\s*\t|\n\s*\t\s*$/.test(json)) return 'begins or ends with a tab, which YAML does not allow';
+  if (hasTabAround(json)) return 'begins or ends with a tab, which YAML does not allow';
   const examples = readJson(json);
   if ('defect' in examples) return `not JSON: ${examples.defect}`;
   if (examples.value === null) return [];
   if (!Array.isArray(examples.value)) return 'expected a list of objects';
   const bad = examples.value.findIndex((item) => !isObject(item) || !kindOf(item));
   return bad < 0 ? examples.value : `item ${bad} is not an object with a kind`;
+}
+
+/** Whether a tab is before the text, or behind it on another line. Patterns would take the square of its blanks. */
+function hasTabAround(text: string): boolean {
+  const before = text.slice(0, text.length - text.trimStart().length);
+  const behind = text.slice(text.trimEnd().length);
+  return before.includes('\t') || (behind.lastIndexOf('\t') > behind.indexOf('\n') && behind.includes('\n'));
 }
 
 export const checkExamples: Check = ofCsv((csv, report) => {

@@ -43,7 +43,7 @@ const LONGEST_ADDRESS = 2000;
 function isAddress(email: string): boolean {
   if (email.length > LONGEST_ADDRESS) return false;
   // A comment may follow, in parentheses.
-  const trimmed = email.replace(/\s*\([^()]*\)\s*$/, '').trim();
+  const trimmed = email.replace(/\([^()]*\)\s*$/, '').trim();
   return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);
 }
 

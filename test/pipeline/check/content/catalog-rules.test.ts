@@ -107,6 +107,7 @@ test.each([['fbc/etcd/catalog', "'fbc/{package}/**'"]])(
   },
 );
 
+const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 const CHANNEL = '---\nschema: olm.channel\npackage: etcd\nname: more\nentries:\n- name: etcd.v1.0.0\n';
 const ESCAPED = CHANNEL.replace('olm.channel', '"ol\\x6d.channel"');
 
@@ -114,8 +115,8 @@ const ESCAPED = CHANNEL.replace('olm.channel', '"ol\\x6d.channel"');
 async function added(file: string, text: string): Promise<unknown> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
-  const policy = "layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n";
-  const files = { [FILE]: catalog(TRAP[0] as Written), '.github/portolan.yml': policy };
+  const policy = `${POLICY}layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n`;
+  const files = { [FILE]: catalog(TRAP[0] as Written), '.github/portolan.yaml': policy };
   const [base = '', head = ''] = repository.chain(files, { [file]: text });
   const words = ['check', '--base', base, '--head', head, '--format', 'json'];
   return JSON.parse((await portolan(repository.directory, ...words)).out);
@@ -136,6 +137,22 @@ test.each([
     verdict: 'fail',
     findings: expect.arrayContaining([expect.objectContaining({ rule: 'layout/unmatched' })]),
   });
+});
+
+test.each([
+  ['docs/a.md', '{catalog:prod*}', true],
+  ['prod/notes.txt', '{catalog:prod*}', false],
+  ['prod/notes.txt', '{catalog}', false],
+])('62: %s among more files than the limit, in %s', async (file, folder, passes) => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const policy = `${POLICY}layout: {catalog: '${folder}/{package}/catalog.yaml'}\nlimits: {files: 5}\n`;
+  const files = { 'prod/etcd/catalog.yaml': catalog(TRAP[0] as Written), '.github/portolan.yaml': policy };
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`docs/${i}.md`, '']));
+  const [base = '', head = ''] = repository.chain(files, { ...many, [file]: CHANNEL });
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  const { verdict } = JSON.parse((await portolan(repository.directory, ...words)).out);
+  expect(verdict === 'pass').toBe(passes);
 });
 
 test.each([

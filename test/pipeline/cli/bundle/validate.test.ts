@@ -51,6 +51,17 @@ describe('portolan bundle validate', () => {
     expect(olmv1.out).toContain('(olmv1/install-mode)');
   });
 
+  test.each([
+    ['x', false],
+    ['\n\t', true],
+  ])('45: examples with many blanks, and %j behind them', async (end, isTab) => {
+    const text = JSON.stringify(`[]${'\n'.repeat(100_000)}${end}`);
+    const directory = changed(/^( {4})alm-examples:[\s\S]*?(?=^ {0,4}\w)/m, `$1alm-examples: ${text}\n`);
+    const { out } = await portolan(directory, 'bundle', 'validate', '.', '--suite', 'operatorhub');
+    expect(out.includes('begins or ends with a tab')).toBe(isTab);
+    expect(out.includes('not JSON')).toBe(!isTab);
+  });
+
   test('several bundles are checked in one run; one that cannot be read hides no other', async () => {
     const bad = changed(/^ {2}installModes:[\s\S]*?(?=^ {2}\w)/m, '');
     const sound = resolve(SAMPLE);
