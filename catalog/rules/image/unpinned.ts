@@ -1,5 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import type { Path } from '../../go/path.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
@@ -39,5 +40,5 @@ function referencesOf({ image, relatedImages }: Bundle): { image: string; path: 
       path: ['relatedImages', i, 'image'] as Path,
     })),
   ];
-  return all.filter((one, i) => all.findIndex((other) => other.image === one.image) === i);
+  return [...groupedBy(all, (one) => one.image).values()].flatMap(([first]) => first ?? []);
 }
