@@ -16,7 +16,7 @@ import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../y
 import { closeText, isUsualText } from '../yaml/fast-text.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
-import { YamlError } from '../yaml/tree.ts';
+import { YamlError, type YamlLimits } from '../yaml/tree.ts';
 import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
 import { type BadSeparator, type Piece, splitDocuments } from './split.ts';
@@ -32,6 +32,8 @@ export interface DocumentLimits {
   readonly depth: number;
   /** Most aliases in one document; any number when left out. */
   readonly aliases?: number;
+  /** Most values in those documents of a file that take the full reader; any number when left out. */
+  readonly nodes?: number;
 }
 
 /**
@@ -76,7 +78,7 @@ interface Start {
 
 class FileReader {
   readonly #path: string;
-  readonly #limits: DocumentLimits;
+  readonly #limits: YamlLimits;
   readonly #findings: Finding[];
   readonly #known: KnownDocuments | undefined;
   /** Whether the file was said not to be UTF-8. */
@@ -84,7 +86,7 @@ class FileReader {
 
   constructor(path: string, { limits, findings, known }: ReadOptions) {
     this.#path = path;
-    this.#limits = limits;
+    this.#limits = { ...limits, nodes: { left: limits.nodes ?? Number.POSITIVE_INFINITY } };
     this.#findings = findings;
     this.#known = known;
   }

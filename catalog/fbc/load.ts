@@ -143,7 +143,7 @@ class Loader {
     if (++this.#documents > this.#limits.documents) {
       if (this.#documents === this.#limits.documents + 1) {
         const message = `more than ${this.#limits.documents} documents`;
-        this.#find('fbc/limits', message, document.locate([]), 'raise limits.documents in the policy');
+        this.#find('fbc/limits', message, document.locate([]), 'raise limits.docs in the policy');
       }
       return;
     }

@@ -90,12 +90,17 @@ class Parser {
   readonly #depthLimit: number;
   /** How many aliases may still come. */
   #aliases: number;
+  readonly #nodes: { left: number };
   readonly #plain: boolean;
   readonly #anchors = new Map<string, YamlNode>();
   /** What handles of tags stand for. */
   readonly #prefixes = new Map<string, string>();
 
-  constructor(text: string, { depth, aliases = Number.POSITIVE_INFINITY, plain = false }: YamlLimits) {
+  constructor(
+    text: string,
+    { depth, aliases = Infinity, nodes = { left: Infinity }, plain = false }: YamlLimits,
+  ) {
+    this.#nodes = nodes;
     this.#scanner = new Scanner(text);
     this.#depthLimit = Math.min(depth, DEEPEST);
     this.#aliases = aliases;
@@ -187,6 +192,7 @@ class Parser {
   /** Reads a scalar, or what stands before the content of a collection. */
   #begin(place: Place): Begun {
     const first = this.#peek();
+    if (--this.#nodes.left < 0) throw new YamlError('more values than are allowed', first.start);
     if (this.#plain) refuseUnlessPlain(first);
     if (first.kind === 'alias') return { node: this.#alias(first.name, first.start) };
     const properties = this.#properties();

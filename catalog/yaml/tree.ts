@@ -53,6 +53,8 @@ export interface YamlLimits {
   readonly depth: number;
   /** Most aliases in a document; any number when left out. */
   readonly aliases?: number;
+  /** How many nodes of documents may still be read; any number when left out. */
+  readonly nodes?: { left: number };
   /** Whether tags, anchors, aliases and merge keys are errors. */
   readonly plain?: boolean;
 }

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import type { KnownDocuments, ReadDocument } from '../../catalog/fbc/documents.ts';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
-import type { Blob, Blobs, Bundle, Channel, Deprecations, PackageBlob } from '../../catalog/fbc/model.ts';
+import {
+  type Blob,
+  type Blobs,
+  type Bundle,
+  type Channel,
+  type Deprecations,
+  locate,
+  type PackageBlob,
+} from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { templateKind } from '../../catalog/opm/template/kinds.ts';
 import { TemplateError } from '../../catalog/opm/template/template.ts';
@@ -24,6 +32,8 @@ export interface LoadedFile extends ListedFile {
 
 /** Reads files of catalogs and templates, each content once. */
 export interface FileReader {
+  /** Most entries of a package's channels, and alternatives of their ranges. */
+  readonly mostEntries: number;
   /** Findings name the file by its full path; blobs that were made are in the files of their bundles. */
   read(file: LoadedFile): Promise<Loaded>;
   /**
@@ -62,11 +72,16 @@ export function keptFiles(): KeptFiles {
 }
 
 /** @param files contents that stay for another reader of the same repository */
-export function fileReader(objects: ObjectReader, limits: LoadLimits, files?: KeptFiles): FileReader {
+export function fileReader(
+  objects: ObjectReader,
+  limits: LoadLimits & { readonly entries?: number },
+  files?: KeptFiles,
+): FileReader {
   const kept = new Map<string, Promise<Loaded>>();
   const bundles: ReadBundles = new Map();
   const templates = new Map<string, Promise<Loaded | undefined>>();
   return {
+    mostEntries: limits.entries ?? Number.POSITIVE_INFINITY,
     readTemplate: async (file) => {
       const key = `${file.mode} ${file.id}`;
       const read = templates.get(key) ?? readTemplate(objects, file, limits);
@@ -227,5 +242,25 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
     for (const blob of blobs.deprecations) of(blob.package, blob, file.path).deprecations.push(blob);
     for (const blob of blobs.others) of(blob.package, blob, file.path).others.push(blob);
   }
+  for (const [name, content] of packages) unread.push(...excessIn(name, content, reader.mostEntries));
   return { packages, unread };
+}
+
+/** What every version of a package is compared with costs too much: its channels are then left out. */
+function excessIn(name: string, { channels }: PackageContent, most: number): Finding[] {
+  const [first] = channels;
+  const entries = channels.flatMap((channel) => channel.entries);
+  const size = entries.reduce((sum, { skipRange }) => sum + skipRange.split('||').length, 0);
+  if (!first || size <= most) return [];
+  channels.length = 0;
+  return [
+    {
+      rule: 'fbc/limits',
+      severity: 'error',
+      message: `the channels of package ${JSON.stringify(name)} have ${size} entries, with the alternatives of their ranges; the limit is ${most}`,
+      location: locate(first, 'entries'),
+      hint: 'remove entries, or raise limits.entries in the policy',
+      package: name,
+    },
+  ];
 }

@@ -38,7 +38,7 @@ export interface PolicyFile {
   readonly rules?: Readonly<Record<string, WrittenRule>>;
   readonly waivers?: readonly WrittenWaiver[];
   readonly limits?: Readonly<
-    Partial<Record<'fileBytes' | 'files' | 'docs' | 'depth' | 'aliases' | 'contextBytes', number>>
+    Partial<Record<'fileBytes' | 'files' | 'docs' | 'entries' | 'depth' | 'aliases' | 'contextBytes', number>>
   >;
   readonly merge?: {
     readonly mode?: 'off' | 'auto';

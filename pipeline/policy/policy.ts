@@ -167,10 +167,14 @@ export interface Limits {
   readonly fileBytes: number;
   readonly files: number;
   readonly documents: number;
+  /** Most entries of a package's channels, and alternatives of their ranges. */
+  readonly entries: number;
   readonly depth: number;
   readonly aliases: number;
   /** Bytes of untouched files that are read for what surrounds a change. */
   readonly contextBytes: number;
+  /** Most values in a file's documents that take the full reader of YAML. */
+  readonly nodes: number;
 }
 
 export interface MergePolicy {

@@ -275,14 +275,20 @@ function ruleOf(written: WrittenRule): RuleSetting {
   return { severity, enforce, allowChannels };
 }
 
-function limitsOf({ fileBytes, files, docs, depth, aliases, contextBytes }: Part<'limits'>): Limits {
+/** About 6 s, and 500 MB. */
+const MOST_NODES = 1_000_000;
+
+function limitsOf(written: Part<'limits'>): Limits {
+  const { fileBytes, files, docs, entries, depth, aliases, contextBytes } = written;
   return {
     fileBytes: fileBytes ?? 32 * 1024 * 1024,
     files: files ?? 3000,
     documents: docs ?? 20_000,
+    entries: entries ?? 100_000,
     depth: depth ?? 100,
     aliases: aliases ?? 50,
     contextBytes: contextBytes ?? 256 * 1024 * 1024,
+    nodes: MOST_NODES,
   };
 }
 

@@ -81,6 +81,6 @@ function tooMany([first]: readonly IdentifiedFile[], { documents }: LoadLimits):
     severity: 'error',
     message: `more than ${documents} documents`,
     location: { file: first?.file.path ?? '', line: 1, column: 1 },
-    hint: 'raise limits.documents in the policy',
+    hint: 'raise limits.docs in the policy',
   };
 }

@@ -155,6 +155,17 @@ describe('limits', () => {
     expect(findings.map(({ rule }) => rule)).toEqual(['fbc/yaml', 'fbc/json']);
   });
 
+  test('documents that take the full reader have so many values in a file, and no more', async () => {
+    const document = '---\nschema: x\na: &a [[1], [2]]\n';
+    const read = async (nodes: number): Promise<string[]> => {
+      const files = { 'a.yaml': document.repeat(2), 'b.yaml': document };
+      const { findings } = await load(sourceOf(files), { ...limits, nodes });
+      return findings.map(({ message, location }) => `${location.file}:${location.line} ${message}`);
+    };
+    expect(await read(18)).toEqual([]);
+    expect(await read(17)).toEqual(["a.yaml:6 not valid YAML for OLM's tools: more values than are allowed"]);
+  });
+
   test('documents beyond the limit are not read, and said once', async () => {
     const { blobs, findings } = await load(sourceOf({ 'c.yaml': 'schema: x\n---\n'.repeat(6) }), limits);
     expect(blobs.others).toHaveLength(3);

@@ -35,6 +35,8 @@ describe('without a policy', () => {
         depth: 100,
         aliases: 50,
         contextBytes: 268_435_456,
+        entries: 100_000,
+        nodes: 1_000_000,
       },
       merge: { mode: 'off' },
       graph: { olm: ['v0', 'v1'], published: 'git' },
@@ -77,7 +79,7 @@ rules:
   graph/prune: {severity: off, allowChannels: [nightly]}
   image/digest: {allowChannels: [dev]}
 waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
-limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0, contextBytes: 5}
+limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0, contextBytes: 5, entries: 6}
 merge: {mode: off, method: rebase, via: direct}
 graph: {olm: [v1], catalogOrder: [v4.12, v4.13], companions: [quay.io/a/b], published: {ledger: published.json}}
 registries: {allow: ['*.example.com', 'quay.io/my-org'], credentials: ['r.example.com:5000'], internal: [10.0.0.0/8]}
@@ -101,7 +103,16 @@ publish:
     approval: { pin: 'head', ownerSelfApproval: false, pusherMustBeOwner: false, multiPackage: 'admins' },
     commits: { signOff: true, verified: true },
     requiredChecks: [{ name: 'install', app: 15368, workflow: '.github/workflows/install.yml' }],
-    limits: { fileBytes: 1, files: 2, documents: 3, depth: 4, aliases: 0, contextBytes: 5 },
+    limits: {
+      fileBytes: 1,
+      files: 2,
+      documents: 3,
+      depth: 4,
+      aliases: 0,
+      contextBytes: 5,
+      entries: 6,
+      nodes: 1_000_000,
+    },
     merge: { mode: 'off', method: 'rebase', via: 'direct' },
     graph: { olm: ['v1'], catalogOrder: ['v4.12', 'v4.13'], published: { ledger: 'published.json' } },
     registries: {

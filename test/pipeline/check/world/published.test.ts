@@ -6,7 +6,10 @@ import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
 import { runCommand } from '../../../fakes/terminal.ts';
 
-const LIMITS = { fileBytes: 1 << 20, files: 100, documents: 1000, depth: 100, aliases: 100, contextBytes: 0 };
+const LIMITS = {
+  ...{ fileBytes: 1 << 20, files: 100, documents: 1000, entries: 1000, nodes: 1000 },
+  ...{ depth: 100, aliases: 100, contextBytes: 0 },
+};
 const PATH = 'catalogs/v4.20/p/catalog.json';
 
 function chain(...versions: readonly string[]): WrittenPackage {
