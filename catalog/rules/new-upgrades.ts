@@ -6,7 +6,7 @@
 import { shortName } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
-import type { Change, Olm, World } from '../olm/foresight/world.ts';
+import { type Change, formerWorld, type Olm, type World } from '../olm/foresight/world.ts';
 import type { Manifests } from '../olm/manifests.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
@@ -56,12 +56,14 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   const ofPackage = change.after.catalog.packages.get(name);
   if (!ofPackage) return [];
   const edges = new Map<string, NewUpgrade>();
-  for (const step of newSteps(change, installedWays(change, name))) {
+  // What a new catalog copies from the one before it is not new.
+  const before = formerWorld(change, name);
+  for (const step of newSteps({ before, after: change.after }, installedWays(change, name))) {
     // Few upgrades are new: what is known of bundles is read for those alone.
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);
     if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) continue;
-    const former = { olm: step.olm, path: () => formerPath(change, step) };
+    const former = { olm: step.olm, path: () => formerPath(change, before, step) };
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
     const same = edges.get(key) ?? { package: name, channel, from, to, former: [], olm: [] };
@@ -78,9 +80,9 @@ function isRefusedByV1({ bundle, manifests }: Side): boolean {
 }
 
 /** What those had to whom an upgrade is new, and where they got to before a change, one upgrade after the other. */
-function formerPath(change: Change, { by, ...step }: NewStep): Side[] {
+function formerPath(change: Change, before: World, { by, ...step }: NewStep): Side[] {
   const way = { ...step, installed: by };
-  const names = [by.name, ...[...stepsFrom(change.before, way)].map((bundle) => bundle.name)];
+  const names = [by.name, ...[...stepsFrom(before, way)].map((bundle) => bundle.name)];
   return names.flatMap((name) => sideOf(change, step.package, name) ?? []);
 }
 

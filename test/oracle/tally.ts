@@ -32,15 +32,22 @@ export function violationOf(judged: Judged): string | undefined {
   const [error] = errors;
   if (error && !harmsElsewhere(judged)) return `false alarm: ${error.rule}`;
   const rules = new Set(judged.findings.map(({ rule }) => rule));
-  const unwarned = judged.worse.find(({ harm }) => !rules.has(HARMS[harm] ?? ''));
-  return unwarned && `not warned of: ${unwarned.harm}`;
+  const unwarned = judged.worse.filter(({ harm }) => !rules.has(HARMS[harm] ?? ''));
+  if (unwarned.length === 0) return undefined;
+  // What is made possible here by what is required may have been possible before with another catalog.
+  const elsewhere = new Set(worseElsewhere(judged).map(({ harm }) => harm));
+  const sure = unwarned.find(({ harm }) => elsewhere.has(harm));
+  return sure && `not warned of: ${sure.harm}`;
 }
 
 /** Whether somebody is worse off if another catalog has what is required: no check knows that. */
-function harmsElsewhere({ story }: Judged): boolean {
+function harmsElsewhere(judged: Judged): boolean {
+  return worseElsewhere(judged).some(({ harm }) => HARMS[harm] === undefined);
+}
+
+function worseElsewhere({ story }: Judged): WorseOff[] {
   const states = statesOf(story);
-  const worse = worseOffElsewhere(states.slice(0, -1), states.at(-1) ?? {});
-  return worse.some(({ harm }) => HARMS[harm] === undefined);
+  return worseOffElsewhere(states.slice(0, -1), states.at(-1) ?? {});
 }
 
 /** How many merges have each class of harm, and how many each rule, as a table of Markdown. */

@@ -1,5 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { parseJson } from '../../json.ts';
 import type { Change, Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
@@ -18,13 +19,13 @@ export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
   summary:
-    'Reports upgrades that drop CRDs that the previous version owned, or stop serving versions of them',
+    'Reports upgrades that drop CRDs that the previous version owned, stop serving versions of them, or no longer convert them',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {
       const edges = newUpgrades(change, name);
       reportDropped({ change, name, edges, report });
-      reportUnserved({ change, name, edges, report });
+      for (const loss of LOSSES) reportLoss({ change, name, edges, report }, loss);
     }
   },
 };
@@ -52,17 +53,50 @@ function reportDropped({ change, name, edges: upgrades, report }: Checked): void
   }
 }
 
-/** No OLM refuses such an upgrade, and no object is lost; but who uses the version gets errors from then on. */
-function reportUnserved({ change, name, edges: all, report }: Checked): void {
-  for (const { edges, edge, lost } of losing(all, unservedOn)) {
-    const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'stops' : 'stop'} serving ${listed(lost)}: requests for ${lost.length === 1 ? 'it' : 'them'} fail`;
+/** What an upgrade may take from a CRD that it keeps. */
+interface KeptCrdLoss {
+  readonly lostOn: LostOn;
+  readonly severity: 'error' | 'warning';
+  readonly says: (lost: readonly string[], isOne: boolean) => string;
+  readonly advice: (bundle: string) => string;
+}
+
+const LOSSES: readonly KeptCrdLoss[] = [
+  // No OLM refuses such an upgrade, and no object is lost; but who uses the version gets errors from then on.
+  {
+    lostOn: unservedOn,
+    severity: 'warning',
+    says: (lost, isOne) =>
+      `${isOne ? 'stops' : 'stop'} serving ${listed(lost)}: requests for ${lost.length === 1 ? 'it' : 'them'} fail`,
+    advice: (bundle) => `serve it in ${bundle} until nothing uses it`,
+  },
+  // What a bundle provides is what its ClusterServiceVersion lists: its CRD may have more.
+  {
+    lostOn: replacedOn,
+    severity: 'warning',
+    says: (lost, isOne) =>
+      `no longer ${isOne ? 'provides' : 'provide'} ${listed(lost)}, and the catalog does not contain the CRD: if that lacks the version too, clusters with objects refuse the upgrade`,
+    advice: (bundle) => `keep the former version beside the new one in ${bundle} until objects are migrated`,
+  },
+  {
+    lostOn: unconvertedOn,
+    severity: 'error',
+    says: (lost, isOne) =>
+      `${isOne ? 'drops' : 'drop'} the conversion webhook of ${listed(lost)}, whose versions differ: what is read or written in another version than it is stored in loses fields`,
+    advice: (bundle) => `keep the conversion webhook in ${bundle}, or give all versions one schema`,
+  },
+];
+
+function reportLoss({ change, name, edges: all, report }: Checked, loss: KeptCrdLoss): void {
+  for (const { edges, edge, lost } of losing(all, loss.lostOn)) {
+    const message = `${upgradesText(edges)} of package ${quoted(name)} ${loss.says(lost, edges.length === 1)}`;
     report(message, placeOfEdge(change, edge), {
       package: name,
       channel: edge.channel,
       subject: JSON.stringify(lost),
       installed: edges.map(({ from }) => shortName(from.bundle)),
-      severity: 'warning',
-      hint: `serve it in ${shortName(edge.to.bundle)} until nothing uses it`,
+      severity: loss.severity,
+      hint: loss.advice(shortName(edge.to.bundle)),
     });
   }
 }
@@ -148,6 +182,32 @@ function unservedOn({ from, to }: Between): readonly string[] {
       )
       .map((version) => `${version.name} of ${quoted(name)}`);
   });
+}
+
+/** Kinds that both bundles provide in other versions, where the CRDs that would say what is stored are unknown. */
+function replacedOn({ from, to }: Between): readonly string[] {
+  if (from.world.crds(from.bundle) && to.world.crds(to.bundle)) return [];
+  const kept = new Set(offerOfBundle(to.bundle).gvks);
+  const had = groupedBy(offerOfBundle(from.bundle).gvks, withoutVersion);
+  const has = new Set([...kept].map(withoutVersion));
+  return [...had].flatMap(([kind, all]) =>
+    has.has(kind) && !all.some((gvk) => kept.has(gvk)) ? all.map(gvkText) : [],
+  );
+}
+
+/** CRDs with several versions that a webhook no longer converts into each other. */
+function unconvertedOn({ from, to }: Between): readonly string[] {
+  const converted = new Set(
+    (from.world.crds(from.bundle) ?? []).filter((crd) => crd.convertsByWebhook).map(({ name }) => name),
+  );
+  return (to.world.crds(to.bundle) ?? [])
+    .filter(({ name, versions, convertsByWebhook }) => {
+      const schemas = new Set(
+        versions.filter(({ served }) => served).map(({ schema }) => JSON.stringify(schema)),
+      );
+      return converted.has(name) && !convertsByWebhook && schemas.size > 1;
+    })
+    .map(({ name }) => quoted(name));
 }
 
 /** Kinds of which the bundle no longer provides or requires any version. */

@@ -98,14 +98,14 @@ function earlierEdges(change: Change, name: string): UsedEdge[] {
   });
 }
 
-/** OLM v1 refuses every unsafe change, OLM v0 only that a stored version goes: all else it makes. */
+/** OLM v1 refuses every unsafe change, OLM v0 only what no cluster accepts: that a stored version goes, and another scope. */
 function refuses(
   { platform }: World,
   changes: readonly CauseChange[],
   { ways }: Pick<UsedEdge, 'ways'>,
 ): boolean {
-  const isStoredLost = changes.some(({ check }) => check === 'storedVersionRemoval');
-  return ways.some(({ olm }) => (olm === 'v1' ? !platform || hasOlmV1(platform) : isStoredLost));
+  const isImpossible = changes.some(({ check }) => check === 'storedVersionRemoval' || check === 'scope');
+  return ways.some(({ olm }) => (olm === 'v1' ? !platform || hasOlmV1(platform) : isImpossible));
 }
 
 /** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
@@ -130,11 +130,15 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const edges = usedEdges(before, was, origins);
   const earlier = pastEdges(before, name, isOld);
   const told = new ChangesTold();
+  const unsafe = new Set<UsedEdge>();
   for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
-    for (const { from, to } of its)
-      for (const { text } of changes) told.add(from.name, to.name, changeKey(crd, text));
+    for (const edge of its) {
+      unsafe.add(edge);
+      for (const { text } of changes) told.add(edge.from.name, edge.to.name, changeKey(crd, text));
+    }
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   const bySource = groupedBy(edges, ({ from }) => from.name);
+  const refusedFrom = groupedBy(unsafe, ({ from }) => from.name);
   const formerPaths = formerPathsTo(before, change, name);
   /** Whether somebody comes to the upgrade who did not, and met no such change. */
   const isNewToOthers = (edge: UsedEdge, way: Way, key: string): boolean =>
@@ -145,7 +149,11 @@ function addedTo(was: Package, before: World, change: Change): Counts {
     const alike = (bySource.get(edge.from.name) ?? []).filter(
       (old) => told.has(old.from.name, old.to.name, key) || (old.to.name === edge.to.name && isBlind(old)),
     );
-    const known = alike.flatMap(({ ways }) => ways);
+    // Whom OLM v1 refused the upgrade for one change, it refuses no more for another.
+    const refused = (refusedFrom.get(edge.from.name) ?? []).flatMap(({ ways }) =>
+      ways.filter(({ olm }) => olm === 'v1'),
+    );
+    const known = [...alike.flatMap(({ ways }) => ways), ...refused];
     return edge.ways.filter((way) => {
       // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
       const isThere = way.channel === '' || places.get(way.channel)?.has(edge.from.name) === true;

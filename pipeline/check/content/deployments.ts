@@ -53,7 +53,7 @@ export async function deploymentsOf(
   const read = new Map<string, readonly string[]>();
   // One at a time: what is in memory is one bundle.
   for (const image of registry ? newsFirst.slice(0, MOST) : []) {
-    const found = registry && (await imagesIn(image, { registry, store }));
+    const found = registry && (await deployedInImage(image, { registry, store }));
     if (found) read.set(image, found);
   }
   const side = (of: ManifestsOf): DeployedImages => {
@@ -63,7 +63,10 @@ export async function deploymentsOf(
 }
 
 /** What the deployments in a bundle's image name; undefined where it cannot be read. */
-async function imagesIn(image: string, ports: ImagePorts): Promise<readonly string[] | undefined> {
+export async function deployedInImage(
+  image: string,
+  ports: ImagePorts,
+): Promise<readonly string[] | undefined> {
   const options = { directory: '/', registry: () => ports.registry };
   try {
     return await derivedOnce(image, ports, {

@@ -1,9 +1,13 @@
-/** The images of deployments that a catalog does not hold, from bundle directories. */
+/** The images of deployments that a catalog does not hold, from bundle directories or from the bundles' images. */
 
 import type { DeployedImages } from '../../../catalog/mirror/images.ts';
+import { tryParseReference } from '../../../catalog/reference.ts';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
+import { deployedInImage } from '../../check/content/deployments.ts';
+import type { MirrorOutcome } from '../../mirror/prepare.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
+import { registryClientFor } from '../registry-access.ts';
 
 export const BUNDLES_OPTION: Readonly<Record<'bundles', Option>> = {
   bundles: {
@@ -17,4 +21,53 @@ export const BUNDLES_OPTION: Readonly<Record<'bundles', Option>> = {
 export function deployedImages({ text }: Invocation, terminal: Terminal): DeployedImages | undefined {
   const { manifests } = manifestLookups(text('bundles'), terminal);
   return manifests && ((bundle) => manifests(bundle)?.csv?.images);
+}
+
+interface Deployed {
+  readonly deployed?: DeployedImages | undefined;
+}
+
+interface Prepared<C> {
+  readonly catalogs: readonly C[];
+  readonly outcome: MirrorOutcome;
+}
+
+/** Bundle images at a time: each is in memory as a whole. */
+const TOGETHER = 4;
+
+/**
+ * Prepares a mirror, and once more with what the bundles' own images say of deployments that nothing else holds. What
+ * cannot be read stays unknown.
+ */
+export async function withDeployments<C extends Deployed>(
+  catalogs: readonly C[],
+  prepare: (catalogs: readonly C[]) => Promise<MirrorOutcome>,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<Prepared<C>> {
+  const outcome = await prepare(catalogs);
+  const bundles = outcome.images.flatMap((one) => one.bundles).filter((one) => !one.hasDeployments);
+  const images = new Set(bundles.map(({ image }) => image));
+  const wanted = [...images].filter((image) => tryParseReference(image)?.kind === 'digest');
+  if (wanted.length === 0) return { catalogs, outcome };
+  const read = new Map<string, readonly string[]>();
+  const registry = registryClientFor(invocation, terminal);
+  try {
+    for (let i = 0; i < wanted.length; i += TOGETHER) {
+      const batch = wanted.slice(i, i + TOGETHER);
+      const found = await Promise.all(
+        batch.map((image) => deployedInImage(image, { registry, store: undefined })),
+      );
+      for (const [at, image] of batch.entries()) {
+        const named = found[at];
+        if (named) read.set(image, named);
+      }
+    }
+  } finally {
+    registry.close();
+  }
+  const known = catalogs.map((one) => ({
+    ...one,
+    deployed: (bundle: Parameters<DeployedImages>[0]) => one.deployed?.(bundle) ?? read.get(bundle.image),
+  }));
+  return { catalogs: known, outcome: await prepare(known) };
 }

@@ -3,6 +3,7 @@ import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
 import type { DocumentOptions } from '../../../catalog/mirror/documents/documents.ts';
+import type { DeployedImages } from '../../../catalog/mirror/images.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
 import { installableLines, isInstallable, type ReportedCatalog } from '../../../catalog/mirror/report.ts';
 import { parseChoice } from '../../../catalog/mirror/select/select.ts';
@@ -24,7 +25,7 @@ import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
+import { BUNDLES_OPTION, deployedImages, withDeployments } from './deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
@@ -46,7 +47,8 @@ export const command: Command = {
     out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror)' },
     ...NAMING_OPTIONS,
     online: {
-      description: 'also check in the registries that each image exists, and is not a Docker schema 1 image',
+      description:
+        'also check in the registries that each image exists and is not a Docker schema 1 image, and read deployments that the catalog leaves out from the images of bundles',
     },
     'image-platform': {
       value: 'OS/ARCHITECTURE',
@@ -102,16 +104,30 @@ export const command: Command = {
     try {
       const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
       const request = requestOf(invocation, { opened, reference, terminal });
-      const outcome = await prepareMirror(request);
+      const { catalogs: known, outcome } = await prepared(
+        request.catalogs,
+        (some) => prepareMirror({ ...request, catalogs: some }),
+        { invocation, terminal },
+      );
       const built = await buildOf(outcome, invocation, terminal);
       if (!built) return await write(outcome, invocation, terminal);
-      const catalogs = request.catalogs.map((catalog) => ({ ...catalog, ...built, serverless: false }));
+      const catalogs = known.map((catalog) => ({ ...catalog, ...built, serverless: false }));
       return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
     } finally {
       await opened.close();
     }
   },
 };
+
+/** Prepares a mirror; where registries are asked anyway, with the deployments that only bundles' images have. */
+async function prepared<C extends { readonly deployed?: DeployedImages | undefined }>(
+  catalogs: readonly C[],
+  prepare: (catalogs: readonly C[]) => Promise<MirrorOutcome>,
+  options: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<{ readonly catalogs: readonly C[]; readonly outcome: MirrorOutcome }> {
+  if (options.invocation.flag('online')) return withDeployments(catalogs, prepare, options);
+  return { catalogs, outcome: await prepare(catalogs) };
+}
 
 async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   if (invocation.operands.length > 0)
@@ -140,12 +156,16 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
         templates: catalogSourceTemplates(imageSet, terminal.directory),
       },
     };
-    const outcome = await prepareImageSet(request);
+    const { catalogs: known, outcome } = await prepared(
+      request.catalogs,
+      (some) => prepareImageSet({ ...request, catalogs: some }),
+      { invocation, terminal },
+    );
     if (imageSet.deletes) return await writeDeleteList(outcome, invocation, terminal);
     writeCharts(resolve(terminal.directory, invocation.text('out') ?? 'mirror'), { fetched });
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
-    const chosen = request.catalogs.map((catalog, i) =>
+    const chosen = known.map((catalog, i) =>
       outcome.selections[i] ? { ...catalog, ...built, serverless: false } : catalog,
     );
     return await write(await prepareImageSet({ ...request, catalogs: chosen }), invocation, terminal);

@@ -34,7 +34,7 @@ import {
   requestsOf,
 } from './copy-output.ts';
 import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
-import { BUNDLES_OPTION, deployedImages } from './deployed-images.ts';
+import { BUNDLES_OPTION, deployedImages, withDeployments } from './deployed-images.ts';
 import {
   arrivals,
   SIGNING_OPTIONS,
@@ -163,7 +163,11 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
       ...namingOptions(command, invocation),
       documents: options,
     };
-    const first = await prepareImageSet(request);
+    const { catalogs: known, outcome: first } = await withDeployments(
+      request.catalogs,
+      (some) => prepareImageSet({ ...request, catalogs: some }),
+      { invocation, terminal },
+    );
     const errors = first.findings.filter(({ severity }) => severity === 'error');
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
     const isLost = errors.some(isOfWhole);
@@ -172,7 +176,7 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
       const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
-      const catalog = request.catalogs[i];
+      const catalog = known[i];
       if (!catalog) continue;
       const { serverless, ...rest } = catalog;
       built.push({
