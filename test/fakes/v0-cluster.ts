@@ -105,8 +105,9 @@ export function objectSets(status = 'True'): ClusterObject {
 }
 
 /** The CRD of ClusterExtensions, of an OLM v1 that manages namespaces or of one that does not. */
-export function extensionCrd(required: readonly string[]): ClusterObject {
-  const spec = { properties: { namespace: {}, source: {} }, required };
+export function extensionCrd(required: readonly string[], hasConfig = true): ClusterObject {
+  const config = hasConfig ? { config: {} } : {};
+  const spec = { properties: { namespace: {}, source: {}, ...config }, required };
   const schema = { openAPIV3Schema: { properties: { spec } } };
   return crd('clusterextensions.olm.operatorframework.io', { versions: [{ name: 'v1', schema }] }, []);
 }

@@ -205,13 +205,23 @@ export function objectSetsOf(view: ClusterView): { readonly established: boolean
     : { established, reason: `ClusterObjectSet CRD "${OBJECT_SETS}" is not established` };
 }
 
+/** What ClusterExtensions may say on the cluster: `spec` of their schema; undefined where it is not known. */
+function extensionSpec(view: ClusterView): unknown {
+  const versions = member(view.one('CustomResourceDefinition', '', EXTENSIONS), 'spec', 'versions');
+  const served = Array.isArray(versions) ? versions.find((one) => textAt(one, 'name') === 'v1') : undefined;
+  return member(served, 'schema', 'openAPIV3Schema', 'properties', 'spec');
+}
+
 /** Whether the cluster's OLM v1 manages namespaces: its CRD does not require `spec.namespace`. */
 export function managesNamespaces(view: ClusterView): boolean {
-  const crd = view.one('CustomResourceDefinition', '', EXTENSIONS);
-  const versions = member(crd, 'spec', 'versions');
-  const served = Array.isArray(versions) ? versions.find((one) => textAt(one, 'name') === 'v1') : undefined;
-  const spec = member(served, 'schema', 'openAPIV3Schema', 'properties', 'spec');
+  const spec = extensionSpec(view);
   const required = member(spec, 'required');
   const has = member(spec, 'properties', 'namespace') !== undefined;
   return has && !(Array.isArray(required) && required.includes('namespace'));
+}
+
+/** Whether the cluster would drop `spec.config`, which only the experimental CRD has. */
+export function dropsConfig(view: ClusterView): boolean {
+  const properties = member(extensionSpec(view), 'properties');
+  return properties !== undefined && member(properties, 'config') === undefined;
 }

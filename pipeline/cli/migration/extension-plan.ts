@@ -7,7 +7,7 @@ import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
 import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { type ClusterInstallation, type ClusterObject, member, textAt } from '../../check/cluster.ts';
-import { managesNamespaces } from './cluster-view.ts';
+import { dropsConfig, managesNamespaces } from './cluster-view.ts';
 import type { CheckRow } from './library-olm.ts';
 import { pinOf, type Wanted } from './pin.ts';
 import { type Ground, type ServedCatalog, scopeOf } from './served-catalogs.ts';
@@ -44,14 +44,21 @@ export function planExtension(one: ClusterInstallation, around: Around): Extensi
   const isThere =
     bundle !== undefined || checks.some(({ check, result }) => check === 'C7' && result === 'pass');
   const unpinned = found && 'why' in found && support.length === 0 && isThere ? [found.why] : [];
-  const settings = unknownSettings(one.subscription?.config);
+  const config = settingsOf(one.subscription?.config);
+  const settings = [
+    ...unknownSettings(one.subscription?.config),
+    ...((config ?? watched) !== undefined && dropsConfig(ground.view)
+      ? [
+          "the cluster's ClusterExtensions have no spec.config, so its settings would be dropped: OLM v1 needs its experimental API",
+        ]
+      : []),
+  ];
   const obstacles = [...nameObstacles(one), ...why, ...support, ...unpinned, ...settings];
   // What library-olm never moves has no ClusterExtension; its watched namespaces OLM v1 could keep.
   const isHard = checks.some(
     ({ result, override, check }) => result === 'refused' && override === undefined && check !== 'C1a',
   );
   if (isHard || obstacles.length > 0 || !pin || !home) return { obstacles, notes: [] };
-  const config = settingsOf(one.subscription?.config);
   const managed = isManaged(one, around);
   const options = {
     name: one.name,

@@ -5,6 +5,7 @@
 import { CATALOG_NAME_LABEL } from '../../../catalog/bundle/extension.ts';
 import { type Installed, versionText } from '../../../catalog/fbc/edge.ts';
 import type { Package } from '../../../catalog/fbc/model.ts';
+import { isDnsSubdomain } from '../../../catalog/names.ts';
 import { resolveExtension } from '../../../catalog/olm/resolve/extension.ts';
 import { storedVersion, withRelease } from '../../../catalog/olm/resolve/release.ts';
 import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
@@ -58,7 +59,10 @@ function ranked(
 function channelsOf({ channels, defaultChannel }: Package, { channel, installed }: Wanted): string[] {
   const own = channel === '' ? defaultChannel : channel;
   const having = [...channels.values()]
-    .filter(({ entries }) => entries.some(({ name }) => name === installed.name))
+    // OLM v1 accepts no other names.
+    .filter(
+      ({ name, entries }) => isDnsSubdomain(name) && entries.some((entry) => entry.name === installed.name),
+    )
     .map(({ name }) => name);
   return [...having.filter((name) => name === own), ...having.filter((name) => name !== own)];
 }

@@ -144,6 +144,21 @@ test('the selector of a Subscription is left out: OLM v1 refuses settings that i
   expect(unknown.operators[0].obstacles).toEqual(['OLM v1 refuses the setting "replicas" in spec.config']);
 });
 
+test('settings that the cluster would drop are not lost in silence', async () => {
+  const objects = subscribed('etcd', { spec: { config: { env: [{ name: 'A', value: 'b' }] } } });
+  const standard = [
+    catalogSource(),
+    clusterCatalog('a', 'b'),
+    objectSets(),
+    extensionCrd(['namespace'], false),
+  ];
+  const { exit, operators } = await migrate([packageOf('etcd', ALL)], [...objects, ...standard], {
+    withPlatform: false,
+  });
+  expect([exit, operators[0].extension]).toEqual([1, undefined]);
+  expect(operators[0].obstacles).toEqual([expect.stringContaining('have no spec.config')]);
+});
+
 test('OLM v1 manages the namespace only where it would choose the same one', async () => {
   const others = [catalogSource(), clusterCatalog('a', 'b'), objectSets(), extensionCrd(['source'])];
   const namespaceOf = async (namespace: string) => {

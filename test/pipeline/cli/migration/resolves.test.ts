@@ -180,7 +180,7 @@ function served({ clusterCatalogs }: MigratedCluster, { catalogs }: Generated): 
   });
 }
 
-/** What the exact version pins by itself, in any catalog and any channel. */
+/** What the exact version pins by itself, in any catalog and any channel whose name OLM v1 accepts. */
 function someExtension(
   catalogs: readonly ClusterCatalog[],
   packageName: string,
@@ -188,7 +188,10 @@ function someExtension(
 ): Asked | undefined {
   const all = catalogs.flatMap(({ name, blobs }) =>
     blobs
-      .filter(({ schema, package: of }) => schema === 'olm.channel' && of === packageName)
+      .filter(
+        ({ schema, package: of, name: channel }) =>
+          schema === 'olm.channel' && of === packageName && channel !== 'Beta',
+      )
       .map((channel) => ({
         packageName,
         version: installed.version,
