@@ -134,12 +134,14 @@ export function withoutRest({ segments }: CompiledPattern): readonly PatternSegm
   return segments.at(-1)?.rest ? segments.slice(0, -1) : segments;
 }
 
-/** How many segments lead to the catalog's own folder. */
+/**
+ * How many segments lead to what a publish reads: the folder or file of the catalog's name, with what is written out below
+ * it (`{catalog}/catalog/{package}/**`). What else lies beside that, such as a template, is not published.
+ */
 export function rootSegment(pattern: CompiledPattern): number {
   const fixed = withoutRest(pattern);
   const named = fixed.findIndex(({ names }) => names.includes('catalog'));
-  if (named >= 0) return named + 1;
-  const variable = fixed.findIndex(({ literal }) => literal === undefined);
+  const variable = fixed.findIndex(({ literal }, i) => i > named && literal === undefined);
   return variable < 0 ? fixed.length : variable;
 }
 

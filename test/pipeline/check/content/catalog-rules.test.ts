@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { bundle, documents } from '../../../fakes/gate.ts';
-import { makeRepository } from '../../../fakes/repository.ts';
+import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
+import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
 const FILE = 'catalogs/v4.20/etcd/catalog.yaml';
@@ -246,4 +246,33 @@ test('nightly builds surprise whoever names no channel once, not with each relea
   expect(known).toEqual([expect.stringContaining('1.1.0-2')]);
   const first = await released(rule, catalog({ name: 'etcd.v1.0.0' }), before);
   expect(first.findings).toEqual([expect.stringContaining('1.1.0-1')]);
+});
+
+const TEMPLATE = `schema: olm.template.basic\nentries:\n- schema: olm.package\n  name: etcd\n  defaultChannel: stable\n`;
+
+test.each([
+  [
+    '{catalog:v*.*}/catalog/{package}/catalog.yaml',
+    'v4.20/catalog/etcd/catalog.yaml',
+    'v4.20/catalog/notes.txt',
+  ],
+  ['fbc/{catalog}/catalog.yaml', 'fbc/v4.20/catalog.yaml', undefined],
+])('a template beside what %s publishes passes, and blobs in it do not', async (pattern, file, inside) => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const folder = file.replace(/v4\.20\/.*/, 'v4.20');
+  const policy = `apiVersion: portolan/v1alpha1\nkind: Portolan\nlayout: {catalog: '${pattern}'}\n`;
+  const files = {
+    [file]: catalogOf('etcd', ['1.0.0']),
+    [`${folder}/catalog-template.yaml`]: TEMPLATE,
+    '.github/portolan.yaml': policy,
+  };
+  const checked = async (...change: Files[]): Promise<string[]> => {
+    const [base = '', head = ''] = repository.chain(files, ...change);
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return findings.map(({ rule }: { rule: string }) => rule);
+  };
+  expect(await checked({ [`${folder}/catalog-template.yaml`]: `${TEMPLATE}# x\n` })).toEqual([]);
+  if (inside !== undefined) expect(await checked({ [inside]: CHANNEL })).toContain('layout/unmatched');
 });
