@@ -1,10 +1,18 @@
 // npm run check [-- --without-tests]: everything that must hold before a commit. What is quick comes first, all of it
 // at once.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { writeRuleLists } from './rule-lists.mjs';
 
 /** Where the compiler remembers what it found: what did not change is not looked at again. */
 const SEEN = 'node_modules/.cache/portolan/types.tsbuildinfo';
+
+/** A slow suite that is the only test of a contract, with the files that must keep it. */
+const CONTRACTS = [
+  {
+    files: ['pipeline/forge', 'pipeline/github', 'test/fakes/forge-contract.ts'],
+    suite: 'test/attack/forges.test.ts',
+  },
+];
 
 const steps = [
   [
@@ -17,6 +25,7 @@ const steps = [
   process.argv.includes('--without-tests')
     ? []
     : [['tests', 'node_modules/.bin/vitest', 'run', '--reporter=dot']],
+  process.argv.includes('--without-tests') ? [] : contractsOfChanges(),
 ];
 
 const started = Date.now();
@@ -26,6 +35,18 @@ for (const together of steps) {
   if (results.some((ok) => !ok)) process.exit(1);
 }
 console.log(`all good (${seconds(started)})`);
+
+/** The contracts that uncommitted changes must keep. */
+function contractsOfChanges() {
+  const suites = CONTRACTS.filter(({ files }) => isChanged(files)).map(({ suite }) => suite);
+  if (suites.length === 0) return [];
+  const parameters = ['run', '--config', 'vitest.slow.config.ts', '--reporter=dot', ...suites];
+  return [['contracts', 'node_modules/.bin/vitest', ...parameters]];
+}
+
+function isChanged(paths) {
+  return execFileSync('git', ['status', '--porcelain', '--', ...paths], { encoding: 'utf8' }) !== '';
+}
 
 function run([name, program, ...parameters]) {
   const began = Date.now();

@@ -100,6 +100,9 @@ const IDENTITIES = [
   { kind: 'team', team: 'acme/storage' },
 ] as const;
 
+/** What a forge offers besides its description: the compiler asks for a call of each new method. */
+type Method = Exclude<keyof GateForge, 'name' | 'repository' | 'missingGuarantees'>;
+
 interface Subject {
   readonly forge: GateForge;
   /** Puts things back to an old comment of our own beside somebody else's, and no status. */
@@ -170,23 +173,39 @@ test.each(['Forgejo', 'GitLab'] as const)(
     const location = { file: 'README.md', line: 1, column: 1 };
     const findings = [{ rule: 'channel/head', severity: 'error' as const, message: 'two heads', location }];
     const about = { number, report: { ...GREEN, head, findings } };
-    const asks: readonly (() => Promise<unknown>)[] = [
-      () => forge.readPull(number),
-      () => forge.readReviews(number),
-      () => forge.readCommits(number),
-      () => forge.readPusher(pull),
-      async () => {
+    const calls: Record<Method, (() => Promise<unknown>) | undefined> = {
+      readPull: () => forge.readPull(number),
+      readReviews: () => forge.readReviews(number),
+      readCommits: () => forge.readCommits(number),
+      readPusher: () => forge.readPusher(pull),
+      readDirectory: async () => {
         const { accounts, teams } = await forge.readDirectory(IDENTITIES);
         return [[...accounts], [...teams]];
       },
-      () => forge.readTip('main'),
-      () => forge.readPathChanges(head, 'README.md', 9),
-      () => forge.readOpen(),
-      () => forge.postStatus(statusOf([about.report])),
-      () => forge.readStatuses(head),
-      () => forge.postFindings(about),
-      () => forge.postComment(about),
-    ];
+      readTip: () => forge.readTip('main'),
+      readFile: () => forge.readFile('main', 'README.md'),
+      readPathChanges: () => forge.readPathChanges(head, 'README.md', 9),
+      readOpen: () => forge.readOpen(),
+      readSelf: async () => forge.readSelf?.(),
+      // Sends no request: neither forge has apps that make checks.
+      readChecks: () => forge.readChecks(head, [{ name: 'lint', app: 1, workflow: undefined }]),
+      postStatus: () => forge.postStatus(statusOf([about.report])),
+      readStatuses: () => forge.readStatuses(head),
+      postFindings: () => forge.postFindings(about),
+      postComment: () => forge.postComment(about),
+      // GitHub alone has these; its replies are read by Octokit.
+      readReviewed: undefined,
+      readAgain: undefined,
+      expectPathChanges: undefined,
+      ancestry: undefined,
+      involve: undefined,
+    };
+    const absent = Object.entries(calls).flatMap(([method, call]) => (call ? [] : [method]));
+    expect(
+      absent.filter((method) => method in forge),
+      'call these methods in this test',
+    ).toEqual([]);
+    const asks = Object.values(calls).flatMap((call) => call ?? []);
     const differs = new Set<string>();
     let checked = 0;
     for (const ask of asks) {
