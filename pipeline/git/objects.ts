@@ -114,7 +114,8 @@ export class ObjectReader {
     const { type, bytes } = await this.read(commit, STRUCTURE_BYTES);
     const tree = /^tree ([0-9a-f]+)\n/.exec(bytes.toString('latin1', 0, 80))?.[1];
     if (type === 'commit' && tree !== undefined) return tree;
-    throw new PipelineError('git', `object ${commit} is a ${type}, not a commit`);
+    const defect = type === 'commit' ? 'is a commit without a tree' : `is a ${type}, not a commit`;
+    throw new PipelineError('git', `object ${commit} ${defect}`);
   }
 
   async #readTree(id: string): Promise<readonly TreeEntry[]> {

@@ -49,6 +49,21 @@ test('trees are kept up to 200,000 entries in all: the one that was not asked fo
   expect(asked).toHaveLength(5);
 });
 
+test.each([
+  ['commit', 'author a <a@b> 1 +0000\n', 'is a commit without a tree'],
+  ['tag', 'object 0\n', 'is a tag, not a commit'],
+] as const)('the tree of a %s that records none is an error', async (type, text, defect) => {
+  const bytes = Buffer.from(text);
+  const reader = new ObjectReader({
+    find: () => Promise.resolve({ type, size: bytes.length, bytes }),
+    close: () => Promise.resolve(),
+  });
+  await expect(reader.treeOf(idOf(1))).rejects.toMatchObject({
+    code: 'git',
+    message: `object ${idOf(1)} ${defect}`,
+  });
+});
+
 test('a tree that could not be read is asked for again', async () => {
   let isThere = false;
   const store: ObjectStore = {
