@@ -169,10 +169,11 @@ function bound(text = ''): number | undefined {
 /** Values that the steps of a template may find in a value, all of them together. */
 const MOST_FOUND = 1_000_000;
 
-/** A value that is walked, and how many values may still be found in it. */
+/** The manifest that a template reads. */
 interface Walk {
   readonly root: unknown;
-  left: number;
+  /** Steps and found values that are left of {@link MOST_FOUND}. */
+  remaining: number;
 }
 
 /**
@@ -181,7 +182,7 @@ interface Walk {
  * @throws JsonPathError when its steps find too many values
  */
 export function textsAt(value: unknown, { paths }: JsonPath): string[] {
-  const walk: Walk = { root: value, left: MOST_FOUND };
+  const walk: Walk = { root: value, remaining: MOST_FOUND };
   return paths
     .flatMap((steps) => valuesAt([value], steps, walk))
     .filter((one): one is string => typeof one === 'string');
@@ -194,10 +195,11 @@ function valuesAt(values: readonly unknown[], steps: readonly Step[], walk: Walk
   );
 }
 
+/** Takes a step. @throws JsonPathError once the steps and the values that they found exceed the limit of a walk */
 function countedStep(value: unknown, step: Step, walk: Walk): readonly unknown[] {
   const found = stepInto(value, step, walk);
-  walk.left -= 1 + found.length;
-  if (walk.left < 0) throw new JsonPathError(`finds more than ${MOST_FOUND} values in a manifest`);
+  walk.remaining -= 1 + found.length;
+  if (walk.remaining < 0) throw new JsonPathError(`finds more than ${MOST_FOUND} values in a manifest`);
   return found;
 }
 
@@ -234,6 +236,10 @@ function descendants(value: unknown): readonly unknown[] {
   return members(value).flatMap((member) => [member, ...descendants(member)]);
 }
 
+/**
+ * Whether a filter keeps an item. As in kubectl, an item that lacks one of the values fails every comparison. Only two numbers
+ * or two texts have an order.
+ */
 function passes(
   item: unknown,
   { left, operator, right }: Extract<Step, { kind: 'filter' }>,
@@ -243,10 +249,12 @@ function passes(
     'value' in operand ? operand.value : valuesAt([item], operand.steps, walk)[0],
   );
   if (operator === 'exists') return a !== undefined;
+  if (a === undefined || b === undefined) return false;
   if (operator === '==') return a === b;
-  if (operator === '!=') return a !== undefined && a !== b;
-  if ((typeof a !== 'number' || typeof b !== 'number') && (typeof a !== 'string' || typeof b !== 'string'))
-    return false;
+  if (operator === '!=') return a !== b;
+  const areNumbers = typeof a === 'number' && typeof b === 'number';
+  const areTexts = typeof a === 'string' && typeof b === 'string';
+  if (!areNumbers && !areTexts) return false;
   if (operator === '<') return a < b;
   if (operator === '>') return a > b;
   return operator === '<=' ? a <= b : a >= b;
