@@ -18,7 +18,7 @@ import {
   markPending,
   type Selection,
 } from '../pipeline/forge/head.ts';
-import { sayStatus, withoutStatus } from '../pipeline/forge/say-status.ts';
+import { setStatus, withoutStatus } from '../pipeline/forge/set-status.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
@@ -160,7 +160,7 @@ async function sayGroup(
   if (!gateGroup) return [];
   try {
     const outcome = await gateGroup(ports, group);
-    if (outcome.kind === 'checked') return await sayStatus(ports.forge, [outcome.report], async () => []);
+    if (outcome.kind === 'checked') return await setStatus(ports.forge, [outcome.report], async () => []);
     log(`skipped: ${outcome.why}`);
     return [];
   } catch (error) {
@@ -202,7 +202,7 @@ async function checkHead(
   };
   try {
     checked = await gateHead(ports, head);
-    const reports = await sayStatus(forge, checked, again);
+    const reports = await setStatus(forge, checked, again);
     for (const report of reports) await post(forge, report, log);
     return reports;
   } catch (error) {

@@ -122,9 +122,13 @@ async function readPlaces(
   const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
   if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
   if (policy.release && !source.job && !releaserOf?.(source))
-    throw new PipelineError('usage', 'nobody releases bundles, which the policy asks for (release)', {
-      hint: "set AppSecret, or job in Sources, so that the repository's job does it",
-    });
+    throw new PipelineError(
+      'usage',
+      'the policy has `release`, but no job or GitHub App is configured to release bundles',
+      {
+        hint: "set AppSecret, or job in Sources, so that the repository's job does it",
+      },
+    );
   for (const catalog of await publishedCatalogs(repository.objects, tip, policy)) {
     const target = targetOf(policy, catalog, {});
     await fence.read(fenceName(catalog, target.name));

@@ -19,12 +19,12 @@ export type UpdateMode = (typeof UPDATE_MODES)[number];
 
 interface Updated {
   readonly blobs: Blobs;
-  /** Bundles that were there and that no channel holds any more. */
+  /** Bundles left out, because no channel has them any more. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * The catalog with bundles more, those of a package at once.
+ * Adds bundles to a catalog, one package at a time.
  *
  * @throws EditError for a bundle that has no place
  */
@@ -40,7 +40,9 @@ export function addBundles(base: Blobs, bundles: readonly PlacedBundle[], mode: 
       mode === 'replaces'
         ? addedByReplaces(graphOf(pkg), added)
         : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), graphOf(pkg));
-    blobs = withPackage(blobs, { name, pkg, graph, added }, findings);
+    const updated = withPackage(blobs, { name, pkg, graph, added });
+    blobs = updated.blobs;
+    findings.push(...updated.findings);
   }
   return { blobs, findings };
 }
@@ -59,9 +61,7 @@ export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): U
     mode === 'replaces'
       ? addedByReplaces(start, added, true)
       : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), start);
-  const findings: Finding[] = [];
-  const name = added[0]?.blob.package ?? '';
-  return { blobs: withPackage(NOTHING, { name, pkg: undefined, graph, added }, findings), findings };
+  return withPackage(NOTHING, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
 }
 
 const NOTHING: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
@@ -90,10 +90,11 @@ interface Change {
   readonly added: readonly PlacedBundle[];
 }
 
-function withPackage(blobs: Blobs, change: Change, findings: Finding[]): Blobs {
+/** Replaces a package, and leaves out its bundles that no channel lists. @throws EditError */
+function withPackage(blobs: Blobs, change: Change): Updated {
   const { name, graph, added } = change;
   const [first] = added;
-  if (!first) return blobs;
+  if (!first) return { blobs, findings: [] };
   const { defaultChannel, lanes } = graph;
   if (!lanes.has(defaultChannel)) {
     throw new EditError(
@@ -102,28 +103,30 @@ function withPackage(blobs: Blobs, change: Change, findings: Finding[]): Blobs {
     );
   }
   const place = first.blob.document.locate([]);
-  const isOther = (of: { readonly package: string }): boolean => of.package !== name;
+  const isOther = (blob: { readonly package: string }): boolean => blob.package !== name;
   const listed = new Set([...graph.lanes.values()].flatMap((lane) => lane.map((entry) => entry.name)));
   const bundles = [...blobs.bundles, ...added.map(({ blob }) => blob)];
   const isLost = (bundle: { readonly package: string; readonly name: string }): boolean =>
     bundle.package === name && !listed.has(bundle.name);
-  for (const bundle of bundles.filter(isLost)) {
-    findings.push({
-      rule: 'bundle/unlisted',
-      severity: 'warning',
-      message: `the bundle ${quoted(bundle.name)} of the package ${quoted(name)} is left out: it has no upgrade path to a channel head`,
-      location: bundle.document.locate([]),
-      hint: 'make a later version replace or skip it',
-    });
-  }
-  return {
+  const updated = {
     ...blobs,
-    packages: [...blobs.packages.filter((one) => one.name !== name), packageBlob(change, place)],
+    packages: [...blobs.packages.filter((pkg) => pkg.name !== name), packageBlob(change, place)],
     channels: [
       ...blobs.channels.filter(isOther),
       ...[...graph.lanes].map((lane) => channelBlob(name, lane, place)),
     ],
     bundles: bundles.filter((bundle) => !isLost(bundle)),
+  };
+  return { blobs: updated, findings: bundles.filter(isLost).map(unlisted) };
+}
+
+function unlisted(bundle: Blobs['bundles'][number]): Finding {
+  return {
+    rule: 'bundle/unlisted',
+    severity: 'warning',
+    message: `the bundle ${quoted(bundle.name)} of the package ${quoted(bundle.package)} is left out: it has no upgrade path to a channel head`,
+    location: bundle.document.locate([]),
+    hint: 'make a later version replace or skip it',
   };
 }
 

@@ -67,7 +67,7 @@ export async function catalogImages(
 ): Promise<CatalogImages> {
   // Bundles are looked up by the versions in their properties.
   const images = await collectImages(deployed ? source : withoutProperties(source), deployed);
-  // Whatever is amiss is said of the whole text, in its own places.
+  // Errors are reported for the whole text, each at its own location.
   const isSound = images.findings.length + images.doubtful.size + images.empty.length === 0;
   return isSound || deployed ? images : collectImages(source);
 }

@@ -41,7 +41,7 @@ export const SERVICES: Readonly<Record<string, (host: Host) => Promise<Service>>
 type Task = (host: Host, print: (line: string) => void, words: readonly string[]) => Promise<number>;
 
 export const TASKS: Readonly<Record<string, Task>> = {
-  reconcile: queueDifferences,
+  reconcile,
   drift: async ({ settings: { sources }, app, telemetry }) => {
     await driftAll(sources, app, telemetry);
     return 0;
@@ -166,8 +166,12 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
   return { stop: () => queues.stop(settings.stopping.leave) };
 }
 
-/** Queues what differs from what is published: workers publish it in the order of each catalog. */
-async function queueDifferences({ settings, telemetry, database, queues, ports }: Host): Promise<number> {
+/**
+ * Queues the catalogs whose branch differs from the published image, and removes old records.
+ *
+ * @returns the exit code: 1 if a repository could not be compared
+ */
+async function reconcile({ settings, telemetry, database, queues, ports }: Host): Promise<number> {
   const { failed, messages } = await reconcileAll(settings.sources, ports, telemetry);
   let queued = 0;
   for (const message of messages) if (await queues.sendAgain('work', messageOf(message))) queued++;

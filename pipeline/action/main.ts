@@ -1,6 +1,6 @@
 /**
- * A step of a workflow, whichever mode it is in. The step fails when nothing could be reported;
- * what was reported of a pull request stands in its outputs, and on GitHub where it may write.
+ * A step of a workflow, in any mode. It fails if it cannot report a result. The result of each pull request is in the step's
+ * outputs, and on GitHub if the token may write.
  */
 import { info, setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
@@ -19,7 +19,7 @@ import { postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
 import { headsMeant, type StartedHead, startedIn, startedText } from './started.ts';
 
-/** Runs the step; whatever goes wrong is said in the log and fails it. */
+/** Runs the step. An error is logged and fails it. */
 export async function run(read: () => RunInputs): Promise<void> {
   try {
     await runMode(read());
@@ -164,7 +164,7 @@ async function sayReports(
   forge: Forge,
   { heads, reports }: { readonly heads: readonly StartedHead[]; readonly reports: readonly CheckReport[] },
 ): Promise<void> {
-  const few = new Set(heads.flatMap(({ commit, isUnsaid }) => (isUnsaid ? [commit] : [])));
+  const few = new Set(heads.flatMap(({ commit, hasNoStatus }) => (hasNoStatus ? [commit] : [])));
   for (const commit of new Set(reports.map(({ head }) => head))) {
     const own = reports.filter(({ head }) => head === commit);
     const again = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));

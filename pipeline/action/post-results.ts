@@ -5,7 +5,7 @@ import { PipelineError } from '../error.ts';
 import type { GateForge } from '../forge/forge.ts';
 import { freshnessOf } from '../forge/freshness.ts';
 import { leaveError } from '../forge/head.ts';
-import { sayStatus, withoutStatus } from '../forge/say-status.ts';
+import { setStatus, withoutStatus } from '../forge/set-status.ts';
 import { answer } from '../github/client.ts';
 import { mergeChecked } from '../github/merge.ts';
 import { postAnswer } from '../github/post-report.ts';
@@ -62,7 +62,7 @@ async function sayAll(
   const hub = hubOf(inputs, forge, few);
   let [checked, said] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
-    said = await sayStatus(hub, reports, async () => {
+    said = await setStatus(hub, reports, async () => {
       checked = await again();
       return checked;
     });

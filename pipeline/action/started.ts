@@ -82,11 +82,11 @@ function meant(heads: readonly Head[]): Meant {
 }
 
 /** A head as one job names it for another. */
-export type StartedHead = Pick<Head, 'commit' | 'pulls' | 'isUnsaid'>;
+export type StartedHead = Pick<Head, 'commit' | 'pulls' | 'hasNoStatus'>;
 
 /** Heads as one job writes them for another. */
 export function startedText(heads: readonly StartedHead[]): string {
-  return JSON.stringify(heads.map(({ commit, pulls, isUnsaid }) => ({ commit, pulls, isUnsaid })));
+  return JSON.stringify(heads.map(({ commit, pulls, hasNoStatus }) => ({ commit, pulls, hasNoStatus })));
 }
 
 /** @throws PipelineError `usage` for anything but heads */
@@ -98,8 +98,8 @@ export function startedIn(text: string): StartedHead[] {
 
 function isHead(value: unknown): value is StartedHead {
   if (!isObject(value)) return false;
-  const { commit, pulls, isUnsaid = true } = value;
-  if (isUnsaid !== true) return false;
+  const { commit, pulls, hasNoStatus = true } = value;
+  if (hasNoStatus !== true) return false;
   const isCommit = typeof commit === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit);
   return isCommit && Array.isArray(pulls) && pulls.every((one) => Number.isSafeInteger(one) && one > 0);
 }

@@ -53,7 +53,7 @@ export interface CheckReport {
   readonly fleet?: FleetReport;
   /** What the merge makes of the bundles that are brought; its catalogs are checked with the others. */
   readonly released?: readonly ReleaseReport[];
-  /** What the report would be too large with, such as a list that is cut; absent where it has everything. */
+  /** Parts left out to keep the report within its size limit, such as a list; absent if it is complete. */
   readonly omitted?: readonly string[];
   /** What the gates of the policy's presets would say; absent where it has none. */
   readonly gates?: readonly GateReport[];

@@ -1,6 +1,6 @@
 /**
- * A forge: the service that holds repositories with their pull requests. This is what the gate needs of it; each forge has
- * an adapter. What a forge does not answer, git answers.
+ * A forge: the service that holds repositories with their pull requests. The gate uses this interface; each forge has an
+ * adapter. Data that a forge does not offer is read with git.
  */
 import type { GivenReview } from '../check/authority/approval.ts';
 import type { CommitFacts } from '../check/authority/authorship.ts';
@@ -33,12 +33,12 @@ export interface PullRequest {
   readonly commits: number | undefined;
 }
 
-/** What the list of open pull requests says of one: all that a status depends on, but for its reviews. */
+/** A pull request in the list of open ones: all that a status depends on, except its reviews. */
 export type OpenPull = Pick<PullRequest, 'number' | 'author' | 'base' | 'draft' | 'labels'> & {
   readonly head: {
     readonly commit: string;
-    /** True where the forge says that no status `portolan` was ever set on it. */
-    readonly isUnsaid?: boolean;
+    /** True if the forge reports that the commit never had a `portolan` status. */
+    readonly hasNoStatus?: boolean;
   };
 };
 
@@ -73,7 +73,7 @@ export interface SetStatus {
   readonly state: string;
   /** Number of the account that set it; undefined where the forge does not say. */
   readonly by?: number | undefined;
-  /** Where the log of the run is that set it; undefined where it named none. */
+  /** Link to the log of the run that set it; undefined if the run gave none. */
   readonly link: string | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface Reported {
   readonly report: CheckReport;
 }
 
-/** How a host goes on when something may not be written, and where it notes what was done. */
+/** How a host handles writes that fail, and where it logs. */
 export interface Involving {
   readonly attempt: (what: string, act: () => Promise<void>) => Promise<unknown>;
   readonly info: (line: string) => void;
@@ -131,8 +131,8 @@ export interface GateForge {
   /** What people call it. */
   readonly name: string;
   readonly repository: RepositoryName;
-  /** What it does not vouch for, in words; where there is anything, Portolan merges nothing. */
-  readonly lacks: readonly string[];
+  /** Guarantees that this forge does not give, in words. If there are any, Portolan does not merge. */
+  readonly missingGuarantees: readonly string[];
 
   readPull(number: number): Promise<PullRequest>;
   /** All open pull requests, from forks too: a status belongs to a commit, which several of them may have as their head. */
@@ -153,22 +153,22 @@ export interface GateForge {
   readCommits(number: number): Promise<CommitFacts[]>;
   /** Who pushed the head; undefined where the forge does not say. */
   readPusher(pull: PullRequest): Promise<Person | undefined>;
-  /** Looks up the names in owners' lists. What cannot be found out is absent, and counts for nobody. */
+  /** Looks up the names in owners' lists. Names that the forge does not resolve are absent, and give nobody a right. */
   readDirectory(identities: readonly Identity[]): Promise<Directory>;
   /** Checks of others at a commit; one that the forge does not have waits. */
   readChecks(commit: string, required: readonly RequiredCheck[]): Promise<CheckState[]>;
   readTip(branch: string): Promise<string>;
-  /** A file at the tip of a branch; undefined where there is none. Whatever else there is, is an empty file. */
+  /** A file at the tip of a branch; undefined if the path does not exist, empty if it is not a file. */
   readFile(branch: string, path: string): Promise<Uint8Array | undefined>;
   /**
    * The last changes of a path up to a commit, `most` at most; undefined where the forge does not list them: the report
    * then says that earlier published versions are not known.
    */
   readPathChanges(commit: string, path: string, most: number): Promise<PathChanges | undefined>;
-  /** Says which paths will be asked about, where that saves requests; left out where they are best asked for at once. */
+  /** Announces paths that {@link readPathChanges} will read. Left out if this saves no requests. */
   expectPathChanges?(commit: string, paths: readonly string[], most: number): void;
 
-  /** What the forge says of the history, so that nobody has to fetch it; the history is fetched where undefined. */
+  /** Reads the history from the forge. If undefined, the history is fetched with git. */
   readonly ancestry?: Ancestry;
 
   /** Sets the status that a branch may require: the first thing that is written. */

@@ -233,7 +233,7 @@ export function isGoverned(policy: Policy | undefined, branch: string): boolean 
 }
 
 async function withChecks(
-  { name, repository, lacks, readChecks }: GateForge,
+  { name, repository, missingGuarantees, readChecks }: GateForge,
   { number, base, head }: PullRequest,
   {
     report,
@@ -243,7 +243,7 @@ async function withChecks(
 ): Promise<CheckReport> {
   const states = await readChecks(head.commit, policy?.requiredChecks ?? []);
   const merge = policy?.merge ?? NO_MERGE;
-  const [lack] = lacks;
+  const [lack] = missingGuarantees;
   const isRefused = lack !== undefined && merge.mode !== 'off';
   const request = {
     repository: `${repository.owner}/${repository.repo}`,

@@ -14,7 +14,7 @@ export interface Head {
   /** The branches that they are for. */
   readonly branches: readonly string[];
   /** True where no status `portolan` was set on it before. */
-  readonly isUnsaid?: boolean;
+  readonly hasNoStatus?: boolean;
 }
 
 /** Which open pull requests are meant. */
@@ -43,8 +43,13 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   return [...commits].map((commit) => {
     const own = open.filter(({ head }) => head.commit === commit);
     const branches = [...new Set(own.map(({ base }) => base.branch))];
-    const isUnsaid = own.every(({ head }) => head.isUnsaid);
-    return { commit, pulls: own.map(({ number }) => number), branches, ...(isUnsaid ? { isUnsaid } : {}) };
+    const hasNoStatus = own.every(({ head }) => head.hasNoStatus);
+    return {
+      commit,
+      pulls: own.map(({ number }) => number),
+      branches,
+      ...(hasNoStatus ? { hasNoStatus } : {}),
+    };
   });
 }
 

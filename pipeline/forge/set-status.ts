@@ -1,34 +1,33 @@
-/** The result of a head becomes its status, unless something has changed since it was checked. */
+/** Sets the result of a head as its status, unless something has changed since the check. */
 import type { CheckReport } from '../check/report.ts';
 import type { GateForge } from './forge.ts';
 import { freshnessOf } from './freshness.ts';
 import { CHECKING, pendingStatus, statusOf } from './status.ts';
 
 /**
- * What is said elsewhere of a result that is not the status, because the forge takes none: an older status may stand, and it
- * must not be merged by that.
+ * The report to post if the forge rejects the status. An outdated status may still allow the merge, so this report waits.
  *
- * @param why in one line
+ * @param why the forge rejects it, in one line
  */
 export function withoutStatus(report: CheckReport, why: string): CheckReport {
   const wait = `the status portolan could not be set, so it may be of an older check: ${why}`;
   return { ...report, headline: wait, waitsFor: [wait, ...report.waitsFor] };
 }
 
-/** How often a head is checked again because something changes while it is checked. */
+/** How often a head is checked if something changes during each check. */
 const TRIES = 3;
 
 /**
- * Sets the status of a head: the worst result of its pull requests. What the result was made from is read again before, and
- * after: if it has changed, the status is pending, and the head is checked again. Whatever changes later has an event, whose
- * run sets the status to pending after this one.
+ * Sets the status of a head: the worst result of its pull requests. The data behind the result is read again before and after
+ * that: if it has changed, the status becomes pending, and the head is checked again. A later change has an event of its own,
+ * whose run sets the status to pending.
  *
  * @param reports at least one, all of one head
  * @param again checks the head once more
- * @returns the reports that hold; none where the head is no longer that of a pull request, or never stays the same
+ * @returns the reports that are up to date; none if no pull request has this head any more, or if each check found a change
  * @throws PipelineError as the forge
  */
-export async function sayStatus(
+export async function setStatus(
   forge: GateForge,
   reports: readonly CheckReport[],
   again: () => Promise<readonly CheckReport[]>,

@@ -59,7 +59,7 @@ export async function proposeAdvisory(
       templates = made.templates;
       const { catalogs } = plans;
       if (catalogs.some(({ refused, unaccepted }) => refused !== undefined || unaccepted.length > 0)) {
-        return 'as it stands';
+        return 'leave-unchanged';
       }
       const edits = catalogs.flatMap(({ files }) => [...files]);
       if (edits.length === 0) return undefined;

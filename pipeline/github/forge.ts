@@ -37,7 +37,7 @@ export function gitHubForge(place: GitHubPlace): GateForge {
   return {
     name: 'GitHub',
     repository,
-    lacks: [],
+    missingGuarantees: [],
     readPull: (number) => readPullRequest(github, repository, number),
     readOpen: async () => (await askOpen(github, repository)) ?? readOpen(github, repository),
     readReviewed: (number) => askReviewed(github, repository, number),

@@ -25,8 +25,8 @@ import { graphql } from './graphql.ts';
 import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
 
 /**
- * Checks a group of a merge queue: the tree that would be merged, and everybody who is in it. Whoever may not,
- * or is not known, keeps the whole group out.
+ * Checks a group of a merge queue: the tree that would be merged, and the author of each of its pull requests. If any author
+ * is unknown or lacks permission, the whole group fails.
  *
  * @throws PipelineError as `gate`
  */

@@ -34,11 +34,11 @@ interface ProposalRequest {
   /** The branch that it is to be merged into. */
   readonly base: string;
   /**
-   * Makes the change on top of a commit, which is brought on the way; undefined when nothing is to change, `as it
-   * stands` when that cannot be said. Asked again when the branch moves meanwhile.
+   * Makes the change on top of a commit, and fetches the commit. Undefined if nothing is to change, `leave-unchanged` if
+   * Portolan cannot compute the change. Called again if the branch moves meanwhile.
    */
-  readonly make: (tip: string) => Promise<Proposal | 'as it stands' | undefined>;
-  /** Whether what somebody closed unmerged is proposed once more. */
+  readonly make: (tip: string) => Promise<Proposal | 'leave-unchanged' | undefined>;
+  /** Whether to propose a change again that somebody closed unmerged. */
   readonly again?: boolean;
 }
 
@@ -78,7 +78,7 @@ export async function propose(ports: ProposalPorts, request: ProposalRequest): P
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
     const proposal = await request.make(tip);
-    if (proposal === 'as it stands') return outcome('left', branch, undefined);
+    if (proposal === 'leave-unchanged') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.repository.objects, tip, proposal.files) : [];
     const standing = await readState(ports, { branch, base: request.base });
     const done = await permitted(
@@ -114,7 +114,7 @@ export async function commitOnto(
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
     const made = await request.make(tip);
-    if (made === undefined || made === 'as it stands') return undefined;
+    if (made === undefined || made === 'leave-unchanged') return undefined;
     const placings = await placingsOf(ports.repository.objects, tip, made.files);
     if (placings.length === 0) return undefined;
     const { github, name } = ports;

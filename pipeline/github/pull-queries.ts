@@ -134,13 +134,13 @@ function openOf(node: OpenNode): OpenPull | undefined {
   const author = accountOf(node.author);
   if (!author || node.labels.pageInfo.hasNextPage) return undefined;
   const [last] = node.commits.nodes;
-  const isUnsaid =
+  const hasNoStatus =
     last?.commit.oid === node.headRefOid && last.commit.status !== undefined && !last.commit.status?.context;
   return {
     number: node.number,
     author,
     base: { branch: node.baseRefName },
-    head: { commit: node.headRefOid, ...(isUnsaid ? { isUnsaid } : {}) },
+    head: { commit: node.headRefOid, ...(hasNoStatus ? { hasNoStatus } : {}) },
     draft: node.isDraft,
     labels: node.labels.nodes.map(({ name }) => name),
   };

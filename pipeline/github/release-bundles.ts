@@ -165,11 +165,11 @@ function subjectOf({ package: name, version }: BundleName): string {
 /** Takes back what was proposed of a bundle that is gone. */
 function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promise<Proposed> {
   const { repository } = ports;
-  const make = async (tip: string): Promise<'as it stands' | undefined> => {
+  const make = async (tip: string): Promise<'leave-unchanged' | undefined> => {
     await repository.bring([tip]);
     const folder = await entryAt(repository.objects, tip, folderOf(bundle));
     // It came back meanwhile: that is for the run which was told of it.
-    return folder && 'as it stands';
+    return folder && 'leave-unchanged';
   };
   return propose(ports, { subject: subjectOf(bundle), base, make });
 }

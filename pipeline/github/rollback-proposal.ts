@@ -47,7 +47,7 @@ export async function proposeRollback(
     make: async (tip) => {
       const made = await restoredAt(ports, request, tip);
       restored = made.restored;
-      if (restored.kind === 'refused') return 'as it stands';
+      if (restored.kind === 'refused') return 'leave-unchanged';
       if (restored.kind === 'same') return undefined;
       const title = rollbackTitle(catalog, made.to);
       const body = rollbackBody({ catalog, to: made.to, findings: restored.findings });

@@ -110,55 +110,57 @@ interface Refs {
   /** The run in whose repository commits are written. */
   readonly run: GitRun;
   /** The commit of a ref, there to be read; undefined where there is none. */
-  at(ref: string): Promise<string | undefined>;
+  readRef(ref: string): Promise<string | undefined>;
   /** @returns false when the ref was moved by somebody else */
-  move(ref: string, to: string, from: string | undefined): Promise<boolean>;
+  updateRef(ref: string, to: string, from: string | undefined): Promise<boolean>;
 }
 
 /** Claims follow each other as commits do; of leases only the last one is kept. */
-function fenceOf({ run, at, move }: Refs): Fence & KeptTexts {
+function fenceOf({ run, readRef, updateRef }: Refs): Fence & KeptTexts {
   return {
     readText: async (name) => {
-      const id = await at(ringsRefOf(name));
+      const id = await readRef(ringsRefOf(name));
       return id === undefined ? undefined : { text: await textAt(run, id), version: id };
     },
     replaceText: async (name, text, version) =>
-      move(ringsRefOf(name), await textCommit(run, text, version), version),
+      updateRef(ringsRefOf(name), await textCommit(run, text, version), version),
     read: async (name) => {
-      const id = await at(refOf(name));
+      const id = await readRef(refOf(name));
       if (id === undefined) return undefined;
       return { ...parseClaim(await textAt(run, id), `commit ${id}`), version: id } satisfies StandingClaim;
     },
     replace: async (name, claim, standing) => {
       const next = { ...claim, sequence: (standing?.sequence ?? 0) + 1 };
       const id = await textCommit(run, claimText(next), standing?.version);
-      return (await move(refOf(name), id, standing?.version)) ? { ...next, version: id } : undefined;
+      return (await updateRef(refOf(name), id, standing?.version)) ? { ...next, version: id } : undefined;
     },
     readLease: async (name) => {
-      const id = await at(leaseRefOf(name));
+      const id = await readRef(leaseRefOf(name));
       if (id === undefined) return undefined;
       return { ...parseLease(await textAt(run, id), `commit ${id}`), version: id } satisfies StandingLease;
     },
     replaceLease: async (name, until, standing) => {
       const next = nextLease(until, standing);
       const id = await textCommit(run, leaseText(next), undefined);
-      return (await move(leaseRefOf(name), id, standing?.version)) ? { ...next, version: id } : undefined;
+      return (await updateRef(leaseRefOf(name), id, standing?.version))
+        ? { ...next, version: id }
+        : undefined;
     },
   };
 }
 
 function localFence({ repository, settings }: FencePlace): GitFence {
   const run: GitRun = { settings, directory: repository };
-  const at = async (ref: string): Promise<string | undefined> => {
+  const readRef = async (ref: string): Promise<string | undefined> => {
     const { output } = await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', ref]);
     return idOf(ref, output);
   };
-  const move: Refs['move'] = async (ref, to, from) => {
+  const updateRef: Refs['updateRef'] = async (ref, to, from) => {
     const parameters = ['update-ref', ref, to, from ?? '0'.repeat(to.length)];
     const { code } = await runGit({ ...run, accept: [0, 128] }, parameters);
     if (code === 0) return true;
-    // Refused for another value, or for another reason that the next try would meet as well.
-    if ((await at(ref)) !== from) return false;
+    // git exits with 128 if the ref has moved, and if it cannot be written. Only the second is an error.
+    if ((await readRef(ref)) !== from) return false;
     throw new PipelineError('git', `cannot write ${ref} in ${repository}`, {
       retryable: true,
       hint: 'make the repository writable, or store the fence in another one: --fence URL',
@@ -170,7 +172,7 @@ function localFence({ repository, settings }: FencePlace): GitFence {
   };
   const branches = async (): Promise<ReadonlyMap<string, string>> =>
     branchesIn((await runGit(run, ['for-each-ref', '--format=%(objectname)%09%(refname)', HEADS])).output);
-  return { ...fenceOf({ run, at, move }), names, branches, close: async () => undefined };
+  return { ...fenceOf({ run, readRef, updateRef }), names, branches, close: async () => undefined };
 }
 
 function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
@@ -184,7 +186,7 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     last = turn.catch(() => undefined);
     return turn;
   };
-  const move: Refs['move'] = async (ref, to, from) => {
+  const updateRef: Refs['updateRef'] = async (ref, to, from) => {
     await runGit(run, ['update-ref', ref, to]);
     const lease = `--force-with-lease=${ref}:${from ?? ''}`;
     // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
@@ -192,7 +194,7 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
     return code === 0 || lost(output.toString('utf8'), repository);
   };
-  const fence = fenceOf({ run, at: (ref) => readRemote(run, far, { repository, ref }), move });
+  const fence = fenceOf({ run, readRef: (ref) => readRemote(run, far, { repository, ref }), updateRef });
   return {
     read: (name) => inTurn(() => fence.read(name)),
     replace: (...parameters) => inTurn(() => fence.replace(...parameters)),

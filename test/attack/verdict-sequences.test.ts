@@ -16,7 +16,7 @@ import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gateAgain } from '../../pipeline/forge/head.ts';
-import { sayStatus } from '../../pipeline/forge/say-status.ts';
+import { setStatus } from '../../pipeline/forge/set-status.ts';
 import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -317,7 +317,7 @@ class Sequence {
     if (head === '') return;
     const { source, git } = this.#request(forge);
     const ports = { forge, remote: { url: source.url }, git, today: '2026-01-01' };
-    await sayStatus(forge, asked, () => gateAgain(ports, head));
+    await setStatus(forge, asked, () => gateAgain(ports, head));
   }
 
   #request(forge: GateForge): GateRequest {

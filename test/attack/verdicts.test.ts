@@ -7,7 +7,7 @@ import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gateHead } from '../../pipeline/forge/head.ts';
-import { sayStatus } from '../../pipeline/forge/say-status.ts';
+import { setStatus } from '../../pipeline/forge/set-status.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
@@ -172,7 +172,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     // A hold is set. What was found before is said again: it is not the result any more.
     pull.labels.push('hold');
     let again = 0;
-    await sayStatus(request.forge, reports, async () => {
+    await setStatus(request.forge, reports, async () => {
       again += 1;
       return [];
     });
@@ -180,7 +180,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     await handleGate(pull.number, request);
     expect(last(scene, pull)?.state).toBe('pending');
     const statuses = scene.statuses(pull).length;
-    await sayStatus(request.forge, reports, async () => []);
+    await setStatus(request.forge, reports, async () => []);
     expect(scene.statuses(pull)).toHaveLength(statuses);
   });
 
@@ -204,7 +204,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
       expect(reports.map(stateOf)).toEqual(['success']);
       [denied.state, denied.into] = ['open', 'main'];
       let again = 0;
-      await sayStatus(forge, reports, async () => {
+      await setStatus(forge, reports, async () => {
         again += 1;
         return [];
       });

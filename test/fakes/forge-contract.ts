@@ -153,7 +153,7 @@ export function forgeContract(name: string, open: () => Promise<ForgeScene>): vo
     scene.moveBase({ '.github/portolan.yaml': `${POLICY}merge: {mode: auto}\n` });
     const { number } = scene.open(etcd(AFTER ?? []), 'bob');
     const { request, byHand = [] } = await checked(scene, number);
-    const [lack] = scene.forge.lacks;
+    const [lack] = scene.forge.missingGuarantees;
     expect(request?.merge.mode).toBe(lack === undefined ? 'auto' : 'off');
     expect(byHand.filter((why) => why.includes('does not merge on'))).toEqual(
       lack === undefined ? [] : [`Portolan does not merge on ${scene.forge.name}: ${lack}`],

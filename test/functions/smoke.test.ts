@@ -121,7 +121,7 @@ test('a policy that releases bundles needs an App, or a job that does it', async
     `${text}release: {bundles: 'quay.io/org/{package}-bundle:v{version}', mode: 'off'}\n`;
   const nobody = await smoked(() => ({}), releases);
   expect(failed(nobody)[0]).toContain(
-    'nobody releases bundles, which the policy asks for (release): set AppSecret',
+    'the policy has `release`, but no job or GitHub App is configured to release bundles: set AppSecret',
   );
   const app = await smoked(() => ({ releaserOf: () => ({}) as never }), releases);
   expect(failed(app)).toEqual([]);

@@ -262,7 +262,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'reading a pull request again before its result is said',
-    file: 'pipeline/forge/say-status.ts',
+    file: 'pipeline/forge/set-status.ts',
     text: "if (before.kind === 'gone') return [];",
     instead:
       "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",
@@ -330,7 +330,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'reading a pull request again before its result is said, in any sequence of events',
-    file: 'pipeline/forge/say-status.ts',
+    file: 'pipeline/forge/set-status.ts',
     text: "if (before.kind === 'gone') return [];",
     instead:
       "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",

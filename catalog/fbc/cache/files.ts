@@ -23,23 +23,23 @@ export function bundlePath(pkg: string, channel: string, entry: string): string 
   return `${pkg}_${channel}_${entry}.json`;
 }
 
-/** The bundle files of a package in the order of their names, one after the other. */
+/** Yields the bundle files of a package by name: one for each channel entry whose bundle the catalog has. */
 export function* bundleFiles(pkg: Package): Generator<CacheFile> {
   const places = placesOf(pkg);
-  const left = new Map<string, number>();
-  for (const { entry } of places) left.set(entry.name, (left.get(entry.name) ?? 0) + 1);
-  const parts = new Map<string, BundleParts>();
+  const remaining = new Map<string, number>();
+  for (const { entry } of places) remaining.set(entry.name, (remaining.get(entry.name) ?? 0) + 1);
+  // Large: the parts of a bundle are dropped with its last file.
+  const cache = new Map<string, BundleParts>();
   for (const { path, channel, entry } of places) {
     const bundle = pkg.bundles.get(entry.name);
     if (!bundle) continue;
-    const known = parts.get(entry.name) ?? bundleParts(pkg, bundle);
-    const more = (left.get(entry.name) ?? 1) - 1;
-    left.set(entry.name, more);
-    // What several channels share is kept only until the last of them has it.
-    if (more > 0) parts.set(entry.name, known);
-    else parts.delete(entry.name);
+    const parts = cache.get(entry.name) ?? bundleParts(pkg, bundle);
+    const filesLeft = (remaining.get(entry.name) ?? 1) - 1;
+    remaining.set(entry.name, filesLeft);
+    if (filesLeft > 0) cache.set(entry.name, parts);
+    else cache.delete(entry.name);
     const deprecation = pkg.deprecatedBundles.get(entry.name);
-    yield { path, bytes: bundleJson(channel, entry, { ...known, deprecation }) };
+    yield { path, bytes: bundleJson(channel, entry, { ...parts, deprecation }) };
   }
 }
 

@@ -43,10 +43,14 @@ export function tarHeader(entry: TarEntry): Uint8Array {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Go looks for, too
 const ASCII = /^[\x01-\x7f]*$/;
 
-/** A long name as the two parts that a ustar header has room for. */
+/**
+ * Splits a long name at its last slash that leaves both parts short enough for a ustar header, as splitUSTARPath of Go's
+ * archive/tar does. Undefined if no slash does.
+ */
 function splitName(name: string): { prefix: string; name: string } | undefined {
-  const trailing = name.endsWith('/') ? name.length - 1 : name.length;
-  const slash = name.lastIndexOf('/', (name.length > PREFIX + 1 ? PREFIX + 1 : trailing) - 1);
+  const withoutTrailingSlash = name.endsWith('/') ? name.length - 1 : name.length;
+  const searched = name.length > PREFIX + 1 ? PREFIX + 1 : withoutTrailingSlash;
+  const slash = name.lastIndexOf('/', searched - 1);
   const rest = name.length - slash - 1;
   if (slash <= 0 || slash > PREFIX || rest === 0 || rest > NAME) return undefined;
   return { prefix: name.slice(0, slash), name: name.slice(slash + 1) };

@@ -34,7 +34,7 @@ export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Ne
     const requirements = readable(() => requirementsOf(bundle.properties, cel)) ?? [];
     return requirements.map(({ text, decide }) => ({
       text,
-      holds: (other) => readable(() => decide(offer(other))) ?? false,
+      isMetBy: (other) => readable(() => decide(offer(other))) ?? false,
     }));
   };
 }

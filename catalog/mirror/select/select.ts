@@ -39,7 +39,7 @@ export function parseChoice(text: string): Choice {
 export interface Need {
   /** Such as `package etcd in version >=1.0.0`. */
   readonly text: string;
-  readonly holds: (bundle: Bundle) => boolean;
+  readonly isMetBy: (bundle: Bundle) => boolean;
 }
 
 /** A bundle that was not selected, and why it stays. */
@@ -169,7 +169,7 @@ class Selector {
   }
 
   #satisfy(bundle: Bundle, need: Need): void {
-    if (this.#bundles().some(need.holds)) return;
+    if (this.#bundles().some(need.isMetBy)) return;
     const provider = this.#provider(need);
     if (!provider) {
       const message = `bundle "${bundle.name}" requires ${need.text}, which no bundle of the catalog provides`;
@@ -181,10 +181,10 @@ class Selector {
     this.#add(channel, [found.name]);
   }
 
-  /** The bundle to take for a need: in a default channel before others, the highest version, by name. */
+  /** The bundle that meets a need: in a default channel if possible, then the highest version, then the first package by name. */
   #provider(need: Need): { found: Bundle; channel: Channel } | undefined {
     const offers = [...this.#catalog.packages.values()].flatMap((one) =>
-      [...one.bundles.values()].filter(need.holds).flatMap((found) => {
+      [...one.bundles.values()].filter(need.isMetBy).flatMap((found) => {
         const channel = channelWith(one, found.name);
         return channel ? [{ found, channel, isDefault: channel.name === one.defaultChannel }] : [];
       }),

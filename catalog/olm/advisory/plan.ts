@@ -193,7 +193,7 @@ function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<s
   return new Map(missing.map((name) => [name, advisory.message]));
 }
 
-/** Each channel written in the way that is best for those who get their upgrades from it. */
+/** Rewrites each channel without the affected versions, in the way that is best for its subscribers. @param kept whether the bundles stay */
 function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
   const { ofPackage, affected } = scene;
   const channels = new Map<string, readonly Entry[]>();
@@ -203,13 +203,15 @@ function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageE
     const who = inChannel(scene, channel.name);
     // Other channels are left out: nobody in this one sees them.
     const alone = { ...scene, ofPackage: onlyChannel(ofPackage, channel) };
-    const edits = ways.map((entries) => cut(alone, new Map([[channel.name, entries]]), kept));
+    const edits = ways.map((entries) =>
+      channelEdit(alone, new Map([[channel.name, entries]]), { keepBundles: kept }),
+    );
     const best = bestOf(alone, kept ? edits : withRepairs(alone, edits, who), who);
     const entries = best?.edit.channels.get(channel.name) ?? ways[0];
     if (!entries) return [];
     channels.set(channel.name, entries);
   }
-  return [cut(scene, channels, kept)];
+  return [channelEdit(scene, channels, { keepBundles: kept })];
 }
 
 function inChannel({ who }: Scene, channel: string): Followed[] {
@@ -220,18 +222,21 @@ function onlyChannel(ofPackage: Package, channel: Channel): Package {
   return packageWith(ofPackage, { defaultChannel: '', channels: new Map([[channel.name, channel]]) });
 }
 
-/** An edit of channels with what follows from it: bundles in no channel go, and a default channel that goes is replaced. */
-function cut(
+/**
+ * The edit that gives channels new entries. It also removes the affected bundles that are left in no channel, unless
+ * `keepBundles` is set, and replaces a default channel that is left without entries.
+ */
+function channelEdit(
   { ofPackage, affected }: Scene,
   channels: ReadonlyMap<string, readonly Entry[]>,
-  kept: boolean,
+  { keepBundles }: { readonly keepBundles: boolean },
 ): PackageEdit {
   const edit: PackageEdit = { ...NO_EDIT, channels };
   const after = packageAfter(ofPackage, edit);
   const listed = new Set(
     [...(after?.channels.values() ?? [])].flatMap(({ entries }) => entries.map(({ name }) => name)),
   );
-  const bundles = kept ? [] : [...affected].filter((name) => !listed.has(name));
+  const bundles = keepBundles ? [] : [...affected].filter((name) => !listed.has(name));
   const isDefaultGone =
     after !== undefined &&
     ofPackage.channels.has(ofPackage.defaultChannel) &&

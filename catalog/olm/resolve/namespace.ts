@@ -244,20 +244,21 @@ class Problem {
       .sort(([a], [b]) => compareText(a, b))
       .flatMap(([name, nodes]) => inOrder(candidatesOf(nodes), { channel: '', package: name }))
       .map((node) => ({ node, source: undefined }));
-    return [...installed, ...this.#offeredFor(requirement, preferred)];
+    return [...installed, ...this.#catalogProviders(requirement, preferred)];
   }
 
-  /** The providers in catalogs, looked for once for all bundles of a scope that ask for the same. */
-  #offeredFor(requirement: Requirement, preferred: ScopeCatalog | undefined): readonly Place[] {
-    const known = knownProviders.get(requirement) ?? new Map<string, readonly Place[]>();
-    knownProviders.set(requirement, known);
+  /** The providers in catalogs, found once for all bundles of a scope with the same requirement. */
+  #catalogProviders(requirement: Requirement, preferred: ScopeCatalog | undefined): readonly Place[] {
+    const cache = knownProviders.get(requirement) ?? new Map<string, readonly Place[]>();
+    knownProviders.set(requirement, cache);
     const key = JSON.stringify([this.#namespace.name, preferred?.namespace, preferred?.name]);
-    const found = known.get(key) ?? this.#soughtFor(requirement, preferred);
-    known.set(key, found);
-    return found;
+    const providers = cache.get(key) ?? this.#findProviders(requirement, preferred);
+    cache.set(key, providers);
+    return providers;
   }
 
-  #soughtFor({ decide }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+  /** Providers in the order in which OLM v0 tries them: by catalog, default channel, package, channel, and channel order. */
+  #findProviders({ decide }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
     const sources = this.#scope.catalogs.filter(({ serving }) => serving);
     return [...sources].sort(this.#preference(preferred)).flatMap((source) =>
       [...source.catalog.packages.values()]
@@ -413,16 +414,16 @@ function existingNode({ name, version, properties }: ClusterServiceVersion): Nod
   return { ...place, replaces: '', skips: [], version, offer, entry: undefined, bundle: undefined };
 }
 
-/** What bundles of a scope ask for, by the text of a property and by the property. */
-interface Asked {
+/** The requirements of a scope. Properties with the same text share one; the lookup by property avoids writing that text. */
+interface RequirementCache {
   readonly byText: Map<string, Requirement>;
   readonly byProperty: WeakMap<Property, Requirement>;
 }
 
-const asked = new WeakMap<Scope, Asked>();
+const requirementCaches = new WeakMap<Scope, RequirementCache>();
 
 /**
- * What bundles with these properties ask for. Bundles that ask for the same get the same requirement.
+ * The requirements of a bundle with these properties. Equal properties get the same requirement.
  *
  * @throws RequirementError
  */
@@ -433,20 +434,20 @@ function requirementsIn(scope: Scope, properties: readonly Property[]): Requirem
 }
 
 /**
- * What a property asks for, read once for a scope.
+ * The requirement of a property, parsed once for a scope.
  *
  * @throws RequirementError
  */
 export function requirementIn(scope: Scope, property: Property): Requirement {
-  const known = asked.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
-  asked.set(scope, known);
-  const its = known.byProperty.get(property);
-  if (its) return its;
+  const cache = requirementCaches.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
+  requirementCaches.set(scope, cache);
+  const cached = cache.byProperty.get(property);
+  if (cached) return cached;
   const key = JSON.stringify([property.type, property.value]);
-  const found = known.byText.get(key) ?? requirementOf(property, scope.cel);
-  known.byText.set(key, found);
-  known.byProperty.set(property, found);
-  return found;
+  const requirement = cache.byText.get(key) ?? requirementOf(property, scope.cel);
+  cache.byText.set(key, requirement);
+  cache.byProperty.set(property, requirement);
+  return requirement;
 }
 
 const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();

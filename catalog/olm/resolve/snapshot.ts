@@ -75,7 +75,7 @@ export interface Node extends Pick<Entry, 'name' | 'replaces' | 'skips'> {
   readonly bundle: Bundle | undefined;
 }
 
-/** The nodes of a channel in the order of the resolver's preference, or why they have none. */
+/** A channel of a package as the resolver sees it: its nodes, and their order of preference or why they have none. */
 export interface Lane {
   readonly package: string;
   readonly channel: string;

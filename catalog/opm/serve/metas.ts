@@ -7,20 +7,20 @@
 import { blobLine } from '../../fbc/cache/files.ts';
 import type { Blob } from '../../fbc/model.ts';
 
-/** What to look for; an empty text is anything. */
+/** The values that a blob must have; an empty text matches every blob. */
 export interface MetaQuery {
   readonly schema: string;
   readonly package: string;
   readonly name: string;
 }
 
-/** The lines of the blobs that match, made as they are asked for; each ends in a line feed. */
+/** Yields a line of JSON for each blob that matches, with a line feed. */
 export function* metaLines(blobs: readonly Blob[], query: MetaQuery): Generator<string> {
   const isAll = query.schema === '' && query.package === '' && query.name === '';
   for (const blob of blobs) if (isAll || matches(blob, query)) yield blobLine(blob);
 }
 
-/** catalogd finds a package's own blob by its name, not by its package. */
+/** As in catalogd, a query for a package does not match its `olm.package` blob, which has a name but no package. */
 function matches(blob: Blob, { schema, package: pkg, name }: MetaQuery): boolean {
   return (
     (schema === '' || blob.schema === schema) &&

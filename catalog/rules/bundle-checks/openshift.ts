@@ -20,7 +20,7 @@ import { formatVersion, parseTolerant, type Version } from '../../version/versio
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
-import { tryTolerant, versionRange } from './version-range.ts';
+import { parseTolerantIfValid, versionRange } from './version-range.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -65,7 +65,7 @@ export const checkMaxVersion: Check = ofCsv((csv, report) => {
   }
   const { value } = found;
   const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  const version = tryTolerant(written);
+  const version = parseTolerantIfValid(written);
   if (typeof value !== 'string') {
     const message = `${called(csv)}: olm.maxOpenShiftVersion must be a string: OLM accepts a number, but the validators do not`;
     report(message, place(csv), { hint: `"value": "${written}"`, severity: 'warning' });
@@ -95,7 +95,7 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
     ) ?? [];
   if (last === undefined) return;
   const found = maxVersion(csv);
-  const version = 'value' in found ? tryTolerant(String(found.value)) : undefined;
+  const version = 'value' in found ? parseTolerantIfValid(String(found.value)) : undefined;
   if (version && compareReleases(version, parseTolerant(last)) <= 0) return;
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
   const message = `${called(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
@@ -135,7 +135,7 @@ function labelDefect(line: string | undefined): string | undefined {
   if (exact === '' && first.length <= 1) return `the label ${LABEL} has no value`;
   if (last === undefined)
     return `the label ${LABEL}=${first} has no upper bound, so it includes 4.9 and later`;
-  const version = tryTolerant(last);
+  const version = parseTolerantIfValid(last);
   if (!version) return `the label ${LABEL} ends with ${JSON.stringify(last)}, which is not a valid version`;
   return compareMinors(minorOf(version), WITHOUT) >= 0 ? `the label ${LABEL} ends with ${last}` : undefined;
 }
@@ -168,7 +168,7 @@ export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
     return;
   }
   const found = maxVersion(csv);
-  const max = 'value' in found ? tryTolerant(String(found.value)) : undefined;
+  const max = 'value' in found ? parseTolerantIfValid(String(found.value)) : undefined;
   if (!max) return;
   if (compareReleases(range.first, max) > 0) {
     const message = `the annotation ${LABEL} ${JSON.stringify(label)} begins after olm.maxOpenShiftVersion ${max.major}.${max.minor}: clusters that install ${called(csv)} cannot be upgraded`;

@@ -11,7 +11,7 @@ import type { Location } from '../../finding.ts';
 import type { Path } from '../../go/path.ts';
 import { compareVersions, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { tryTolerant, versionRange } from './version-range.ts';
+import { parseTolerantIfValid, versionRange } from './version-range.ts';
 
 /** Kinds that a release removed, by `apiVersion`. */
 type Removed = Readonly<Record<string, readonly string[]>>;
@@ -135,7 +135,7 @@ function isReached(bundle: Inspected, release: string): boolean {
   const target = parseTolerant(release);
   if (options.isCertified && isCertifiedFor(bundle, target)) return true;
   const known = [options.kubernetesVersion, csv && text(csv.spec, 'minKubeVersion')].map((version) =>
-    tryTolerant(version ?? ''),
+    parseTolerantIfValid(version ?? ''),
   );
   return known.some((version) => version !== undefined && compareVersions(version, target) >= 0);
 }
@@ -155,12 +155,12 @@ function isCertifiedFor({ annotations }: Inspected, kubernetes: Version): boolea
 
 export function checkMinKubeUsable({ csv, options }: Inspected, report: Report): void {
   const { kubernetesVersion = '' } = options;
-  if (csv && kubernetesVersion !== '' && !tryTolerant(kubernetesVersion)) {
+  if (csv && kubernetesVersion !== '' && !parseTolerantIfValid(kubernetesVersion)) {
     const message = `the Kubernetes version ${JSON.stringify(kubernetesVersion)} to check for is not a valid version, so Portolan cannot check for removed APIs`;
     report(message, csv.at(), { hint: 'for example 1.25' });
   }
   const version = csv ? text(member(csv.spec), 'minKubeVersion') : '';
-  if (!csv || version === '' || tryTolerant(version)) return;
+  if (!csv || version === '' || parseTolerantIfValid(version)) return;
   const message = `minKubeVersion ${JSON.stringify(version)} is not a valid version, so Portolan cannot check for removed APIs`;
   report(message, csv.at('spec', 'minKubeVersion'));
 }

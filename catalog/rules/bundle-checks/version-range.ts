@@ -15,19 +15,19 @@ export interface VersionRange {
 export function versionRange(label: string): VersionRange | undefined {
   const bare = label.replaceAll(/["'v]/g, '').trim();
   if (bare.startsWith('=')) {
-    const only = tryTolerant(bare.slice(1));
+    const only = parseTolerantIfValid(bare.slice(1));
     return only && { first: only, last: only };
   }
   const [from = '', last, ...more] = bare.split('-');
-  const first = tryTolerant(from);
+  const first = parseTolerantIfValid(from);
   if (more.length > 0 || bare.length < 2 || !first) return undefined;
   if (last === undefined) return { first, last: undefined };
-  const end = tryTolerant(last);
+  const end = parseTolerantIfValid(last);
   return end && { first, last: end };
 }
 
-/** A version that may lack parts; undefined for what is none. */
-export function tryTolerant(version: string): Version | undefined {
+/** Parses a version that may omit its minor and patch numbers; undefined if it is not a version. */
+export function parseTolerantIfValid(version: string): Version | undefined {
   if (version === '') return undefined;
   try {
     return parseTolerant(version);

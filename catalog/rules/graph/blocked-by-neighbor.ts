@@ -50,7 +50,7 @@ function isAsked({ packages, foresight }: World, { name }: Package): boolean {
 function blockedIn(world: World, { name }: Package): Blocked[] {
   if (neighborPackages(world.foresight.scope, name).size === 0) return [];
   return publishedInstallations(world, name).flatMap(({ channel, installed }) => {
-    // What keeps a later upgrade is reported for what gets that far.
+    // A hindrance further along the path is reported for the version before it.
     const hindrances = hindrancesOf(world.foresight, { package: name, channel }, installed);
     return hindrances.filter(({ from }) => from.name === installed.name).map((one) => ({ ...one, channel }));
   });

@@ -21,17 +21,17 @@ export const rule: Rule = {
       const repeated = repeatedIn(after.catalog, name);
       for (const group of repeated)
         if (!group.every((one) => known.has(keyOf(one)))) reportGroup(group, report);
-      const told = new Set(repeated.flat());
+      const reported = new Set(repeated.flat());
       const was = before.catalog.packages.get(name)?.bundles;
       for (const bundle of after.catalog.packages.get(name)?.bundles.values() ?? []) {
-        if (told.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
+        if (reported.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
         reportPast(before, bundle, report);
       }
     }
   },
 };
 
-/** What is merged is reported; only a change that brings it fails. */
+/** Existing duplicates are warnings; a change that adds one is an error. */
 function asWarning(report: Report): Report {
   return (message, location, details) => report(message, location, { ...details, severity: 'warning' });
 }

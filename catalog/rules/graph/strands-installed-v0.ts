@@ -19,7 +19,7 @@ export const rule: Rule = {
         before.arrives &&
         !after.arrives &&
         channelIn(change.after, name, channel) &&
-        !isToldByOthers(after.last) &&
+        !isReportedByChannelRules(after.last) &&
         !isUnreadable(after.last, change),
     );
     const stranded = lost.map(({ after, ...move }) => ({ ...move, path: after }));
@@ -45,7 +45,10 @@ export const rule: Rule = {
   },
 };
 
-/** Who names no channel had an upgrade from any of them, and has none now; another default channel is reported by itself. */
+/**
+ * Whether a subscription without a channel had an upgrade in any channel, and has none now. False if the default channel
+ * changed, which another rule reports.
+ */
 function isLostWithoutChannel(
   { package: name, before: old, after: now }: InstallationChange,
   { before, after }: Change,
@@ -62,8 +65,8 @@ function losesUpgrade({ before, after }: InstallationChange): boolean {
   return before.next.kind === 'upgrade' && after.next.kind === 'stays';
 }
 
-/** What keeps a whole channel from having an order, and entries without bundles, are reported by rules about the channel. */
-function isToldByOthers(last: UpgradePath['last']): boolean {
+/** Channel rules report channels without an order and entries without a bundle. */
+function isReportedByChannelRules(last: UpgradePath['last']): boolean {
   return last.kind !== 'circle' && ['no-order', 'successor-missing'].includes(last.reason.code);
 }
 

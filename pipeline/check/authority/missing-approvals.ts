@@ -49,11 +49,15 @@ export function needsFor(missing: Missing, { admins, owners, subject, why }: Can
   return needs;
 }
 
-/** Joins needs that the same people can give in the same number; admins come first, since they may serve all. */
+/**
+ * Merges missing approvals that the same people can give. Admins come before owners: an admin's approval also counts for an
+ * owner's. What is missing from the author is not an approval, so only equal reasons are merged.
+ */
 export function mergeNeeds(needs: readonly Need[]): Need[] {
   const merged = new Map<string, Need>();
   for (const need of needs) {
-    const key = JSON.stringify([need.who, need.count, need.from, need.who === 'author' ? need.why : '']);
+    const authorReason = need.who === 'author' ? need.why : '';
+    const key = JSON.stringify([need.who, need.count, need.from, authorReason]);
     const known = merged.get(key);
     if (!known) merged.set(key, need);
     else {

@@ -122,12 +122,12 @@ async function signedByAny(
 function olderArchive(
   { where: file }: FoundStatement,
   { version, madeAt }: FreshnessStatement,
-  { where, statement: newer }: NewerStatement,
+  { where: newerPlace, statement: newer }: NewerStatement,
 ): Finding {
   return {
     rule: 'mirror/rollback',
     severity: 'error',
-    message: `the archive is older than the mirror: it has statement ${version} of ${textOf(madeAt)}, and ${where} is statement ${newer.version} of ${textOf(newer.madeAt)}`,
+    message: `the archive is older than the mirror: it has statement ${version} of ${textOf(madeAt)}, but ${newerPlace} has statement ${newer.version} of ${textOf(newer.madeAt)}`,
     location: { file, line: 1, column: 1 },
     hint: 'load the newest archive; to replace the newer state on purpose, add --allow-older',
   };

@@ -13,8 +13,8 @@ import { account, commitsOf, lookupsOf, pusherOf, repositoryAt, reviewsOf } from
 
 export const FORGEJO = 'Forgejo or Gitea';
 
-/** What neither forge vouches for; docs/threat-model.md says what follows. */
-const LACKS: readonly string[] = [
+/** Guarantees that neither forge gives; docs/threat-model.md lists the consequences. */
+const MISSING_GUARANTEES: readonly string[] = [
   'people may hide who pushed',
   'no webhook reports that an approval was dismissed',
   "programs' accounts cannot be told from people's",
@@ -36,13 +36,13 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
   return {
     name: FORGEJO,
     repository,
-    lacks: LACKS,
+    missingGuarantees: MISSING_GUARANTEES,
     readPull: (number) => readPull(client, at, number),
     readOpen: async () => (await client.pages(`${at}/pulls?state=open`, pullRequest)).map(pullOf),
     readStatuses: async (commit) => {
       const listed = await client.pages(
         `${at}/commits/${commit}/statuses?sort=recentupdate`,
-        setStatus,
+        statusReply,
         NEWEST,
       );
       return listed
@@ -151,7 +151,7 @@ function pullOf(data: Read<typeof pullRequest>): PullRequest {
 /** Statuses of a commit that are looked through for our own. */
 const NEWEST = 100;
 
-const setStatus = object({
+const statusReply = object({
   ...{ id: whole, status: text, context: text, target_url: optional(text) },
   creator: optional(object({ id: whole })),
 });

@@ -13,8 +13,8 @@ import { answerStatusChecks } from './status-check.ts';
 
 export const GITLAB = 'GitLab';
 
-/** What GitLab does not vouch for; docs/threat-model.md says what follows. */
-const LACKS: readonly string[] = [
+/** docs/threat-model.md lists the consequences. */
+const MISSING_GUARANTEES: readonly string[] = [
   'approvals do not name the commit that was approved',
   'a push of many branches does not say who pushed each of them',
   'whoever may push to the source project can set the status',
@@ -38,17 +38,17 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
   return {
     name: GITLAB,
     repository,
-    lacks: LACKS,
+    missingGuarantees: MISSING_GUARANTEES,
     readPull: (number) => readPull(client, merge(number), repository),
     readOpen: async () => (await client.pages(`${at}/merge_requests?state=opened`, openRequest)).map(openOf),
     readStatuses: async (commit) => {
       const asked = `${at}/repository/commits/${commit}/statuses?name=${STATUS_CONTEXT}&all=true`;
-      const listed = await client.pages(asked, setStatus, NEWEST);
+      const listed = await client.pages(asked, statusReply, NEWEST);
       return listed
         .sort((a, b) => b.id - a.id)
         .map(({ id, status, target_url: link }) => ({
           id,
-          state: STANDING[status] ?? status,
+          state: STATE_OF_GITLAB[status] ?? status,
           link: link || undefined,
         }));
     },
@@ -76,11 +76,11 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     postStatus: async ({ commit: head, state, description, pulls }) => {
       const said = { commit: head, context: STATUS_CONTEXT, state, description };
       const answer = { commit: head, passed: state === 'success' };
-      const sayOn = async (number: number): Promise<void> =>
+      const postTo = async (number: number): Promise<void> =>
         postStatus(client, at, said, placeOf(await readData(client, merge(number)), head));
-      // At once: what fails for one must not keep the others from being said.
+      // At once: a failure for one merge request must not prevent the others.
       await Promise.all([
-        ...(pulls.length === 0 ? [postStatus(client, at, said)] : pulls.map(sayOn)),
+        ...(pulls.length === 0 ? [postStatus(client, at, said)] : pulls.map(postTo)),
         ...pulls.map((number) => answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer)),
       ]);
     },
@@ -153,10 +153,10 @@ const change = object({ id: commitId, committed_date: day });
 /** Statuses of a commit that are looked through for our own. */
 const NEWEST = 100;
 
-const setStatus = object({ id: whole, status: text, target_url: optional(text) });
+const statusReply = object({ id: whole, status: text, target_url: optional(text) });
 
-/** What GitLab calls the states that it was told. */
-const STANDING: Readonly<Record<string, string>> = { failed: 'failure' };
+/** GitLab's names for the states that Portolan sets, where they differ. */
+const STATE_OF_GITLAB: Readonly<Record<string, string>> = { failed: 'failure' };
 
 const openFields = {
   iid: whole,

@@ -105,12 +105,17 @@ async function errorText(answer: Answer): Promise<string> {
   return printable(parts.join('; '));
 }
 
+/** Errors of a reply that a message shows. */
+const MOST_ERRORS = 3;
+
+/** The first errors of a reply's body. Some registries send one error without the list that the OCI specification asks for. */
 function errorsOf(body: string): { code?: unknown; message?: unknown }[] {
   try {
     const parsed: unknown = parseJson(body);
     const errors =
       typeof parsed === 'object' && parsed !== null && 'errors' in parsed ? parsed.errors : undefined;
-    if (Array.isArray(errors)) return errors.slice(0, 3).filter((e) => typeof e === 'object' && e !== null);
+    if (Array.isArray(errors))
+      return errors.slice(0, MOST_ERRORS).filter((error) => typeof error === 'object' && error !== null);
     return typeof parsed === 'object' && parsed !== null ? [parsed] : [];
   } catch {
     return [];

@@ -55,14 +55,17 @@ export function lineFor(lines: readonly CodeOwnersLine[], path: string): CodeOwn
   return lines.findLast(({ matches }) => matches(path));
 }
 
-/** Whether a line names people, but none of the owners; a line for everything, or with what cannot be compared, does not count. */
+/**
+ * Whether a line names accounts, none of them an owner. Always false for a line that matches every path, and for lines and
+ * owners with a team or a mail address: the accounts behind these are unknown here.
+ */
 export function namesOthers(line: CodeOwnersLine, owners: readonly Identity[]): boolean {
-  const names = new Set(owners.map(nameOf));
-  const isForAll = /^\/?\*{0,2}$/.test(line.pattern);
-  // Who is in a team is not known here.
-  const isUnknown = line.hasOthers || [...line.owners, ...owners].some(({ kind }) => kind === 'team');
-  if (isForAll || line.owners.length === 0 || owners.length === 0) return false;
-  return !isUnknown && !line.owners.some((one) => names.has(nameOf(one)));
+  const matchesAll = /^\/?\*{0,2}$/.test(line.pattern);
+  if (matchesAll || line.owners.length === 0 || owners.length === 0) return false;
+  const hasTeam = [...line.owners, ...owners].some(({ kind }) => kind === 'team');
+  if (line.hasOthers || hasTeam) return false;
+  const ownerNames = new Set(owners.map(nameOf));
+  return !line.owners.some((named) => ownerNames.has(nameOf(named)));
 }
 
 function nameOf(identity: Identity): string {

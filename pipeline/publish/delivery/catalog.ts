@@ -143,7 +143,7 @@ async function recordFailure(
   await reported(ports, () => tell(ports, message, { state: 'failed', detail: error.message }));
 }
 
-/** A report that fails hides nothing of what it is about. */
+/** Reports a failure. If the report fails too, it must not hide the first failure. */
 async function reported({ log }: DeliveryPorts, report: () => Promise<void>): Promise<void> {
   try {
     await report();

@@ -30,7 +30,7 @@ export async function handleDelivery(
   // Checks of one pull request stay in order.
   if (work.kind === 'gate' || group !== messageOf(work).group) {
     const isRetried = tries < PATIENT;
-    if (!isRetried) await tellDeath(work, ports);
+    if (!isRetried) await recordWorkerCrash(work, ports);
     await handleMessage(body, ports, { ...options, isRetried });
     return undefined;
   }
@@ -52,11 +52,14 @@ export async function handleDelivery(
 
 const DEATH = 'the worker stopped before the end, out of time or memory';
 
-/** Deliveries of a message that is alone, before people are told that it fails: most faults last for seconds. */
+/** Deliveries of a message in a group of its own before its failure is recorded: most faults last for seconds. */
 const PATIENT = 3;
 
-/** Nothing else shows that a message kills its worker every time. */
-async function tellDeath(work: Work, ports: DeliveryPorts): Promise<void> {
+/**
+ * Records a catalog's message as failed if an earlier try was noted for a retry and never finished: its worker crashed, and
+ * could not record the failure itself.
+ */
+async function recordWorkerCrash(work: Work, ports: DeliveryPorts): Promise<void> {
   const known = work.kind === 'catalog' ? await outcomeAt(ports.records, work) : undefined;
   if (work.kind !== 'catalog' || !known?.retried) return;
   await recordBehind(ports, work, { state: 'failed', detail: known.detail });

@@ -217,8 +217,8 @@ function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state
 }
 
 /**
- * What a newer commit made needless is not news of the catalog, unless it was the last that was heard of. That a commit is
- * published is not either, while another waits that was heard of since: who asks whether all is published is told no.
+ * Records the latest outcome of a catalog. A superseded commit is not recorded unless no newer commit is known. Nor is a
+ * published one while a newer commit waits: the catalog is not up to date yet.
  */
 async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
   const { state, commit, detail } = outcome;
@@ -236,7 +236,7 @@ async function recordLast(records: RecordStore, outcome: Outcome): Promise<void>
   }
 }
 
-/** What cannot be read is not known: whoever needs it publishes anew, and writes it anew. */
+/** The outcome in a record. An unreadable record counts as absent: the next publish writes it again. */
 function outcomeIn(record: StoredRecord | undefined): Outcome | undefined {
   const value = record && parsedJson(record.bytes);
   if (!isObject(value) || !isState(value['state'])) return undefined;

@@ -59,7 +59,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
       const why = await reasons(arrival, ring, { state, look, there }).catch(unanswered);
       if (why.length === 0) {
-        state = opened(state, ring, arrival, stamp);
+        state = withTimedOpening(state, ring, { arrival, now: stamp });
         break;
       }
       const opens = new Date(Date.parse(arrival.at) + ring.after).toISOString();
@@ -164,10 +164,15 @@ export function heldWords({ by, at, why, bundle }: Hold): string {
   return `${what} by ${by} since ${at.slice(0, 10)}: ${why}`;
 }
 
-function opened(state: RingState, ring: RingPlace, arrival: Arrival, at: string): RingState {
+/** Opens a ring for an image that has been in the ring before for the time that the policy asks for. */
+function withTimedOpening(
+  state: RingState,
+  ring: RingPlace,
+  { arrival, now }: { readonly arrival: Arrival; readonly now: string },
+): RingState {
   const checks = ring.checks.length === 0 ? '' : `, ${ring.checks.join(' and ')} passed`;
   const why = `${durationText(ring.after)} since ${arrival.at}${checks}`;
-  const opening: Opening = { ring: ring.name, ...imageOf(arrival), at, by: 'portolan', why };
+  const opening: Opening = { ring: ring.name, ...imageOf(arrival), at: now, by: 'portolan', why };
   return withOpening(state, opening);
 }
 

@@ -120,15 +120,15 @@ async function claimOpened(
 }
 
 /**
- * Whether a claim is at an image's commit, or beyond it. It may not be any more: the policy may have put another ring
- * before this one, or the image is of a history that was rewritten.
+ * Whether the claim's commit is the image's commit or a descendant of it. It is neither if the policy reordered the rings,
+ * or if the branch's history was rewritten.
  */
 async function reaches(
-  standing: StandingClaim,
+  claimed: StandingClaim,
   image: RingImage,
   { isAncestor }: RingPorts,
 ): Promise<boolean> {
-  return standing.epoch === image.epoch && isAncestor(image.commit, standing.commit);
+  return claimed.epoch === image.epoch && isAncestor(image.commit, claimed.commit);
 }
 
 async function bringRing(

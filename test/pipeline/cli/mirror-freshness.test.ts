@@ -389,7 +389,7 @@ test('an archive that is older than the mirror is not loaded unless --allow-olde
     const older = await load('one', ...words);
     expect(older.exit).toBe(1);
     expect(older.err).toContain(
-      `one/freshness.json: error: the archive is older than the mirror: it has statement ${START / 1000} of 2026-03-01T00:00:00Z, and ${formatReference(statementTag(at.index()))} is statement ${START / 1000 + 86_400} of 2026-03-02T00:00:00Z (mirror/rollback)`,
+      `one/freshness.json: error: the archive is older than the mirror: it has statement ${START / 1000} of 2026-03-01T00:00:00Z, but ${formatReference(statementTag(at.index()))} has statement ${START / 1000 + 86_400} of 2026-03-02T00:00:00Z (mirror/rollback)`,
     );
     expect(older.err).toContain('add --allow-older');
   }

@@ -58,7 +58,7 @@ test.each(Object.entries(PULLS))('a pull request %s', async (_, change) => {
   const pull = hub.open(CHANGE);
   change(pull);
   const { question, rest } = await bothWays((of) => of.readOpen());
-  expect(question.said.map(({ head: { isUnsaid: _, ...head }, ...open }) => ({ ...open, head }))).toEqual(
+  expect(question.said.map(({ head: { hasNoStatus: _, ...head }, ...open }) => ({ ...open, head }))).toEqual(
     rest.said,
   );
   hub.forge.faults = [];
@@ -89,12 +89,12 @@ test('more than GitHub gives at once is asked of the REST API', async () => {
 
 test('33: only a head without any status is said to have none', async () => {
   const pull = hub.open(CHANGE);
-  const isUnsaid = async () => (await forge().readOpen())[0]?.head.isUnsaid;
-  expect(await isUnsaid()).toBe(true);
+  const hasNoStatus = async () => (await forge().readOpen())[0]?.head.hasNoStatus;
+  expect(await hasNoStatus()).toBe(true);
   hub.forge.statuses.push({ sha: pull.head, context: 'other', state: 'success' });
-  expect(await isUnsaid()).toBe(true);
+  expect(await hasNoStatus()).toBe(true);
   hub.forge.statuses.push({ sha: pull.head, context: 'portolan', state: 'pending' });
-  expect(await isUnsaid()).toBeUndefined();
+  expect(await hasNoStatus()).toBeUndefined();
 });
 
 test('names and the history of folders come by one question', async () => {

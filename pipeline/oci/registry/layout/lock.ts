@@ -5,14 +5,14 @@ import { parsedJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
 import { fileError } from './files.ts';
 
-/** Milliseconds after which a lock is stale whose owner cannot be looked up, and has not touched it. */
+/** Milliseconds without a refresh after which a lock is stale, if its owner cannot be looked up. */
 const LOCK_AGE = 15_000;
 const LOCK_PATIENCE = 30_000;
 
-/** Does something while no other process does the same under this lock file. */
+/** Does work while holding a lock file. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await takeLock(path);
-  // Who works long says that it lives: for others, age decides where the owner cannot be looked up.
+  // Refresh the lock's time while working: other processes treat an old lock as stale if they cannot look up its owner.
   const beat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);

@@ -44,7 +44,7 @@ test('an approval is of the version that there was, and of none where GitLab doe
 });
 
 test('GitLab does not vouch for everything: Portolan does not merge there', () => {
-  expect(gitLabForge(client(), NAME).lacks.join()).toContain('approvals do not name the commit');
+  expect(gitLabForge(client(), NAME).missingGuarantees.join()).toContain('approvals do not name the commit');
 });
 
 test('a request for changes stands, whoever has approved beside', async () => {
