@@ -24,7 +24,7 @@ function firstOf(names: readonly string[]): string[] {
 
 /** How a forge looks up one name; undefined for what the account may not see. */
 export interface Lookups {
-  /** The number of an account; null for a login that nobody has. */
+  /** The number of an account; null for a login without an account. */
   readonly accountNumber: (login: string) => Promise<number | null | undefined>;
   readonly membersOf: (team: string) => Promise<readonly Person[] | undefined>;
 }

@@ -1,7 +1,7 @@
-/** A status that somebody else set in Portolan's name: whoever may write statuses can. */
+/** A `portolan` status that another account set: anyone who may write statuses can. */
 import type { GateForge, SetStatus } from './forge.ts';
 
-/** How often a status is set again, of the newest ones: whoever has the same name set again and again is not outlasted. */
+/** How often Portolan replaces foreign statuses of a commit. After that it stops competing with the other account. */
 const MOST = 10;
 
 /**

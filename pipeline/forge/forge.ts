@@ -8,7 +8,7 @@ import type { CheckReport, ReportState } from '../check/report.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
 import type { RequiredCheck } from '../policy/policy.ts';
 
-/** Where a repository is. */
+/** Owner and name of a repository. */
 export interface RepositoryName {
   readonly owner: string;
   readonly repo: string;
@@ -48,7 +48,7 @@ export interface Reviewed {
   readonly reviews: readonly GivenReview[];
 }
 
-/** What results were made from, read once more. */
+/** The data behind results, read again. */
 export interface ReadAgain {
   /** All open pull requests. */
   readonly open: readonly OpenPull[];
@@ -71,7 +71,7 @@ export interface HeadStatus {
 export interface SetStatus {
   readonly id: number;
   readonly state: string;
-  /** Number of the account that set it; undefined where the forge does not say. */
+  /** Number of the account that set it; undefined if the forge does not name it. */
   readonly by?: number | undefined;
   /** Link to the log of the run that set it; undefined if the run gave none. */
   readonly link: string | undefined;
@@ -93,7 +93,7 @@ export interface Sides {
   readonly isLinear: boolean;
 }
 
-/** What is known of a required check at a commit. */
+/** The state of a required check at a commit. */
 export interface CheckState {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'waiting';
@@ -103,7 +103,7 @@ export interface CheckState {
 
 /** Changes of a path, the latest first. */
 export type PathChanges = readonly {
-  /** Id of the commit, or of its tree where the forge says that: it then need not be fetched. */
+  /** Id of the commit, or of its tree if the forge gives that: the tree then need not be fetched. */
   readonly commit: string;
   readonly tree?: string;
   /** `YYYY-MM-DD`. */
@@ -128,7 +128,7 @@ export interface Involving {
  * `rate-limited`, `bad-answer` or `unreachable`, the last three retryable, and `conflict` where somebody else writes.
  */
 export interface GateForge {
-  /** What people call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly repository: RepositoryName;
   /** Guarantees that this forge does not give, in words. If there are any, Portolan does not merge. */
@@ -139,7 +139,7 @@ export interface GateForge {
   readOpen(): Promise<OpenPull[]>;
   /** The newest statuses `portolan` of a commit, the newest first; of GitLab, those of its pull requests. */
   readStatuses(commit: string): Promise<readonly SetStatus[]>;
-  /** Number of the account that Portolan uses; left out where no event says that a status was set. */
+  /** Number of the account that Portolan uses; left out if no event reports a status. */
   readSelf?(): Promise<number | undefined>;
   /** Reviews in the order in which they were submitted, without drafts and requests. */
   readReviews(number: number): Promise<GivenReview[]>;
@@ -151,7 +151,7 @@ export interface GateForge {
     | undefined;
   /** The commits of a pull request, as far as the forge lists them, with the accounts that it knows by their addresses. */
   readCommits(number: number): Promise<CommitFacts[]>;
-  /** Who pushed the head; undefined where the forge does not say. */
+  /** The account that pushed the head; undefined if the forge does not name it. */
   readPusher(pull: PullRequest): Promise<Person | undefined>;
   /** Looks up the names in owners' lists. Names that the forge does not resolve are absent, and give nobody a right. */
   readDirectory(identities: readonly Identity[]): Promise<Directory>;

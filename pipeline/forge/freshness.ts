@@ -5,7 +5,7 @@ import type { CheckReport } from '../check/report.ts';
 import type { GateForge, OpenPull, ReadAgain } from './forge.ts';
 import { holdsOf } from './holds.ts';
 
-/** What a report is made from, beside the commits: a digest of the pull request and its reviews. */
+/** The data behind a report besides the commits: a digest of the pull request and its reviews. */
 export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string {
   const facts = [
     pull.number,
@@ -14,7 +14,7 @@ export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string
     holdsOf(pull).sort(),
     pull.base.branch,
     pull.head.commit,
-    // Those that only comment decide nothing.
+    // Reviews that only comment decide nothing.
     reviews
       .filter(({ state }) => state !== 'commented')
       .map(({ author, state, commit }) => [author.id ?? author.login, state, commit ?? '']),

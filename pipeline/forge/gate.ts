@@ -42,17 +42,17 @@ export interface ForgePorts {
 
 export interface GateRequest {
   readonly number: number;
-  /** Who pushed the head, where the event says so; the forge is asked otherwise. */
+  /** The account that pushed the head, if the event names it; otherwise the forge is asked. */
   readonly pushed?: { readonly by: Person; readonly head: string } | undefined;
-  /** What the event says of the pull request: a guess that saves a round, nothing is decided by it. */
+  /** The pull request as the event describes it. It saves a round of requests, but decides nothing. */
   readonly expected?: { readonly branch: string; readonly head: string };
-  /** Bytes of a policy that stands in for the base branch's. */
+  /** Bytes of a policy to use instead of the base branch's. */
   readonly policy?: CheckRequest['policy'];
 }
 
 export type GateOutcome =
   | { readonly kind: 'checked'; readonly report: CheckReport }
-  /** Nothing is to be said: the pull request is closed, or its branch, `ungated`, is not gated. */
+  /** There is nothing to report: the pull request is closed, or its branch is not gated (`ungated`). */
   | { readonly kind: 'skipped'; readonly why: string; readonly ungated?: string };
 
 /** A group of a merge queue: ids of the commits that it lies between, and the branch that it is for. */
@@ -63,7 +63,7 @@ export interface MergeGroup {
 }
 
 /**
- * Checks a pull request as it stands now.
+ * Checks a pull request in its current state.
  *
  * @throws PipelineError as the forge and the fetching do
  */
@@ -72,7 +72,7 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
   const { number, expected } = request;
   const [{ pull, reviews }, guessed] = await Promise.all([
     readReviewed(forge, number),
-    // What the event says is asked about at once; it counts when it turns out to be so.
+    // Read what the event names at once; use it only if the pull request still agrees.
     expected && forge.ancestry?.readSides(expected.branch, expected.head),
   ]);
   if (!pull.open) return { kind: 'skipped', why: `pull request ${pull.number} is closed` };
@@ -145,7 +145,7 @@ export async function peopleOf(
   pull: PullRequest,
   { base, reviews, commits, pushed, repository }: PeopleRequest,
 ): Promise<People> {
-  // What the event says holds for its own head only.
+  // The event describes only its own head.
   const pusher = pushed?.head === pull.head.commit ? pushed.by : await forge.readPusher(pull);
   const { ancestry } = forge;
   return {
@@ -193,7 +193,7 @@ const UNLISTED: CommitFacts = {
 
 async function sidesOf({ ancestry, readTip }: GateForge, { base, head }: PullRequest): Promise<Sides> {
   const sides = await ancestry?.readSides(base.branch, head.commit);
-  // Those that have nothing in common cannot be compared.
+  // Commits without a common ancestor cannot be compared.
   return (
     sides ?? { base: await readTip(base.branch), head: head.commit, ancestor: undefined, isLinear: false }
   );
@@ -217,7 +217,7 @@ export async function bringSides(
   await bringLikely(repository.objects, base, changes);
 }
 
-/** The base branch's policy; undefined when it cannot be read, which the check then says. */
+/** The base branch's policy; undefined if it cannot be read, which the check then reports. */
 export async function governing(
   repository: Repository,
   base: string,
@@ -252,7 +252,7 @@ async function withChecks(
     merge: lack === undefined ? merge : { ...merge, mode: 'off' as const },
     suggestions: policy?.suggestions ?? false,
     ...(policy?.labels ? { labels: true } : {}),
-    // Where nothing is enforced, nobody's approval is missing.
+    // Without enforcement no approval is missing.
     ask: policy?.enforce === 'on' && policy.approval.ask,
     basis,
   };

@@ -56,7 +56,7 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
 /**
  * The heads of which at least one pull request is for a branch that is gated, or whose policy cannot be read.
  *
- * @param tips ids of the tips of branches, where an event says them: git then answers, and the forge is not asked
+ * @param tips ids of branch tips that an event names: git then reads the policy, without a request to the forge
  */
 export async function gatedHeads(
   ports: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
@@ -69,7 +69,7 @@ export async function gatedHeads(
   return heads.filter(({ branches }) => branches.some((branch) => isGated.get(branch)));
 }
 
-/** Until the first status is set, an older one stands: nothing is fetched for a branch that is gated. */
+/** Reads only the policy if that shows that the branch is gated: until the first status is set, an older one remains. */
 async function isBranchGated(
   { forge, remote, git }: Pick<ForgePorts, 'forge' | 'remote' | 'git'>,
   branch: string,
@@ -87,7 +87,7 @@ async function isBranchGated(
   }
 }
 
-/** Says on heads that they are being checked, so that no older result stands meanwhile. */
+/** Sets the status of heads to pending while they are checked, so that no older result remains. */
 export async function markPending(
   forge: Pick<GateForge, 'postStatus'>,
   heads: readonly Pick<Head, 'commit' | 'pulls'>[],
@@ -106,7 +106,7 @@ export async function gateAgain(
   return head ? gateHead(ports, head, request) : [];
 }
 
-/** @returns a report of each pull request whose branch is gated and that has this head; none when there is nothing to say */
+/** @returns a report for each open pull request to a gated branch with this head; none if there is nothing to report */
 export async function gateHead(
   ports: ForgePorts,
   { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,
@@ -116,7 +116,7 @@ export async function gateHead(
   const ungated: { number: number; branch: string }[] = [];
   for (const number of pulls) {
     const outcome = await gatePullRequest(ports, { ...request, number });
-    // One that has another head now has a run of its own.
+    // A pull request that has another head by now has a run of its own.
     if (outcome.kind === 'checked' && outcome.report.head !== commit) continue;
     if (outcome.kind === 'checked') reports.push(outcome.report);
     // One that is closed may be opened again, and then counts.
@@ -142,7 +142,7 @@ export async function leaveError(
   for (const head of heads) await leaveReason(forge, head, { why, link }).catch(() => undefined);
 }
 
-/** Where a run ended early: the status stays pending, with the reason, unless another run has said something since. */
+/** Leaves the status of an unfinished run pending, with the reason, unless another run has set a newer one. */
 export async function leaveReason(
   forge: Pick<GateForge, 'postStatus' | 'readStatuses'>,
   { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,

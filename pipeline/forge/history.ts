@@ -42,7 +42,7 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
     prime: (paths) => {
       const likely = paths.slice(0, MOST_PATHS);
       if (ports.forge.expectPathChanges) ports.forge.expectPathChanges(commit, likely, MOST_COMMITS);
-      // Whoever wants it is told what went wrong.
+      // A failure is reported when the path is read.
       else for (const path of likely) listingOf(path).catch(() => undefined);
     },
     of: async (places) => {
@@ -94,7 +94,7 @@ interface PathPast {
 async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));
-  // What a change left was there until the next change, which stands before it in the list.
+  // The result of a change was valid until the next change, which comes before it in the list.
   const versions = states.flatMap((files, i) => {
     const date = listing[i - 1]?.date;
     return date === undefined ? [] : files.map((file) => ({ ...file, date }));

@@ -1,7 +1,7 @@
-/** With what people say that a pull request is not to be merged yet. */
+/** How people mark a pull request that must not be merged yet. */
 import type { OpenPull } from './forge.ts';
 
-/** Labels with which people say that something waits. */
+/** Labels that mark a pull request as waiting. */
 const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
 
 /** Whether a label keeps a pull request from being merged. */

@@ -4,13 +4,13 @@ import { type ErrorCode, PipelineError } from '../error.ts';
 import { list, type Reader } from './reply.ts';
 
 interface ForgeApi {
-  /** What people call the forge. */
+  /** The forge's name in messages. */
   readonly name: string;
   /** `https://forge.example.com/api/v1`, without a slash at its end. */
   readonly url: string;
-  /** What proves who asks, by name of the header. */
+  /** Credentials, by name of the header. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
-  /** The parameter that says how many entries a page has. */
+  /** The parameter for the number of entries in a page. */
   readonly pageSize: 'limit' | 'per_page';
 }
 
@@ -58,7 +58,7 @@ export async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
 
 /** How long one answer may take, in ms. */
 const TIMEOUT = 30_000;
-/** Entries of a page; forges give fewer where they are told to. */
+/** Entries to ask for in a page; a forge may be configured to return fewer. */
 const PAGE = 50;
 const MOST_PAGES = 200;
 
@@ -145,7 +145,7 @@ async function answerOf(url: string, request: RequestInit): Promise<Answer> {
 
 function errorOf(name: string, what: string, { status, text }: Answer): PipelineError {
   const said = text.replaceAll(/\s+/g, ' ').slice(0, 300);
-  // What moved is not where it was: names that were given up are redirected.
+  // A redirect counts as not found: forges redirect names that a repository gave up.
   const code = status >= 300 && status < 400 ? 'not-found' : (CODES[status] ?? 'bad-answer');
   return new PipelineError(code, `${name} returned ${status} for ${what}: ${said}`, {
     // GitLab answers 409 while it sets another status of the commit (app/services/ci/create_commit_status_service.rb).

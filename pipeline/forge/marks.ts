@@ -1,4 +1,4 @@
-/** What Portolan's own words on a forge are known by, so that they are written over and not repeated. */
+/** Marks in Portolan's comments and reviews, by which it finds and replaces them. */
 
 /** The name of the status that a branch may require. */
 export const STATUS_CONTEXT = 'portolan';

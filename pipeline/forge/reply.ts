@@ -5,9 +5,9 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 
-/** Where a value stands in a reply. */
+/** The place of a value in a reply. */
 export interface Place {
-  /** What people call the forge. */
+  /** The forge's name in messages. */
   readonly forge: string;
   /** `GET /path`. */
   readonly request: string;
@@ -57,12 +57,12 @@ export const time: Reader<string> = reader(
 /** The day of a time, `YYYY-MM-DD` in UTC, whatever its time zone. */
 export const day: Reader<string> = (value, place) => new Date(time(value, place)).toISOString().slice(0, 10);
 
-/** What is null where there is nothing; it is never left out. */
+/** Reads a value that may be null, but not left out. */
 export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value, place) => (value === null ? null : read(value, place));
 }
 
-/** What is left out, or null, where there is nothing. */
+/** Reads a value that may be null or left out. */
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (value, place) => (value === undefined || value === null ? undefined : read(value, place));
 }
@@ -90,5 +90,5 @@ export function object<T extends object>(fields: { readonly [K in keyof T]: Read
   };
 }
 
-/** What a reader gives. */
+/** The type that a reader returns. */
 export type Read<R> = R extends Reader<infer T> ? T : never;

@@ -32,7 +32,7 @@ function nameOf({ request }: CheckReport): string {
   return request ? `#${request.number} to ${request.branch}` : 'merge group';
 }
 
-/** What the status says while a check runs. */
+/** The description of the status while a check runs. */
 export const CHECKING = 'the check is running';
 
 /** The status while nothing else is known. @param why one line: what it waits for */

@@ -1,4 +1,4 @@
-/** What a forge's webhooks say, after their signature was checked. */
+/** The events in a forge's webhooks, after their signature was checked. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../catalog/go/shape.ts';
 
@@ -9,7 +9,7 @@ export interface PushEvent {
   readonly kind: 'push';
   /** The forge's number of the repository. */
   readonly id: number;
-  /** When it was sent, in ms since 1970; undefined where the forge does not say. */
+  /** Time of sending, in ms since 1970; undefined if the forge does not send it. */
   readonly at: number | undefined;
   readonly ref: string;
   readonly after: string;
@@ -18,17 +18,17 @@ export interface PushEvent {
   readonly deleted: boolean;
 }
 
-/** Something after which a pull request is checked again. */
+/** An event after which a pull request is checked again. */
 export interface PullEvent {
   readonly kind: 'pull';
   readonly id: number;
   readonly at: number | undefined;
   readonly number: number;
-  /** Id of the head that a push took it away from, where the event says so: others may still have it. */
+  /** Id of the previous head that a push replaced, if the event names it. Other pull requests may still have it. */
   readonly left?: string | undefined;
 }
 
-/** Somebody has set the status of a commit: Portolan itself, or somebody in its name. */
+/** A status of a commit was set, by Portolan or by another account in its name. */
 export interface StatusEvent {
   readonly kind: 'status';
   readonly id: number;
@@ -69,7 +69,7 @@ export type ForgeEvent = PushEvent | PullEvent | StatusEvent | CommitEvent | Gro
 export interface Webhooks {
   /** Whether the forge sent this very text. An empty secret never matches. */
   isSigned(text: string, headers: WebhookHeaders, secret: string): Promise<boolean>;
-  /** What tells deliveries of the same text apart, where nothing in the text does; empty where the forge sends nothing. */
+  /** Distinguishes deliveries of equal text; empty if the forge sends no such id. */
   deliveryOf(headers: WebhookHeaders, delivered: { readonly now: Date; readonly event: ForgeEvent }): string;
   /** @returns `other` for an event that asks for nothing; undefined for one that is not as the forge writes it */
   eventOf(headers: WebhookHeaders, text: string): ForgeEvent | 'other' | undefined;

@@ -34,12 +34,12 @@ interface AdvisoryProposalRequest {
 export interface ProposedAdvisory {
   readonly plans: AdvisoryPlans;
   readonly templates: readonly TemplatePlan[];
-  /** The pull request; one that stands is left as it is when a catalog cannot be edited. */
+  /** The pull request. An open one stays unchanged if a catalog cannot be edited. */
   readonly proposed: Proposed;
 }
 
 /**
- * Proposes what an advisory changes; said twice it is one pull request, which is closed when nothing is left to change.
+ * Proposes an advisory's changes. Each advisory has one pull request, which is closed when nothing is left to change.
  *
  * @throws PipelineError `usage` for an advisory that is not there or has defects, and as `plansOf` and `propose`
  */

@@ -40,7 +40,7 @@ interface Run {
   readonly conclusion: string | null;
 }
 
-/** One bad run counts, whatever others say: a check may run several times at a commit. */
+/** A check may run several times at a commit: one failed run fails it. */
 function stateOf({ name }: RequiredCheck, runs: readonly Run[], others: boolean): CheckState {
   if (runs.length === 0) {
     const why = others ? 'was created by another app than the one in the policy' : 'does not exist yet';
@@ -69,7 +69,7 @@ async function workflowsAt(
   );
   return new Map(
     runs.flatMap(({ check_suite_id: suite, path }) =>
-      // A path may say at which commit the workflow was taken.
+      // The path may end with the commit of the workflow.
       suite === undefined ? [] : [[Number(suite), path.replace(/@.*$/, '')] as const],
     ),
   );

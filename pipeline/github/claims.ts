@@ -12,7 +12,7 @@ export const ISSUER = 'https://token.actions.githubusercontent.com';
 interface ExpectedJob {
   /** {@link ISSUER} when left out. */
   readonly issuer?: string | undefined;
-  /** Whom the token is for: the URL that the job asks, with or without a slash at its end. */
+  /** The token's audience: the URL that the job calls, with or without a slash at its end. */
   readonly audience: string;
   /** Numbers of the repository and of its owner, which no other one ever has. */
   readonly repositoryId: string;
@@ -25,7 +25,7 @@ interface ExpectedJob {
   readonly environment: string | undefined;
 }
 
-/** Events that nobody outside of the repository can cause to run a workflow of their own. */
+/** Events with which nobody outside the repository can run a workflow of their own. */
 const EVENTS: ReadonlySet<unknown> = new Set(['push', 'schedule', 'workflow_dispatch', 'workflow_run']);
 
 /** How far clocks may be apart, in s. */

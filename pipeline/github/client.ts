@@ -11,7 +11,7 @@ import { LruCache } from '../lru-cache.ts';
 
 export type GitHub = Octokit;
 
-/** Whose name requests are made in. */
+/** The account or app that makes the requests. */
 export type GitHubIdentity =
   | { readonly kind: 'token'; readonly token: string }
   | {
@@ -27,13 +27,13 @@ export interface GitHubOptions {
   readonly identity: GitHubIdentity;
   /** Told when a request waits for a rate limit, and of nothing else. */
   readonly log: (line: string) => void;
-  /** How long one request may be told to wait, in s; beyond it the answer is an error. */
+  /** Longest wait, in s, that a request accepts; a longer one is an error. */
   readonly patience?: number;
   /** How often a request is sent again that GitHub fails at: after 1 s, then 4, then 9. 3 when left out. */
   readonly retries?: number;
 }
 
-/** How long a rate limit is waited for unless said otherwise, in s. */
+/** Default wait for a rate limit, in s. */
 const PATIENCE = 60;
 const TRIES = 3;
 
@@ -96,7 +96,7 @@ export function askerOf(github: GitHub): GitHub {
 const MOST_KEPT = 200;
 
 /**
- * What was read before is asked for only if it has changed: GitHub then answers 304, which costs nothing of the rate limit.
+ * Repeated reads are conditional: GitHub replies 304 if nothing changed, which does not count for the rate limit.
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
  */
 function keepAnswers(client: Octokit): void {
@@ -193,7 +193,7 @@ function errorOf(thrown: unknown): unknown {
   const what = `${request.method} ${new URL(request.url).pathname}`;
   const said = thrown.message.replaceAll(/\s+/g, ' ').slice(0, 300);
   const waiting = /rate limit/i.test(said);
-  // Octokit says 500 for what never got an answer.
+  // Octokit reports 500 for requests without a reply.
   if (!('response' in thrown) || thrown.response === undefined) {
     return new PipelineError('unreachable', `${what}: ${said}`, { retryable: true, cause: thrown });
   }
@@ -206,7 +206,7 @@ function errorOf(thrown: unknown): unknown {
   });
 }
 
-/** What writing each thing needs; of a pull request from a fork, a job that `pull_request` starts may only read. */
+/** The permission that each kind of write needs. For forks, a job of `pull_request` may only read. */
 const WRITES: readonly (readonly [RegExp, string])[] = [
   [/\/statuses\/[^/]+$/, 'statuses'],
   [/\/check-runs(?:\/|$)/, 'checks'],

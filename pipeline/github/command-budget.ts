@@ -8,7 +8,7 @@ const MOST = 6;
 /** Checks of a head in an hour, whatever asks for them, beyond which a command starts no more. */
 const MOST_CHECKS = 20;
 const HOUR = 60 * 60 * 1000;
-/** What GitHub lists at once, at most. */
+/** The most entries in one reply of GitHub. */
 const PAGE = 100;
 
 /** Commands in comments, as the gate reads them. */
@@ -24,9 +24,9 @@ export async function mayAsk({ github, repository }: Asking, number: number, now
   const since = hourBefore(now);
   const asked = { ...repository, issue_number: number, since, per_page: PAGE };
   const comments = await answer(github.rest.issues.listComments(asked));
-  // Those behind so many may be commands, too.
+  // Comments after these may be commands too.
   if (comments.length === PAGE) return false;
-  // Comments that were only edited in the last hour are listed, too.
+  // The list also has older comments that were edited in the last hour.
   const recent = comments.filter(
     ({ body = '', created_at: created }) => COMMAND.test(body) && Date.parse(created) >= Date.parse(since),
   );

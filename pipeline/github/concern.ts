@@ -1,11 +1,11 @@
-/** Whether an event about a pull request can change what a check of it says. */
+/** Whether an event of a pull request can change the result of its check. */
 import { isObject } from '../../catalog/go/shape.ts';
 import { isHold } from '../forge/holds.ts';
 import { isCommit } from '../forge/webhook.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Actions of `pull_request` after which a check says the same. Those that GitHub adds are checked until they are known. */
+/** Actions of `pull_request` that do not change the result. An action that GitHub adds later causes a check. */
 const HARMLESS: ReadonlySet<unknown> = new Set([
   ...['assigned', 'unassigned', 'milestoned', 'demilestoned', 'locked', 'unlocked'],
   ...['review_requested', 'review_request_removed'],
@@ -17,7 +17,7 @@ export function canChangeResult(payload: Json): boolean {
   const { action, label, changes, review } = payload;
   if (isObject(review)) return action !== 'edited' && !isComment(review);
   if (action === 'labeled' || action === 'unlabeled') return !isObject(label) || isHoldLabel(label);
-  // Of what can be edited, only the branch that it is for matters. The state of a draft has its own actions.
+  // Of an edit, only a new base branch matters. Drafts have actions of their own.
   if (action === 'edited') return !isObject(changes) || 'base' in changes;
   return !HARMLESS.has(action);
 }

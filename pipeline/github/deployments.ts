@@ -1,4 +1,4 @@
-/** What was published, on the commit that it was published from: one environment for each catalog. */
+/** Deployments on the published commits, in one environment for each catalog. */
 
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
@@ -10,7 +10,7 @@ import { answer, answerIfAny, type GitHub } from './client.ts';
 export interface Deployed {
   /** Id of the commit. */
   readonly commit: string;
-  /** Of the manifest list; undefined where the deployment does not say it. */
+  /** Digest of the manifest list; undefined if the deployment does not have it. */
   readonly digest: string | undefined;
 }
 
@@ -130,7 +130,7 @@ interface Note {
   readonly environment: string;
   readonly description: string;
   readonly payload: Record<string, unknown>;
-  /** What the deployment's state says. */
+  /** The state in the deployment's latest status. */
   readonly state: string;
   readonly link: string | undefined;
 }
@@ -151,7 +151,7 @@ async function note(
       payload,
     }) as Promise<{ data: { id?: number | bigint } }>,
   );
-  // GitHub answers without one when it merged something first, which it was told not to do.
+  // GitHub returns no id if it merged the default branch first, although the request forbids that.
   if (deployment.id === undefined) return;
   await answer(
     github.rest.repos.createDeploymentStatus({

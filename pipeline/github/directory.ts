@@ -1,4 +1,4 @@
-/** What GitHub says of the names in owners' lists: whose number a login has, and who is in a team. */
+/** Looks up names in owners' lists on GitHub: the numbers of accounts and the members of teams. */
 import { PipelineError } from '../error.ts';
 import { type Names, namesIn } from '../forge/directory.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
@@ -8,7 +8,7 @@ import { declared, type PathHistory } from './path-changes.ts';
 import { personOf } from './pull-request.ts';
 
 /**
- * Looks identities up at once. What cannot be found out is absent, and then counts for nobody.
+ * Looks up identities, all at once. An identity that GitHub does not resolve is absent, and gives nobody a right.
  *
  * @param history what is wanted of it comes with the same answer
  */
@@ -21,7 +21,7 @@ export async function readDirectory(
   const asked = await askNames(github, { logins, teams }, history);
   const accounts = await Promise.all(
     logins.map(async (login, i) => {
-      // An organization or an app has no such answer, nor has a login that nobody has.
+      // Organizations, apps and unknown logins have no account number.
       const id = asked?.data[`u${i}`]?.databaseId ?? (await accountNumber(github, login));
       return [login, id] as const;
     }),
@@ -94,7 +94,7 @@ function teamIn(
   return pageInfo.hasNextPage || people.length < nodes.length ? 'more' : { people };
 }
 
-/** The number of an account, null for a login that nobody has, undefined when that is not known. */
+/** The number of an account, null for a login without an account, undefined if GitHub does not reply. */
 async function accountNumber(github: GitHub, login: string): Promise<number | null | undefined> {
   try {
     return Number((await answer(github.rest.users.getByUsername({ username: login }))).id);

@@ -21,10 +21,10 @@ import { readDirectory } from './directory.ts';
 
 export interface Drift {
   readonly kind: 'waiver' | 'owner' | 'unpublished' | 'moved' | 'tag' | 'unknown';
-  /** What it is about: a rule, a package, a catalog. */
+  /** Its subject: a rule, a package or a catalog. */
   readonly of: string;
   readonly message: string;
-  /** What to do. */
+  /** The recommended action. */
   readonly hint: string;
 }
 

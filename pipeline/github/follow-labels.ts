@@ -1,4 +1,4 @@
-/** A label on the pull request that says its result. Of all labels, only those that are listed here are touched. */
+/** Sets a label with the result on the pull request. Portolan changes no other labels than those listed here. */
 import { type CheckReport, enforcedState } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';

@@ -10,7 +10,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
 import { answer, type GitHub } from './client.ts';
 
-/** What is to stand at a path: bytes, or what the repository holds already. Undefined: nothing. */
+/** The new content of a path: bytes, an object of the repository, or undefined to remove it. */
 export type Content = Uint8Array | TreeFile | undefined;
 
 /** One path of a commit, as it was and as it is to be. */
@@ -25,7 +25,7 @@ export interface Placing {
 const PLAIN_MODE = '100644';
 
 /**
- * What files change of a commit, in byte order of the paths; what stands there already is left out.
+ * The changes that give files of a commit new content, by path in byte order; files with that content are left out.
  *
  * @param commit id of a commit that has been brought
  */

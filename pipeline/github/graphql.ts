@@ -37,7 +37,7 @@ export async function graphql<T>(
   return data;
 }
 
-/** What a question gave: fields that GitHub refused are null, and `refused` has the type of each error by its first name. */
+/** The reply to a query. Fields that GitHub refused are null; `refused` has the type of each error by its first name. */
 export interface Asked<T> {
   readonly data: T;
   readonly refused: ReadonlyMap<string, string>;

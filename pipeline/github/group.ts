@@ -31,7 +31,7 @@ import { readCommits, readPullRequest, readReviews, readSides } from './pull-req
  * @throws PipelineError as `gate`
  */
 export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeGroup): Promise<GateOutcome> {
-  // A job's own token may not read queues; nobody would end the wait of a group without a status.
+  // A job's own token may not read queues. Continue: a group without a status would wait forever.
   const queued = await readGroup(ports.github, ports.repository, { branch, base, head }).catch(ifRefused);
   const repository = openRemote(ports.remote, ports.git);
   try {
@@ -39,7 +39,7 @@ export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeG
     const policy = await governing(repository, base, branch);
     if (policy === 'not gated')
       return { kind: 'skipped', why: `the branch ${branch} is not in the policy's branches` };
-    // What was released is read once for all members of the group.
+    // All members of the group share what was read about releases.
     const asking = askingOf({ cache: memoryStore(), ...ports });
     const { today } = ports;
     const { of: historyOf } = openHistory({ forge: gitHubForge(ports), git: repository }, base);

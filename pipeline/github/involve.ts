@@ -1,4 +1,4 @@
-/** Whom and what a report calls for: corrections that can be taken with a click, reviews that are missing, a label. */
+/** Asks people to act on a report: suggested changes, missing reviews, and a label. */
 import type { Involving, Reported } from '../forge/forge.ts';
 import { plain } from '../text.ts';
 import { followLabels } from './follow-labels.ts';
@@ -7,7 +7,7 @@ import { postSuggestions } from './post-suggestions.ts';
 import { askForReviews } from './request-reviews.ts';
 
 /**
- * Offers suggestions, sets the label of the result and asks for the reviews that are missing, as far as the policy says so.
+ * Posts suggestions, sets the result's label and requests the missing reviews, each if the policy asks for it.
  *
  * @throws whatever `attempt` lets through
  */

@@ -19,7 +19,7 @@ export interface MergeRequest {
 type MergeOutcome =
   | { readonly kind: 'merged'; readonly commit: string }
   | { readonly kind: 'queued' }
-  /** What was checked is no longer what would be merged. */
+  /** The pull request has changed since the check. */
   | { readonly kind: 'moved'; readonly why: string }
   /** GitHub does not let it be merged: a rule of the branch, a conflict. Nothing is bypassed. */
   | { readonly kind: 'refused'; readonly why: string };
@@ -42,7 +42,7 @@ export async function mergeChecked(
   }
 }
 
-/** Whether it may be merged once it was checked again: the head is another one, or the base branch has moved meanwhile. */
+/** Whether a new check may allow the merge: the head or the base branch has moved meanwhile. */
 function hasMoved(error: PipelineError): boolean {
   return statusOf(error) === 409 || error.message.includes('Base branch was modified');
 }
@@ -74,7 +74,7 @@ async function mergeNow(
     const why = `rebase the pull request onto ${branch}: its commits, one by one, may merge other content than was checked`;
     return { kind: 'refused', why };
   }
-  // What is refused now is refused; it is checked again before it is asked again.
+  // Do not try again after a refusal: the next check does.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
   const { sha } = await answer(github.rest.pulls.merge(asked));

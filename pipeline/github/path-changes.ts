@@ -37,7 +37,7 @@ export interface PathHistory {
   expect(commit: string, paths: readonly string[], most: number): void;
   /** The last changes of a path up to a commit; undefined where GitHub does not list them. */
   read(place: Place): Promise<PathChanges | undefined>;
-  /** What is expected, for a question that is asked in any case. */
+  /** Announced paths, to be added to the next query. */
   part(): Part | undefined;
 }
 
@@ -57,7 +57,7 @@ export function pathHistory(github: GitHub, repository: RepositoryName): PathHis
     },
     read: async (place) => {
       const batch = batchFor(place);
-      // Whoever asks now first asks for all that it wants.
+      // A caller announces all of its paths before it reads the first.
       batch.asked ??= Promise.resolve().then(() => askAlone(github, partOf(batch, repository)));
       return (await batch.asked).get(place.path) ?? readOne(github, repository, place);
     },

@@ -1,4 +1,4 @@
-/** What is said on GitHub: the status that a branch may require, the check run with its annotations, one comment. */
+/** Posts a result on GitHub: the status that a branch may require, a check run with annotations, and one comment. */
 import { randomUUID } from 'node:crypto';
 import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, enforcedState, headlineOf } from '../check/report.ts';
@@ -13,31 +13,31 @@ import { createOnce } from './create-once.ts';
 import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
-/** What people see beside the status: it is not the one to require. */
+/** Name of the check run. Branch rules should require the status instead. */
 export const CHECK_NAME = 'portolan findings (do not require)';
 
-/** Stands in the comment that answers questions; it is written over again, so that nobody can flood a pull request. */
+/** Marks the comment that answers questions. Each answer replaces it, so that nobody can flood a pull request. */
 const ANSWER_MARK = '<!-- portolan-answer:v1 -->';
 
 export interface PostRequest {
   readonly github: GitHub;
   readonly repository: RepositoryName;
-  /** Where the job's log is. */
+  /** Link to the job's log. */
   readonly link: string | undefined;
-  /** Where the pages of the repository are, such as `https://github.com`. */
+  /** Address of the web interface, such as `https://github.com`. */
   readonly server?: string | undefined;
   /** Most annotations in all. */
   readonly annotations: number;
   /** Commits that had no status before this run: they have few. */
   readonly few?: ReadonlySet<string> | undefined;
-  /** What was said on pull requests when they were read last, and when that was, in ms. */
+  /** The comments and statuses of pull requests when they were last read, with the time in ms. */
   said?: { readonly of: ReadonlyMap<number, Said>; readonly at: number } | undefined;
 }
 
-/** How long what was read of a pull request is good enough to write its comment, in ms: a later run may write it meanwhile. */
+/** Milliseconds for which the comments of a pull request may be reused; after that, another run may have written one. */
 const RECENT = 15_000;
 
-/** What was said on a pull request, where it was read a moment ago with its head. */
+/** The comments and statuses of a pull request, if they were just read together with its head. */
 export function justSaid({ said }: PostRequest, number: number): Said | undefined {
   return said && Date.now() - said.at < RECENT ? said.of.get(number) : undefined;
 }
@@ -187,7 +187,7 @@ export async function postComment(
   return true;
 }
 
-/** Writes the answer to a question in a comment of its own, or over the last answer. @throws PipelineError as the client */
+/** Writes the answer to a question as a comment, or replaces the last answer. @throws PipelineError as the client */
 export async function postAnswer(
   request: Pick<PostRequest, 'github' | 'repository'>,
   { number, text }: { readonly number: number; readonly text: string },
@@ -211,7 +211,7 @@ async function writeComment(
     ownMarked(await commentsOn({ github, repository }, number), mark, () => ownAccount(github));
   const marked = said?.comments.some((one) => one.body.startsWith(mark));
   const known = said && (await ownMarked(said.comments, mark, async () => said.self));
-  // A mark by an account that is not ours: the REST API says once more whose it is.
+  // The mark may be forged: read the comment's author with the REST API.
   const [own, ...more] = known && (known.length > 0 || !marked) ? known : await findAll();
   // A comment that was created twice, because an answer was lost, would stay as it is for ever.
   for (const { id } of more)

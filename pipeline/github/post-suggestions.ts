@@ -41,7 +41,7 @@ export async function postSuggestions(
       body: bodyOf(one),
     })),
   };
-  // What is refused is refused: a line that GitHub does not show stays one.
+  // Do not try again: GitHub refuses lines that are not in the diff.
   const request = { retries: 0 };
   await answer(github.rest.pulls.createReview({ ...asked, request }));
   return fresh.length;

@@ -76,7 +76,7 @@ interface ScheduledPromotions {
   readonly drift: readonly Drift[];
 }
 
-/** What the policy has promoted on a schedule. @throws everything but PipelineErrors */
+/** Proposes the promotions that the policy schedules. @throws everything but PipelineErrors */
 export async function scheduledPromotions(
   ports: ProposalPorts,
   {

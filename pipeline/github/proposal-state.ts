@@ -1,4 +1,4 @@
-/** What there is on GitHub already of a change that is proposed: its branch, its pull requests. */
+/** The state of a proposed change on GitHub: its branch and its pull requests. */
 
 import type { RepositoryName } from '../forge/forge.ts';
 import { parseTrailers } from '../git/commit.ts';
@@ -8,7 +8,7 @@ import { answer, answerIfAny, type GitHub } from './client.ts';
 import type { Placing } from './git-data.ts';
 import { readSides } from './pull-request.ts';
 
-/** The line of a commit's message that says which change it is. */
+/** The line of a commit message with the key of the change. */
 export const TRAILER = 'Portolan-Proposal';
 
 export interface AtGitHub {
@@ -23,7 +23,7 @@ export interface ProposalPorts extends AtGitHub {
 
 const NEWEST_FIRST = { sort: 'created', direction: 'desc' } as const;
 
-/** What there is of a subject. */
+/** The state of a subject's proposals. */
 export interface ProposalState {
   /** Id of the branch's newest commit. */
   readonly commit: string | undefined;

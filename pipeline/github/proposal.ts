@@ -29,7 +29,7 @@ export interface Proposal {
 }
 
 interface ProposalRequest {
-  /** What it is about, such as `drift/v4.20`; the branch is named after it. */
+  /** The subject of the proposal, such as `drift/v4.20`, from which its branch is named. */
   readonly subject: string;
   /** The branch that it is to be merged into. */
   readonly base: string;
@@ -48,9 +48,9 @@ export interface Proposed {
     | 'updated'
     /** Open already, with this very change. */
     | 'standing'
-    /** Nothing is left to change. */
+    /** There is nothing left to change. */
     | 'closed'
-    /** Somebody closed this very change. */
+    /** Somebody closed a pull request with the same change. */
     | 'declined'
     /** People have put commits on the branch. */
     | 'taken'
@@ -59,12 +59,12 @@ export interface Proposed {
     /** There is nothing to change and no pull request. */
     | 'nothing';
   readonly branch: string;
-  /** Of the pull request; undefined where there is none. */
+  /** Number of the pull request; undefined if there is none. */
   readonly number: number | undefined;
   readonly url: string | undefined;
 }
 
-/** How often a change is made because the branch moves meanwhile. */
+/** How often a change is made if the branch moves each time. */
 const TRIES = 4;
 
 /**
@@ -135,7 +135,7 @@ export async function commitOnto(
   throw moving(request.base);
 }
 
-/** How GitHub says that a rule of the branch lets nobody push. */
+/** Codes of errors with which GitHub refuses a push that a branch rule forbids. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['denied', 'usage', 'conflict']);
 
 function moving(branch: string): PipelineError {
@@ -185,7 +185,7 @@ interface Offer {
   readonly key: string;
 }
 
-/** @returns undefined when something moved meanwhile, so that it must be made again */
+/** @returns undefined if the branch moved meanwhile, so that the change must be made again */
 async function offer(
   ports: ProposalPorts,
   wanted: Offer,
@@ -253,7 +253,7 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
     const made = await answer(github.rest.pulls.create(asked));
     return outcome('opened', branch, { number: made.number, url: made.html_url });
   } catch (error) {
-    // Another run was first; it is looked at as what stands.
+    // Another run created it first: continue with that one.
     if (error instanceof PipelineError && /already exists/i.test(error.message)) return undefined;
     throw error;
   }

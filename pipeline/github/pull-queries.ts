@@ -203,7 +203,7 @@ function givenReviews({ reviews: { nodes, pageInfo } }: ReviewedNode): GivenRevi
   );
 }
 
-/** What was said on a pull request so far, as it was read with it. */
+/** The comments and statuses of a pull request, read together with it. */
 export interface Said {
   /** Id of the head. */
   readonly head: string;

@@ -1,4 +1,4 @@
-/** A pull request as GitHub has it: its people, its commits, what was said of it. */
+/** Reads a pull request from GitHub: its accounts, commits, reviews and statuses. */
 
 import type { GivenReview } from '../check/authority/approval.ts';
 import {
@@ -147,7 +147,7 @@ export async function readCommits(
 
 type ListedCommit = Awaited<ReturnType<GitHub['rest']['pulls']['listCommits']>>['data'][number];
 
-/** What is known of commits, by GitHub's list of them. */
+/** Authors and committers of commits, from GitHub's list. */
 function factsOf(listed: readonly ListedCommit[]): CommitFacts[] {
   const accounts = new Map<string, Person>();
   const signerOf = (
@@ -180,7 +180,7 @@ function isAccount(value: unknown): value is Account {
   return typeof value === 'object' && value !== null && 'login' in value && 'id' in value && 'type' in value;
 }
 
-/** Who pushed a commit to the head's branch; undefined when that is not known. */
+/** The account that pushed a commit to the head's branch; undefined if GitHub does not name it. */
 export async function readPusher(github: GitHub, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const pushes = await answerIfAny(
@@ -261,7 +261,7 @@ export async function readTip(github: GitHub, repository: RepositoryName, branch
   return object.sha;
 }
 
-/** A file at the tip of a branch; undefined where there is none, empty for what is not a file or too large for the answer. */
+/** A file at the tip of a branch; undefined if it does not exist, empty if it is not a file or too large for the reply. */
 export async function readFile(
   github: GitHub,
   repository: RepositoryName,
@@ -274,7 +274,7 @@ export async function readFile(
   return Buffer.from(content, 'base64');
 }
 
-/** The branch that pull requests go to unless they say otherwise. @throws PipelineError as the client */
+/** The default branch of the repository. @throws PipelineError as the client */
 export async function readDefaultBranch(github: GitHub, repository: RepositoryName): Promise<string> {
   return (await answer(github.rest.repos.get({ ...repository }))).default_branch;
 }

@@ -36,7 +36,7 @@ export interface ReleasePorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   readonly repository: Repository;
-  /** Where bundles are pushed. */
+  /** The repository that bundles are pushed to. */
   readonly registry: Registry;
   /** Asks what a policy allows, of other bundles that no catalog holds yet. */
   readonly registryFor: (policy: Policy) => Registry;
@@ -54,7 +54,7 @@ export interface ReleaseBundlesRequest {
   readonly today: string;
 }
 
-/** What became of one bundle. */
+/** The result for one bundle. */
 export interface BundleRelease extends BundleName {
   /** The pushed image, by digest; undefined when it was refused. */
   readonly image: string | undefined;
@@ -152,7 +152,7 @@ async function intoCatalogs(
       return fetched ? undefined : proposal;
     };
     const commit = await commitOnto(ports, { base: branch, make: checked });
-    // What the check could not look at is not committed past everybody.
+    // An incomplete check must not lead to a commit without a review.
     if (commit !== 'protected' && !fetched) return { commit };
   }
   return { proposed: await propose(ports, { subject: subjectOf(bundle), base: branch, make }) };
@@ -168,13 +168,13 @@ function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promis
   const make = async (tip: string): Promise<'leave-unchanged' | undefined> => {
     await repository.bring([tip]);
     const folder = await entryAt(repository.objects, tip, folderOf(bundle));
-    // It came back meanwhile: that is for the run which was told of it.
+    // The branch has the folder again: the run of that push handles it.
     return folder && 'leave-unchanged';
   };
   return propose(ports, { subject: subjectOf(bundle), base, make });
 }
 
-/** What people wrote is theirs to correct, and the other bundles go on. @throws whatever else it is */
+/** Returns an error in the bundle's own files, which does not stop the other bundles. @throws all other errors */
 function refusalIn(error: unknown): PipelineError {
   if (error instanceof PipelineError && !error.retryable && OF_THE_BUNDLE.has(error.code)) return error;
   throw error;
@@ -198,7 +198,7 @@ async function pushBundle(
   try {
     const source = await treeRepository(repository.objects, commit).folder(folder);
     if (!source) return undefined;
-    // Of what is not a bundle at all there is no image, and a catalog may name the tag all the same.
+    // The tag is missing from the start: a folder that is not a bundle gets no image, but a catalog may name the tag.
     missing.push(formatReference(bundleTag(release.bundles, bundle)));
     findings = await refusalsOf(source, { ...bundle, path: folder }, { policy, today });
     const made = await builtBundle(release.bundles, bundle, source);
@@ -220,7 +220,7 @@ interface Made {
   readonly fetching: () => void;
 }
 
-/** The catalogs with the bundle in them; undefined when they have it, or when it says nothing of them. */
+/** The catalogs with the bundle added; undefined if they have it already, or if the bundle names none. */
 async function proposalAt(
   { repository, registryFor }: ReleasePorts,
   tip: string,

@@ -12,7 +12,7 @@ import { readReviews } from './pull-request.ts';
 /** Most people who are asked; GitHub takes fifteen. */
 const MOST = 10;
 
-/** Whom a request for a review went to, and who cannot be asked. */
+/** Accounts that were asked for a review, and accounts that cannot be asked. */
 interface AskedFor {
   readonly asked: readonly string[];
   readonly refused: readonly string[];
@@ -63,12 +63,12 @@ async function isRefused(act: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Logins whose approval would help; nobody while something else must be done first. */
+/** Logins whose approval would help; empty while something else must be done first. */
 function candidates({ verdict, holds, authority }: CheckReport): string[] {
   const { decision, author = '', missing = [] } = authority;
   if (verdict !== 'pass' || decision !== 'needs' || holds.length > 0) return [];
   const isAuthor = (login: string): boolean => login.toLowerCase() === author.toLowerCase();
-  // Whoever approved now would be asked again after the author's next commit.
+  // An approval now would be outdated by the author's next commit.
   if (missing.some(({ who }: Need) => who === 'author')) return [];
   const able = missing.flatMap(({ from }: Need) => from);
   return [...new Set(able)].filter((login) => !isAuthor(login)).slice(0, MOST);

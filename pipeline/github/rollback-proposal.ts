@@ -20,9 +20,9 @@ interface RollbackPorts {
 }
 
 export interface ProposedRollback {
-  /** What would be proposed, or why it is not. */
+  /** The proposed rollback, or the reason against it. */
   readonly restored: Restored;
-  /** The pull request; one that stands is left as it is when the rollback is refused. */
+  /** The pull request. An open one stays unchanged if the rollback is refused. */
   readonly proposed: Proposed;
 }
 
@@ -83,7 +83,7 @@ interface Places {
   readonly paths: readonly string[];
 }
 
-/** What is to stand at the catalog's places: what the older commit has there, and nothing where it has nothing. */
+/** The new content of the catalog's places: that of the older commit. A place that it lacks is removed. */
 async function filesAt(
   objects: ObjectReader,
   { tip, to, paths }: Places,

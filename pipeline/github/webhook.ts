@@ -8,7 +8,7 @@ import { canChangeResult, headBefore } from './concern.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is read of each event. @returns undefined for a payload that is not as GitHub writes it */
+/** Parses each kind of event. @returns undefined for a payload that does not match GitHub's format */
 const EVENTS: Readonly<Record<string, (value: Json) => ForgeEvent | 'other' | undefined>> = {
   push: pushEvent,
   pull_request: pullEvent,
@@ -28,7 +28,7 @@ export const gitHubWebhooks: Webhooks = {
     if (!/^sha256=[0-9a-f]{64}$/.test(signature) || secret === '') return false;
     return new Signatures({ secret }).verify(text, signature);
   },
-  // Whoever is removed from a team twice is removed by two equal texts.
+  // Two removals of an account from the same team have equal texts.
   deliveryOf: (headers, { event }) => (event.at === undefined ? (headers['x-github-delivery'] ?? '') : ''),
   eventOf: (headers, text) => {
     const name = headers['x-github-event'];

@@ -48,6 +48,9 @@ export const MEANINGFUL: Readonly<Record<'Forgejo' | 'GitLab', readonly string[]
     'GET /activities/feeds [].act_user null',
     'GET /pulls/7/reviews [].user null',
     'GET /issues/7/comments [].user null',
+    // What is not a file has no content: it is read as an empty file, which is not a valid policy.
+    'GET /contents/README.md content missing',
+    'GET /contents/README.md content null',
   ],
   GitLab: [
     'GET /merge_requests/7 source_project_id null',

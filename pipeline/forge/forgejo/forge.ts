@@ -104,7 +104,7 @@ async function postStatus(
   await client.send('POST', `${at}/statuses/${head}`, { ...said, ...(url ? { target_url: url } : {}) });
 }
 
-/** Text in base64; of a symbolic link or a submodule there is none. */
+/** Content in base64. A symbolic link or a submodule has none. */
 const file = object({ type: text, content: optional(text) });
 
 const branch = object({ commit: object({ id: commitId }) });

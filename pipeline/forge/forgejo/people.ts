@@ -27,7 +27,7 @@ export function repositoryAt({ owner, repo }: RepositoryName): string {
   return `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
 }
 
-/** An account. Nothing says whether it is a program's. */
+/** An account. The forge does not say whether it belongs to a program. */
 interface Account extends Person {
   readonly id: number;
 }
@@ -118,7 +118,7 @@ const activity = object({
   content: text,
 });
 
-/** Who pushed the head, by the activities of the head's repository: people may hide theirs. */
+/** The account that pushed the head, from the activities of the head's repository. People may hide theirs. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const path = `${repositoryAt(head.repository)}/activities/feeds?limit=50`;
@@ -143,7 +143,7 @@ export function lookupsOf(client: ForgeClient): Lookups {
   };
 }
 
-/** The number of an account, null for a login that nobody has, undefined when it may not be seen. */
+/** The number of an account, null for a login without an account, undefined if it is hidden. */
 async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
   const asked = client.get(`/users/${encodeURIComponent(login)}`, account);
   const found = await readable(unlessGone(asked, null));

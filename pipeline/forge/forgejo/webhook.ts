@@ -11,7 +11,7 @@ const PULLS: ReadonlySet<string> = new Set([
   'pull_request_rejected',
 ]);
 
-/** Actions after which a check says the same. Labels are not among them: not every version names the ones that changed. */
+/** Actions that do not change the result of a check. Labels are absent: some versions do not name the changed labels. */
 const HARMLESS: ReadonlySet<unknown> = new Set([
   ...['assigned', 'unassigned', 'milestoned', 'demilestoned'],
   ...['review_requested', 'review_request_removed'],

@@ -235,7 +235,7 @@ async function postNote(client: ForgeClient, at: string, { report }: Reported): 
   return true;
 }
 
-/** GitLab does what lines like `/merge` and `/approve` of a note say, as its author. */
+/** GitLab executes lines of a note such as `/merge` and `/approve` as its author. */
 export function withoutCommands(written: string): string {
   return written.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
 }

@@ -146,7 +146,7 @@ const pushEvent = object({
 /** Events of a project that are read to find a push. */
 const MOST_EVENTS = 200;
 
-/** Who pushed the head, by the events of its project: one push of many branches has no event for each of them. */
+/** The account that pushed the head, from the project's events. One push of many branches has no event for each branch. */
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const path = `${projectAt(head.repository)}/events?action=pushed`;

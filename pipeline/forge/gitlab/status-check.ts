@@ -5,7 +5,7 @@ import { object, text, whole } from '../reply.ts';
 
 const statusCheck = object({ id: whole, name: text });
 
-/** A merge request's answer. GitLab fails one that is pending for two minutes, so there is none for "not yet". */
+/** Replies for a merge request. GitLab fails a check that is pending for two minutes, so Portolan never sends "pending". */
 interface StatusAnswer {
   readonly commit: string;
   readonly passed: boolean;

@@ -18,7 +18,7 @@ export const gitLabWebhooks: Webhooks = {
     return secret !== '' && timingSafeEqual(digestOf(token), digestOf(secret));
   },
   deliveryOf: (headers, { now }) => {
-    // Whoever captured a signed text can send it again with any key, and it has no time: it counts once an hour.
+    // A captured text can be sent again with any key, and it has no time: it counts once an hour.
     if (headers['x-gitlab-token'] === undefined) return now.toISOString().slice(0, 'YYYY-MM-DDTHH'.length);
     // Two approvals, with a withdrawal between them, have the same text; a delivery that is sent again has the same key.
     return headers['idempotency-key'] ?? headers['x-gitlab-event-uuid'] ?? '';
@@ -30,7 +30,7 @@ export const gitLabWebhooks: Webhooks = {
     if (!isObject(value) || !isObject(value['project'])) return undefined;
     const { id } = value['project'];
     if (typeof id !== 'number') return undefined;
-    // An approval does not change when a merge request was updated: that time says nothing of the event's age.
+    // An approval does not change the merge request's update time, so that time is not the event's.
     if (name === 'Merge Request Hook') {
       const about = value['object_attributes'];
       if (!isObject(about) || typeof about['iid'] !== 'number') return undefined;
@@ -50,13 +50,13 @@ export const gitLabWebhooks: Webhooks = {
   },
 };
 
-/** What may change of a merge request without another result. The title says whether it is a draft. */
+/** Changes of a merge request that do not change the result. The title is not among them: it marks a draft. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['description', 'updated_at', 'updated_by_id', 'last_edited_at', 'last_edited_by_id'],
   ...['assignees', 'reviewers', 'milestone_id', 'time_estimate', 'total_time_spent', 'discussion_locked'],
 ]);
 
-/** Only an update that says what it changes can be of no concern. */
+/** False only for an update that lists its changes, if all of them are harmless. */
 function canChangeResult({ action, oldrev }: Json, changes: unknown): boolean {
   if (action !== 'update' || oldrev !== undefined || !isObject(changes)) return true;
   const names = Object.keys(changes);
