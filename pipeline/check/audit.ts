@@ -1,7 +1,7 @@
 /**
  * The audit of catalogs: opm's rules and ours, what clusters can reach from
  * every version, and what disconnected clusters will miss. Nothing is compared with
- * anything: it is the first thing to run on a catalog that nobody has looked at.
+ * anything: the first command to run on an unknown catalog.
  */
 
 import type { Catalog } from '../../catalog/fbc/model.ts';
@@ -32,7 +32,7 @@ interface AuditRequest {
   readonly today: string;
   /** Packages to check; all without it. */
   readonly packages?: ReadonlySet<string>;
-  /** What was ever published, by catalog and package; absent where nobody knows. */
+  /** All published versions, by catalog and package; absent if unknown. */
   readonly published?: ReadonlyMap<string, ReadonlyMap<string, readonly PublishedBundle[]>>;
   /** CRDs of bundles whose manifests the catalogs do not hold. */
   readonly crds?: CrdsOf;
@@ -47,11 +47,11 @@ export interface AuditReport {
   readonly catalogs: readonly CatalogAudit[];
   /** The worst first; what several catalogs have alike is one finding, at its place in the first of them. */
   readonly findings: readonly Finding[];
-  /** What becomes of the cluster that was asked about. */
+  /** The upgrades of the cluster in the request. */
   readonly cluster?: ClusterAudit;
-  /** What becomes of the fleet that was asked about, in numbers of clusters. */
+  /** The upgrades of the fleet in the request, in numbers of clusters. */
   readonly fleet?: FleetReport;
-  /** What the merges of the past did, where that was asked. */
+  /** The effect of past merges, if the request asks for it. */
   readonly history?: HistoryAudit;
 }
 
@@ -65,7 +65,7 @@ export interface CatalogAudit {
   readonly images: ImageCount;
 }
 
-/** What can be installed, and how much of it has an upgrade path to a head. */
+/** The number of installable versions, and how many have an upgrade path to a head. */
 export interface Reach {
   readonly olm: Olm;
   /** Under OLM v0 one for each channel and version, under OLM v1 one for each version. */
@@ -189,7 +189,7 @@ function joinedFindings(
   const joined = new Map<string, { finding: Finding; catalogs: string[] }>();
   for (const { findings, read } of parts) {
     for (const finding of findings) {
-      // What is said of the catalog's own name is the same in another.
+      // A finding about a catalog's name is the same in another catalog.
       const message = finding.message.replaceAll(read.name, '*');
       const key = JSON.stringify([finding.rule, finding.severity, finding.package, finding.channel, message]);
       const known = joined.get(key);

@@ -1,4 +1,4 @@
-/** What a pull request changes: itself, and with the commit that its merge makes to release bundles. */
+/** The changes of a pull request, without and with the commit that its merge makes to release bundles. */
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { Change } from '../change/change.ts';
 import type { Trees } from '../change/classification-input.ts';
@@ -20,25 +20,25 @@ export interface Revisions {
   readonly ancestor?: string;
 }
 
-/** What is known of a change before it is classified. */
+/** The parts of a change before it is classified. */
 interface Known {
   /** Contents of files: the classes and the rules read the same ones. */
   readonly files: KeptFiles;
   /** Asked for what the policy allows; without it registries are not contacted. */
   readonly registry: Registry | undefined;
-  /** What tags stand for, as a registry has just said. */
+  /** Digests of tags, as a registry just returned them. */
   readonly digests: TagDigests | undefined;
 }
 
 interface Classified {
   readonly change: Change;
-  /** What the tags that the change pins stand for. */
+  /** Digests of the tags that the change pins. */
   readonly tags: Confirmed;
 }
 
-/** What the merge makes of the branch. */
+/** The result of the merge on the branch. */
 export interface ForeseenMerge {
-  /** What the merge releases, with what makes the released catalogs unsafe. */
+  /** The catalogs that the merge releases, with the errors that make them unsafe. */
   readonly release: Foreseen;
   /** The state in which catalogs are checked: after the release, unless that is unsafe. */
   readonly after: CheckScene;
@@ -82,7 +82,7 @@ export async function foreseeMerge(
   return {
     release: { ...release, findings: [...unsafe, ...release.findings] },
     after: unsafe.length > 0 ? scene : { objects, policy, trees: then, change: changeThen },
-    // Where the merge opens another pull request instead, that one has a check of its own.
+    // If the merge opens another pull request instead, that one has its own check.
     committed: policy.release?.mode === 'commit' ? changeThen : undefined,
   };
 }

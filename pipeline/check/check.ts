@@ -77,7 +77,7 @@ async function resolveRevisions(
   return { base, head, ...(ancestor === undefined ? {} : { ancestor }) };
 }
 
-/** The policy that holds: the base branch's, or the one that stands in for it. */
+/** The policy to apply: that of the base branch, or the one given instead. */
 export async function startOf(
   repository: Repository,
   { base, head }: Revisions,
@@ -100,7 +100,7 @@ function withPresets<T extends PolicyRead>(read: T, presets: readonly PresetName
   return read.policy ? { ...read, policy: { ...read.policy, presets } } : read;
 }
 
-/** What the steps read from, beside the objects of the repository. */
+/** The data sources of the steps, besides the objects of the repository. */
 function sourcesOf(request: CheckRequest, policy: Policy): Sources & { readonly files: KeptFiles } {
   const { today, historyOf, digests, crds, manifests, fleet, otherCatalogs, cache, kept, people } = request;
   const registry = request.registryFor?.(policy);

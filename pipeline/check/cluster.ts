@@ -12,7 +12,7 @@ import { PipelineError } from '../error.ts';
 /** One operator of a cluster. */
 export interface ClusterInstallation {
   readonly olm: Olm;
-  /** Of the subscription; empty for a ClusterExtension. */
+  /** Namespace of the subscription; empty for a ClusterExtension. */
   readonly namespace: string;
   /** Of the subscription or the ClusterExtension. */
   readonly name: string;
@@ -52,7 +52,7 @@ export function readCluster(text: string, path: string): ClusterInstallation[] {
   });
 }
 
-/** What the objects of a cluster say: Subscriptions with their ClusterServiceVersions, and ClusterExtensions. */
+/** Reads objects of a cluster: Subscriptions with their ClusterServiceVersions, and ClusterExtensions. */
 export function installationsOf(objects: readonly Json[]): ClusterInstallation[] {
   const versions = new Map(
     objects
@@ -99,12 +99,12 @@ function objectsIn(value: unknown): Json[] {
   return Array.isArray(value['items']) ? value['items'].flatMap(objectsIn) : [value];
 }
 
-/** Knative has subscriptions, too. */
+/** Knative also has a kind Subscription. */
 function isOlms({ apiVersion }: Json): boolean {
   return typeof apiVersion === 'string' && apiVersion.startsWith('operators.coreos.com/');
 }
 
-/** What is deep in an object; undefined where it is not there. */
+/** The value at a path in an object; undefined if a part of the path is missing. */
 export function member(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((inside, key) => (isObject(inside) ? inside[key] : undefined), value);
 }
@@ -139,7 +139,7 @@ function subscription(object: Json, versions: ReadonlyMap<string, Json>): Cluste
   };
 }
 
-/** Where OLM notes the namespaces that an operator watches; empty for all. */
+/** The annotation with the namespaces that an operator watches; empty for all. */
 const TARGETS = 'olm.targetNamespaces';
 
 function settingsOf(object: Json, csv: Json | undefined): SubscriptionSettings {

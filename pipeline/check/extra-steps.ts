@@ -1,4 +1,4 @@
-/** What extras add to the check of a pull request's content. Each is one line here; without it the check runs as well. */
+/** Steps that extras add to the check of a pull request's content, one line for each. The check also runs without them. */
 import type { Repository } from '../git/repository.ts';
 import { checkAdvisories } from './advisories/undone-advisories.ts';
 import type { CatalogResult } from './content/catalog-rules.ts';

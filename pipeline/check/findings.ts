@@ -36,11 +36,11 @@ import { renamedFindings } from './world/renamed-catalogs.ts';
 import type { CheckScene } from './world/scene.ts';
 import type { Sided } from './world/touched-catalog.ts';
 
-/** What was found of the content. */
+/** The findings about the content. */
 export interface Defects {
   readonly results: readonly CatalogResult[];
   readonly references: ReferenceResult;
-  /** What could not be looked at; what references were not looked up is with the references. */
+  /** Parts that were not checked; references that were not looked up are with the references. */
   readonly unchecked: CheckReport['unchecked'];
   /** Why it is not known whether the pull request harms packages that it does not touch. */
   readonly incomplete: string | undefined;
@@ -58,7 +58,7 @@ interface Pull {
   readonly tags: Confirmed;
 }
 
-/** What is read for the checks, beside the objects of the repository. */
+/** The data sources of the checks, besides the objects of the repository. */
 export interface Sources extends WorldSources, Asked<'fleet' | 'otherCatalogs'> {
   readonly outlines: KeptOutlines | undefined;
   /** Asked for the images that a pull request brings, unless somebody else looks them up. */
@@ -117,7 +117,7 @@ export async function findDefects(
   };
 }
 
-/** What is not known, because files cannot be read. */
+/** Parts that are unknown because files cannot be read. */
 function unreadParts({ isRead, unread, unsafe }: Change): CheckReport['unchecked'] {
   const [first] = unsafe;
   if (!isRead)
@@ -147,7 +147,7 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
 interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {}
 
 /**
- * Checks what stands beside catalogs: bundle directories, folders of operators, templates and the policy.
+ * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy.
  *
  * @param after the scene after the release
  */
@@ -165,7 +165,7 @@ async function checkFiles(
     ...(await checkPolicyAfter(after, RULE_IDS)),
     ...unlisted,
   ];
-  // What is missing is a consequence of what cannot be read.
+  // A missing file is a consequence of the unreadable one.
   if (change.unread.length > 0) return { results, unchecked: [], templatesAlone: [] };
   const dangling = await danglingBundles(after, outlines);
   return {
@@ -176,9 +176,9 @@ async function checkFiles(
 }
 
 interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomplete'> {
-  /** What deployments name of bundles whose deployments the catalogs do not hold. */
+  /** Images in the deployments of bundles, if the catalogs do not contain these deployments. */
   readonly deployed?: Sided<DeployedImages>;
-  /** What the merge does to the fleet, or why that is not known. */
+  /** The effect of the merge on the fleet, or why that is unknown. */
   readonly numbers?: FleetNumbers | undefined;
   readonly why?: string | undefined;
 }
@@ -225,7 +225,7 @@ async function checkCatalogs(
   };
 }
 
-/** What rules could not decide, each once. */
+/** Parts that rules could not decide, each once. */
 export function undecidedParts(undecided: readonly Undecided[]): Defects['unchecked'][number][] {
   return [...new Map(undecided.map(({ what, why }) => [what, { what, why }])).values()];
 }

@@ -17,7 +17,7 @@ export interface ClusterAudit {
   readonly today: readonly string[];
   readonly next: readonly string[];
   readonly prospects: readonly Prospect[];
-  /** What is in none of the catalogs, or not installed yet: `namespace/name (package)`. */
+  /** Operators that no catalog has, or that are not installed yet: `namespace/name (package)`. */
   readonly unknown: readonly string[];
 }
 
@@ -109,7 +109,7 @@ function stagesOf(worlds: readonly World[], platform: string | undefined): Stage
 
 type PlacedInstallation = ClusterInstallation & { readonly installed: Installed };
 
-/** What becomes of each; under OLM v0 one that fails takes its whole namespace with it. */
+/** The upgrade of each operator. Under OLM v0, a failure stops all operators of its namespace. */
 function summariesOf(installations: readonly PlacedInstallation[], worlds: readonly World[]): PathSummary[] {
   if (worlds.length === 0) return [];
   const own = installations.map((one) =>
@@ -127,7 +127,7 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
   });
 }
 
-/** What else is in its namespace from the same catalog, and may keep it from an upgrade. */
+/** Other operators from the same catalog in its namespace, which may block its upgrade. */
 function besideOf(
   one: PlacedInstallation,
   installations: readonly PlacedInstallation[],

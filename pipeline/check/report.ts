@@ -1,5 +1,5 @@
 /**
- * What is said of a pull request: the one source of every output. As JSON it is a public
+ * The result of a check, the one source of every output. As JSON it is a public
  * interface, described by `docs/check-report.schema.json`.
  */
 
@@ -16,7 +16,7 @@ export interface CheckReport {
   readonly apiVersion: 'portolan/v1alpha1';
   readonly kind: 'CheckReport';
   readonly verdict: Verdict;
-  /** Who must act, and the one thing that is missing. One line; `headlineOf` adds what `enforce` makes of it. */
+  /** The people who must act, and the one thing that is missing, in one line. `headlineOf` adds the effect of `enforce`. */
   readonly headline: string;
   /** Present where the policy blocks nothing: verdict and authority are what they would be, the state is success. */
   readonly enforce?: 'off';
@@ -26,7 +26,7 @@ export interface CheckReport {
   /** Ids of git objects. */
   readonly base: string;
   readonly head: string;
-  /** The tree that was checked: that of the merge. Absent when there is none. */
+  /** The tree that was checked: that of the merge. Absent if there is none. */
   readonly tree?: string;
   readonly policy: PolicyReport;
   readonly packages: readonly PackageReport[];
@@ -34,10 +34,10 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
   /** Corrections of lines that the pull request writes; absent when there are none. */
   readonly suggestions?: readonly Suggestion[];
-  /** What the base branch has as well, and the pull request leaves as it is. */
+  /** Findings that the base branch has as well, and that the pull request leaves unchanged. */
   readonly known: readonly Finding[];
   readonly waived: readonly { readonly finding: Finding; readonly until: string; readonly reason: string }[];
-  /** What changes in the catalogs, and what clusters will do otherwise. */
+  /** The changes in the catalogs, and their effect on clusters. */
   readonly diffs: readonly PlacedDiff[];
   /** Why it is not merged although nothing is wrong with it. */
   readonly holds: readonly string[];
@@ -47,23 +47,23 @@ export interface CheckReport {
   readonly waitsFor: readonly string[];
   /** The pull request on GitHub; absent for what was checked elsewhere. */
   readonly request?: RequestReport;
-  /** What disconnected clusters can install of the packages that are touched. */
+  /** The bundles of the touched packages that disconnected clusters can install. */
   readonly disconnected?: readonly DisconnectedReport[];
-  /** What the merge does to the clusters of a fleet, in numbers; absent where no fleet is known. */
+  /** The effect of the merge on a fleet, in numbers of clusters; absent without a fleet. */
   readonly fleet?: FleetReport;
-  /** What the merge makes of the bundles that are brought; its catalogs are checked with the others. */
+  /** The releases of new bundles after the merge. Their catalogs are checked with the others. */
   readonly released?: readonly ReleaseReport[];
   /** Parts left out to keep the report within its size limit, such as a list; absent if it is complete. */
   readonly omitted?: readonly string[];
-  /** What the gates of the policy's presets would say; absent where it has none. */
+  /** The results of the gates in the policy's presets; absent without presets. */
   readonly gates?: readonly GateReport[];
-  /** What was not looked at, and why. */
+  /** Parts that were not checked, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
-  /** What was read of the packages that are not touched; absent where there are none. */
+  /** Statistics of reading the untouched packages; absent if there are none. */
   readonly context?: ContextCount;
 }
 
-/** What was read, and fetched, to know the untouched packages. */
+/** Objects read and fetched for the untouched packages. */
 export interface ContextCount {
   readonly files: number;
   /** Of the files as they are in the repository. */
@@ -74,7 +74,7 @@ export interface ContextCount {
   readonly requests: number;
 }
 
-/** What changes in a package, and the catalogs in which it changes so. */
+/** The changes in a package, and the catalogs that have them. */
 export interface PlacedDiff extends PackageDiff {
   readonly catalogs: readonly string[];
 }
@@ -88,9 +88,9 @@ export interface RequestReport {
   readonly merge: MergePolicy;
   /** Whether suggestions are offered in a review. */
   readonly suggestions: boolean;
-  /** Whether a label says the result. */
+  /** Whether to set a label with the result. */
   readonly labels?: boolean;
-  /** Whether those whose approval is missing are asked for it. */
+  /** Whether to request the missing reviews. */
   readonly ask: boolean;
   /** Digest of what the report was made from: the pull request's state and its reviews. */
   readonly basis?: string;
@@ -98,7 +98,7 @@ export interface RequestReport {
   readonly ungated?: readonly { readonly number: number; readonly branch: string }[];
 }
 
-/** How a report stands on a commit: nothing is missing, somebody must act or wait, the author must correct it. */
+/** The state of a commit's status: nothing is missing, somebody must act or wait, or the author must correct it. */
 export type ReportState = 'success' | 'pending' | 'failure';
 
 /** The state to set on the commit: success where the policy enforces nothing. */
@@ -119,13 +119,13 @@ const WOULD_HAVE: Readonly<Record<ReportState, string>> = {
   failure: 'would have failed',
 };
 
-/** The first line of each output. Where nothing is enforced, it says what would have happened. */
+/** The first line of each output. Without enforcement, it states what would have happened. */
 export function headlineOf(report: CheckReport): string {
   const { enforce, headline } = report;
   return enforce === 'off' ? `${WOULD_HAVE[enforcedState(report)]}: ${headline}` : headline;
 }
 
-/** What the policy does not enforce, a line each. */
+/** The parts that the policy does not enforce, one line for each. */
 export function notEnforcedLines({ enforce, notEnforced = [] }: CheckReport): string[] {
   return [
     ...(enforce === 'off' ? ['observe only: the policy has enforce: off, so nothing is blocked'] : []),
@@ -133,7 +133,7 @@ export function notEnforcedLines({ enforce, notEnforced = [] }: CheckReport): st
   ];
 }
 
-/** What another gate would say, by its own checks. */
+/** The result that another gate would have, by its own checks. */
 export interface GateReport {
   /** Name of the preset. */
   readonly preset: string;
@@ -166,7 +166,7 @@ export interface DisconnectedReport {
   readonly ready: number;
   /** Bundles of which nothing is known to be missing, but whose deployments the catalog does not hold; absent for none. */
   readonly unchecked?: number;
-  /** What the pull request makes worse, as `package/bundle`, and each reference that is missing with its reason. */
+  /** The bundles that the pull request makes worse, as `package/bundle`, and each missing reference with its reason. */
   readonly worse: readonly { readonly bundle: string; readonly missing: readonly string[] }[];
 }
 
@@ -191,7 +191,7 @@ export interface PolicyReport {
 export interface PackageReport {
   readonly name: string;
   readonly catalogs: readonly string[];
-  /** What is done to it: `add-entry`, `prune`, … */
+  /** The kind of change: `add-entry`, `prune`, … */
   readonly classes: readonly string[];
   readonly details: readonly string[];
 }

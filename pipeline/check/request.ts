@@ -1,4 +1,4 @@
-/** What a check is asked: which pull request, by whom, and what may be read for it. */
+/** The request for a check: the pull request, its author, and the data sources. */
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
@@ -19,7 +19,7 @@ export interface CheckRequest {
   readonly head: string;
   /** Id of their common ancestor, where the clone has no history to find it in. */
   readonly ancestor?: string;
-  /** Bytes of a policy that stands in for the base branch's. */
+  /** Bytes of a policy to use instead of the base branch's. */
   readonly policy?: { readonly path: string; readonly bytes: Uint8Array };
   /** Presets in place of the policy's. */
   readonly presets?: readonly PresetName[];
@@ -27,7 +27,7 @@ export interface CheckRequest {
   readonly findsLayout?: boolean;
   /** Says which versions files had, where the clone has no history. */
   readonly historyOf?: HistoryOf;
-  /** Who is asking; without it, authority is not checked. */
+  /** The author and reviewers; without them, authority is not checked. */
   readonly people?: People;
   /** The day of the check, `YYYY-MM-DD` in UTC. */
   readonly today: string;
@@ -37,11 +37,11 @@ export interface CheckRequest {
   readonly onlyReleased?: boolean;
   /** Packages of other public catalogs, read when a new package makes it necessary; their names are taken. */
   readonly otherCatalogs?: readonly OtherCatalogs[];
-  /** What tags stand for, as a registry has just said to whoever asks. */
+  /** Digests of tags, as a registry just returned them. */
   readonly digests?: TagDigests;
-  /** A fleet that stands in for the policy's. */
+  /** A fleet to use instead of the policy's. */
   readonly fleet?: Fleet;
-  /** What was read for other checks of the same repository. */
+  /** Data read for other checks of the same repository. */
   readonly kept?: KeptReadings;
   /** Keeps what released images and companions have, by their digests. */
   readonly cache?: Store;
@@ -59,7 +59,7 @@ export type Asked<K extends keyof CheckRequest> = { readonly [P in K]: CheckRequ
 
 /** The catalogs of another repository. */
 export interface OtherCatalogs {
-  /** What people call it. */
+  /** Its name in messages. */
   readonly name: string;
   /** @throws PipelineError where they cannot be read */
   readonly packages: () => Promise<ReadonlySet<string>>;

@@ -85,7 +85,7 @@ function suggested(
   const before = head?.lines[line - 1];
   if (!correction || before === undefined || !head?.own(line)) return undefined;
   const after = correctedLine(before, correction);
-  // What nobody sees is not offered to be taken with a click.
+  // Do not offer hidden text as a suggestion that one click applies.
   if (
     after === undefined ||
     plain(before) !== before ||

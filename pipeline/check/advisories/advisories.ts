@@ -46,7 +46,7 @@ export interface AdvisoryRequest {
   readonly places?: readonly CatalogPath[];
 }
 
-/** What an advisory changes in one catalog. */
+/** The changes that an advisory makes in one catalog. */
 export interface CatalogPlan {
   readonly catalog: string;
   readonly plan: AdvisoryPlan;
@@ -54,7 +54,7 @@ export interface CatalogPlan {
   readonly unaccepted: readonly string[];
   /** Paths of the files that have blobs of the package, before the edit. */
   readonly holders: ReadonlySet<string>;
-  /** What is to stand at paths; undefined for a file that is removed. Empty where nothing is to be written. */
+  /** New content by path; undefined for a file that is removed. Empty if nothing is to be written. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Why the edit cannot be made; undefined where it can, or where there is none. */
   readonly refused: string | undefined;
@@ -63,7 +63,7 @@ export interface CatalogPlan {
 export interface AdvisoryPlans {
   /** The catalogs that have or had the package, in the order of names. */
   readonly catalogs: readonly CatalogPlan[];
-  /** What could not be looked at. */
+  /** Notes about parts that were not checked. */
   readonly unread: readonly { readonly what: string; readonly why: string }[];
 }
 
@@ -130,7 +130,7 @@ interface ConcernedCatalogs {
 
 interface CatalogTexts {
   readonly texts: ReadonlyMap<string, string>;
-  /** Whether the catalog has no files of its own. */
+  /** Whether the catalog has no files of its own: it is rendered. */
   readonly isMade: boolean;
 }
 

@@ -20,14 +20,14 @@ import { isTree, joinPath, type ListedFile } from '../../git/tree.ts';
 import { differenceOf, type Mapped, mappingOf, templatePath } from '../content/templates.ts';
 import { type AdvisoryRequest, type CatalogPlan, concernedCatalogs } from './advisories.ts';
 
-/** What an advisory means for a template. */
+/** The effect of an advisory on a template. */
 export interface TemplatePlan {
   readonly path: string;
   /** For example `olm.template.basic`. */
   readonly schema: string;
   /** The catalogs that are rendered from it, in the order of names. */
   readonly catalogs: readonly string[];
-  /** What it is to say; undefined where Portolan does not edit it. */
+  /** Its new content; undefined if Portolan does not edit it. */
   readonly text: string | undefined;
   /** Why Portolan does not edit it, and the fix; undefined beside a text. */
   readonly finding: Finding | undefined;

@@ -82,7 +82,7 @@ function tooManyOf(written: readonly StoredAdvisory[]): Finding {
 /** The day of the check, and what knows the past of the catalogs. */
 type Planning = Asked<'historyOf'> & { readonly today: string };
 
-/** What was found, and what makes errors milder that an advisory has accepted. */
+/** The findings, and a function that lowers the severity of errors that an advisory accepts. */
 interface CheckedAdvisories {
   readonly results: readonly CatalogResult[];
   readonly soften: (result: CatalogResult) => CatalogResult;

@@ -18,7 +18,7 @@ export interface Review extends GivenReview {
   readonly content: ReadonlyMap<string, string> | undefined;
 }
 
-/** What an approval must still be true of. */
+/** The state that an approval must still match. */
 export interface Pinned {
   readonly by: 'content' | 'head';
   readonly head: string;
@@ -40,7 +40,7 @@ export function lastWords<T extends Pick<Review, 'author' | 'state'>>(reviews: r
 
 /** Whether a review is of what the merge changes of a subject. */
 export function isCurrent({ commit, content }: Review, subject: string, pinned: Pinned): boolean {
-  // Of the head, too: the base branch may have moved on since, and the same head then changes something else.
+  // Compare with the head too: if the base branch has moved, the same head makes another change.
   if (pinned.by === 'head' && commit !== pinned.head) return false;
   const seen = content?.get(subject);
   return seen !== undefined && seen === pinned.content.get(subject);

@@ -17,7 +17,7 @@ export interface AuthorityInput {
   readonly policy: Policy | undefined;
   readonly change: Change;
   readonly author: Person;
-  /** Who pushed the head; undefined when it is not known. */
+  /** The account that pushed the head; undefined if unknown. */
   readonly pusher: Person | undefined;
   /** Id of the head commit. */
   readonly head: string;
@@ -27,7 +27,7 @@ export interface AuthorityInput {
   readonly headContent: ReadonlyMap<string, string>;
   /** In the order in which they were submitted. */
   readonly reviews: readonly Review[];
-  /** The pull request's commits; undefined where there is no GitHub to say whose they are. */
+  /** The pull request's commits; undefined without a forge that names their accounts. */
   readonly commits: readonly CommitFacts[] | undefined;
   readonly directory: Directory;
   /** Packages in which the rule against pruning found something. */

@@ -52,7 +52,7 @@ export interface AuthorityDecision {
   readonly warnings: readonly string[];
 }
 
-/** A package, or a part of the repository, with the answer for it. */
+/** The decision for a package, or for a part of the repository. */
 interface SubjectDecision {
   /** As {@link subjectOf} names it. */
   readonly subject: string;
@@ -127,7 +127,7 @@ function refusal(reason: string, warnings: readonly string[] = []): AuthorityDec
   };
 }
 
-/** Why nobody's approval helps; undefined when it does. */
+/** Why no approval helps; undefined if one does. */
 function refusedFor(given: AuthorityFacts): string | undefined {
   const { change, policy, author } = given;
   const [defect] = [...change.unsafe, ...change.ownerDefects];
@@ -184,7 +184,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
     return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
   }
   const owners = peopleOf(change.owners.identities, given);
-  // Where the author is the only admin, an owner besides is somebody else.
+  // If the author is the only admin, an owner must be another person.
   const others = hasOnlyAdmin(policy) ? owners.filter((owner) => !includes(given.admins, owner)) : owners;
   const demands = demandsOnPackage(change, { ...given, owned: others.length > 0 });
   const decided = decideDemands(given, { subject, classes, owners, demands });
@@ -304,7 +304,7 @@ function ownersMissing(given: AuthorityFacts, change: PackageChange): Need | und
   return { who: 'author', count: 1, from: [author.login], subjects: [subjectOf(change)], why };
 }
 
-/** What the pull request as a whole lacks. */
+/** What is missing for the pull request as a whole. */
 function wholeNeeds(given: AuthorityFacts): Need[] {
   const { change, policy, author, authorship } = given;
   const demands = [...authorship.demands];
@@ -335,7 +335,7 @@ function objections(given: AuthorityFacts): string[] {
     .map(({ author }) => `@${author.login} requested changes`);
 }
 
-/** Portolan merges nothing that it has asked nobody about. */
+/** Portolan merges only what somebody had to approve. */
 function unreviewed(given: AuthorityFacts): string[] {
   const isAsked = (change: AreaChange): boolean =>
     !isFree(change, given.policy) ||

@@ -23,14 +23,14 @@ export interface CommitFacts {
 export interface CommitPerson {
   readonly name: string;
   readonly email: string;
-  /** The account that GitHub knows by the address; undefined for an address that nobody has. */
+  /** The account that GitHub finds for the address; undefined if there is none. */
   readonly account: Person | undefined;
 }
 
 export interface Authorship {
   /** Commits of people who have nothing to do with the pull request, in words. */
   readonly strangers: readonly string[];
-  /** What the author must do to the commits, in words. */
+  /** How the author must change the commits, in words. */
   readonly demands: readonly string[];
 }
 
@@ -91,7 +91,7 @@ function personText({ name, account }: CommitPerson): string {
   return account ? `@${account.login}` : `${JSON.stringify(name)}, whose email belongs to no GitHub account`;
 }
 
-/** Those whom `Co-authored-by` lines name, with the accounts that GitHub knows by their addresses. */
+/** The people in `Co-authored-by` lines, with the accounts that GitHub finds for their addresses. */
 export function trailerPeople(
   trailers: readonly Trailer[],
   accounts: ReadonlyMap<string, Person>,

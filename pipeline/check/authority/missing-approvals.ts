@@ -1,4 +1,4 @@
-/** What is missing, and who can give it. */
+/** The missing approvals, and who can give them. */
 
 import { type Person, samePerson } from '../../policy/identity.ts';
 import type { Missing } from './required-approvals.ts';
@@ -8,7 +8,7 @@ export interface Need {
   readonly who: 'owner' | 'admin' | 'author';
   /** How many approvals; 1 for the author. */
   readonly count: number;
-  /** Logins of those who can give it; empty when the policy names nobody who can. */
+  /** Logins of the people who can give it; empty if the policy names nobody. */
   readonly from: readonly string[];
   /** For what, as subjects are named; empty for the pull request as a whole. */
   readonly subjects: readonly string[];
@@ -34,7 +34,7 @@ export interface Candidates {
 /** Who can give what is missing for a subject. Where owners are too few, admins stand in for them. */
 export function needsFor(missing: Missing, { admins, owners, subject, why }: Candidates): Need[] {
   const rest = { subjects: [subject], why };
-  // One person is not asked twice: whoever is both gives the admin's approval.
+  // Do not ask a person twice: someone who is an admin and an owner gives the admin's approval.
   const free = missing.admins > 0 ? owners.filter((login) => !admins.includes(login)) : owners;
   const standIn = missing.owners > free.length;
   const needs: Need[] = [];

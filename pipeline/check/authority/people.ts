@@ -25,7 +25,7 @@ import { type AuthorityDecision, type AuthorityInput, bothOf, decideAuthority } 
 import type { CommitFacts } from './authorship.ts';
 import type { Reach } from './required-approvals.ts';
 
-/** Who wrote a pull request and what was said of it. */
+/** The author of a pull request, its commits and its reviews. */
 export interface People {
   readonly author: Person;
   readonly pusher: Person | undefined;
@@ -62,10 +62,10 @@ export interface Changed {
   readonly changeBetween: (trees: Trees) => Promise<BothChanges>;
 }
 
-/** What a pull request changes, and what with the merge's own commit. */
+/** The changes of a pull request, without and with the merge's own commit. */
 export type BothChanges = Pick<Changed, 'change' | 'committed'>;
 
-/** What is looked up of people and their reviews. */
+/** Looks up accounts and their reviews. */
 export interface Known {
   /** For the change itself, and for what the merge commits, whose approvals are of the same reviews. */
   readonly own: KnownReviews;
@@ -119,7 +119,7 @@ interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 
   readonly fleet: FleetResult;
 }
 
-/** Who must act; undefined where nobody was named to decide. */
+/** The people who must act; undefined if authority was not checked. */
 export function checkPeople(
   { head, change, committed, policy, results, known, fleet }: CheckedPeople,
   people: People | undefined,

@@ -11,18 +11,18 @@ export interface Demand {
   readonly anyOf: readonly Requirement[];
   /** Whether the author's own standing as an admin does not count. */
   readonly otherAdmin: boolean;
-  /** What of the change makes the demand, in words. */
+  /** The part of the change that needs the approval, in words. */
   readonly why: string;
 }
 
-/** Somebody who stands behind a change. */
+/** A person who supports a change. */
 export interface Supporter {
   readonly person: Person;
   readonly admin: boolean;
   readonly author: boolean;
 }
 
-/** How many more people a demand takes; nobody when it is met. */
+/** How many more people must approve; zero if the demand is met. */
 export interface Missing {
   readonly admins: number;
   /** Owners or admins besides. */
@@ -70,11 +70,11 @@ interface DemandContext {
   readonly owned: boolean;
 }
 
-/** What a change of a package demands. */
+/** The approvals that a change of a package needs. */
 export function demandsOnPackage(change: PackageChange, context: DemandContext): Demand[] {
   const classes = [...change.classes];
   const demands = classes.map((one) => forOwned(demandOf(one, context), context.owned));
-  // Whatever the class asks for, an owner stands behind it; a new package has none, so that is an admin.
+  // Every class needs an owner's support. A new package has no owner, so an admin must approve.
   demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes versions that the policy keeps' });
@@ -89,7 +89,7 @@ export function demandsOnPackage(change: PackageChange, context: DemandContext):
 /** How many clusters of a fleet a merge reaches; `unknown` where the fleet cannot be read. */
 export type Reach = 'unknown' | { readonly clusters: number; readonly total: number };
 
-/** What a merge demands because of how many clusters it reaches; all of it where nobody knows how many. */
+/** The approvals that a merge needs because of the number of clusters it reaches; all of them if that is unknown. */
 export function demandsOfReach({ policy, reach }: Pick<DemandContext, 'policy' | 'reach'>): Demand[] {
   if (reach === undefined) return [];
   return policy.fleet.approvals
@@ -108,14 +108,14 @@ function reachText(reach: Reach): string {
   return `reaches ${reach.clusters} of ${reach.total} clusters`;
 }
 
-/** An owner besides an admin is not asked for where there is none. */
+/** An owner in addition to an admin is not needed if there is no owner. */
 function forOwned(demand: Demand, owned: boolean): Demand {
   if (owned) return demand;
   const anyOf = demand.anyOf.map(({ owners, admins }) => ({ owners: admins > 0 ? 0 : owners, admins }));
   return { ...demand, anyOf };
 }
 
-/** What a change of the repository as a whole demands. */
+/** The approvals that a change of the repository as a whole needs. */
 export function demandsOnArea(
   { area }: AreaChange,
   context: Pick<DemandContext, 'policy' | 'author'>,
@@ -146,13 +146,13 @@ export function hasOnlyAdmin({ owners }: Policy): boolean {
   return owners.admins.length === 1 && owners.admins[0]?.kind === 'account';
 }
 
-/** Whether the policy asks nobody about the changes of an area. */
+/** Whether the policy needs no approval for changes of an area. */
 export function isFree({ area }: AreaChange, { approval }: Policy): boolean {
   const required = approval.required.get(area);
   return required !== undefined && required.owners + required.admins === 0;
 }
 
-/** Whether somebody else than the author stops being an owner, or nobody is left. */
+/** Whether an owner other than the author is removed, or no owner is left. */
 function removesOwners({ owners, ownersAfter }: PackageChange, author: Person): boolean {
   if (ownersAfter.identities.length === 0) return true;
   return owners.identities.some(

@@ -1,4 +1,4 @@
-/** Who stands behind a change: its author, those who approved it, and programs within their scope. */
+/** The supporters of a change: its author, the people who approved it, and programs within their scope. */
 import type { AreaChange, PackageChange } from '../../change/change.ts';
 import { type Person, samePerson } from '../../policy/identity.ts';
 import { matchesGlob } from '../../text.ts';
@@ -6,7 +6,7 @@ import { isCurrent } from './approval.ts';
 import { type AuthorityFacts, includes } from './authority-facts.ts';
 import type { Supporter } from './required-approvals.ts';
 
-/** Everybody of standing who stands behind a subject: the author, and those who approved what the head brings. */
+/** The owners and admins who support a subject: the author, and those who approved the head's changes. */
 export function supportersOf(
   given: AuthorityFacts,
   subject: string,
@@ -54,7 +54,7 @@ function doubtOf(given: AuthorityFacts, owners: readonly Person[]): string | und
   return commitDoubt(given, owners)?.found;
 }
 
-/** What is odd about the head or its commits, and what the author can do; undefined when an author's word counts in any case. */
+/** Why the author does not count as a supporter, and what the author can do; undefined if the author counts. */
 export function commitDoubt(
   given: AuthorityFacts,
   owners: readonly Person[],

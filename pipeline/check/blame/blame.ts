@@ -41,7 +41,7 @@ export interface Blamed {
   readonly requiresOthers?: true;
   /** Why its upgrade path goes no further; absent where it ends at a head. */
   readonly why?: string;
-  /** What the search found; absent where nothing is wrong. */
+  /** The result of the search; absent if no version is stuck. */
   readonly cause?: Cause;
   readonly fix?: SuggestedFix;
 }
@@ -239,7 +239,7 @@ function isPresent({ catalog }: World, { installation, installed }: About): bool
   return catalog.packages.get(installation.package)?.bundles.has(installed.name) ?? false;
 }
 
-/** Why a version was stuck from the start, as far as the history says. */
+/** Why a version was stuck from the start, if the history shows it. */
 async function firstCause(
   repository: Repository,
   { layout }: Policy,

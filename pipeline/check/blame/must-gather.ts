@@ -1,4 +1,4 @@
-/** What a must-gather says of a cluster's operators: a folder of the cluster's objects as YAML, most often one each. */
+/** Reads a cluster's operators from a must-gather: a folder with the cluster's objects as YAML, usually one in each file. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORE_SCHEMA, loadAll } from 'js-yaml';
@@ -17,7 +17,7 @@ const WANTED =
 const MOST_FILES = 20_000;
 
 /**
- * What is installed on the cluster of a must-gather.
+ * The installed operators in a must-gather.
  *
  * @throws PipelineError `usage` for a folder without such objects, `too-large`
  */

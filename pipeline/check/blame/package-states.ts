@@ -9,7 +9,7 @@ import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { endedVersions } from '../world/old-versions.ts';
 
-/** What a package was like from one merge until the next one that changed it. */
+/** The state of a package from one merge until the next one that changed it. */
 export interface PackageState {
   /** Undefined for what the branch began with. */
   readonly merge: MergedCommit | undefined;
@@ -33,7 +33,7 @@ export interface History {
   readonly statesOf: (question: StateQuestion) => readonly PackageState[];
 }
 
-/** What a path does not name: a file may hold several packages. */
+/** Stands for all packages of a path: a file may hold several. */
 const ANY = '*';
 
 /** A merge with the packages that it changed, by catalog. */

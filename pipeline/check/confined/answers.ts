@@ -1,4 +1,4 @@
-/** What a check in a process of its own may ask: the one that started it answers, with its own credentials. */
+/** The requests that a check in a separate process may send. Its parent answers them, with its own credentials. */
 import { mergeTrees } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -8,7 +8,7 @@ import type { CheckRequest } from '../request.ts';
 /** Answers by what is asked. Their words come from a process that may do anything: each is validated where it is used. */
 export type Answers = Readonly<Record<string, (...words: never[]) => unknown>>;
 
-/** @param policyOf the base branch's, which says what registries are asked; undefined where it cannot be read */
+/** @param policyOf reads the base branch's policy, which lists the allowed registries; undefined if it cannot be read */
 export function answersOf(
   repository: Repository,
   { historyOf, registryFor, cache, people }: CheckRequest,

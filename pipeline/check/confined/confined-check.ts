@@ -1,4 +1,4 @@
-/** The check of a pull request in a process of its own, with a limit of memory and time. */
+/** Checks a pull request in a separate process, with a limit of memory and time. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type Answers, answersOf } from './answers.ts';
 import { endText, heapOptions, memoryShare, type ProcessLimits, watch } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
-/** The check of one pull request: in this process, or in one of its own. */
+/** Checks one pull request, in this process or in a separate one. */
 export type Checker = (repository: Repository, request: CheckRequest) => Promise<CheckReport>;
 
 export interface ReaderProgram {
@@ -33,7 +33,7 @@ export const CHECK_SECONDS = 240;
 /** Part of the memory that a check may have: the rest is for the process that started it, and for git. */
 const SHARE = 0.6;
 
-/** What one check may use. */
+/** The limits of one check. */
 export const checkLimits = (): ProcessLimits => ({ seconds: CHECK_SECONDS, memory: memoryShare(SHARE) });
 
 /**
@@ -108,14 +108,14 @@ function taskOf(repository: Repository, request: CheckRequest): Task {
 
 type Ended = Exclude<FromReader, { kind: 'ask' }> | { readonly kind: 'ended'; readonly why: string };
 
-/** Characters of what the process says last that are kept. */
+/** Characters of the process's last output that are kept. */
 const LAST_WORDS = 4000;
 
 async function readIn(confinement: Confinement, task: Task, answers: Answers): Promise<Ended> {
   const { file, words } = confinement;
   const folder = mkdtempSync(join(tmpdir(), 'portolan-reader-'));
   const child = fork(file, [...words], {
-    // Nothing of this process's environment: it may have credentials.
+    // Pass nothing of this process's environment: it may contain credentials.
     env: { ...task.settings.parts, PATH: task.settings.searchPath ?? '', TMPDIR: folder },
     execArgv: heapOptions(confinement),
     serialization: 'advanced',
@@ -171,7 +171,7 @@ async function answer(
   }
 }
 
-/** One that has ended hears nothing; its end says why. */
+/** A process that has ended receives no messages; its end explains why. */
 function send(child: ChildProcess, message: ToReader): void {
   if (child.connected) child.send(message, () => undefined);
 }

@@ -46,7 +46,7 @@ export function watch(
   };
 }
 
-/** Why a process ended by itself. @param said the last of what it wrote to its standard error */
+/** Why a process ended. @param said the end of its standard error */
 export function endText(
   { code, signal }: { readonly code: number | null; readonly signal: string | null },
   said: string,
@@ -58,7 +58,7 @@ export function endText(
 
 const tooLarge = (memory: number): string => `it needed more than ${memory} MiB of memory`;
 
-/** Memory of a process in MiB; 0 where the system does not say. */
+/** Memory of a process in MiB; 0 if the system does not report it. */
 function memoryOf(pid: number | undefined): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'latin1');
@@ -70,7 +70,7 @@ function memoryOf(pid: number | undefined): number {
 }
 
 /**
- * Ends this process when the one that started it is gone, also while this one hangs: nobody else would end it.
+ * Ends this process when its parent is gone. A worker thread does that, because the main thread may hang.
  *
  * @param code exit code where it can still be given
  */
@@ -80,7 +80,7 @@ export function endWithParent(code: number): void {
   watcher.unref();
 }
 
-/** A thread of its own goes on while the other hangs. */
+/** The worker runs even if the main thread hangs. */
 const WATCHER = `
 const { workerData: parent } = require('node:worker_threads');
 setInterval(() => {

@@ -1,10 +1,10 @@
-/** What a check in a process of its own and the process that started it say to each other. */
+/** The messages between a check in a separate process and the process that started it. */
 import { type ErrorCode, PipelineError, type Remedy } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
 
-/** What a check is given at its start: no credential, and nothing that reaches another host. */
+/** The input of a check. It has no credentials and no access to other hosts. */
 export interface Task {
   readonly settings: GitSettings;
   /** The git directory, which both processes read. */

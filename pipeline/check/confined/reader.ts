@@ -20,7 +20,7 @@ interface Waiting {
   readonly reject: (error: PipelineError) => void;
 }
 
-/** Checks what the first message names, says the report, and ends. */
+/** Runs the check of the first message, sends the report, and ends. */
 export function serveReader(): void {
   const waiting = new Map<number, Waiting>();
   const say = (message: FromReader): void => void process.send?.(message);
@@ -110,7 +110,7 @@ function registryOf(ask: Ask): Registry {
   };
 }
 
-/** What another process iterates, a part at a time. */
+/** Iterates over data of another process, one part at a time. */
 async function* stream<T>(ask: Ask, what: string, ...words: readonly unknown[]): AsyncGenerator<T> {
   const handle = await ask<number>(what, ...words);
   try {

@@ -25,16 +25,16 @@ import type { CatalogState, Member, TouchedCatalog } from '../world/touched-cata
 import { changesIn, type MemberChange, type RepositoryWorld } from '../world/world.ts';
 
 export interface CatalogResult {
-  /** What the pull request brings, or what makes a catalog invalid. */
+  /** Findings that the pull request causes, or that make a catalog invalid. */
   readonly findings: readonly Finding[];
-  /** What foresight finds in the base branch as well. */
+  /** Findings that foresight also has in the base branch. */
   readonly known: readonly Finding[];
   readonly diffs: readonly PlacedDiff[];
   /** Errors that an advisory made warnings: who must approve is decided as if they were errors. */
   readonly accepted?: readonly Finding[];
-  /** What could not be decided. */
+  /** Parts that could not be decided. */
   readonly undecided?: readonly Undecided[];
-  /** What changes in each of the catalogs, where a fleet goes through it. */
+  /** The changes of each catalog, if there is a fleet to follow through them. */
   readonly changes?: readonly Change[];
 }
 
@@ -103,7 +103,7 @@ export async function checkNeighbors(
   return { findings: placed, known: [], diffs: [], undecided };
 }
 
-/** What could be found, also where not all of it is decided. */
+/** The findings, even if some rules could not decide. */
 function found(undecided: Undecided[], run: () => readonly Finding[]): readonly Finding[] {
   try {
     return run();
@@ -135,7 +135,7 @@ function diffsOf(changes: readonly MemberChange[], { companions, released }: Rep
 }
 
 /**
- * What foresight finds in one catalog: news, and what was there before.
+ * Findings of foresight in one catalog: new ones, and those that the base branch has as well.
  *
  * @param states whether the catalog has the packages before the change, and after it
  */
@@ -147,7 +147,7 @@ export function foreseenIn(
     after,
   }: { readonly severityOf: SeverityOf; readonly before: boolean; readonly after: boolean },
 ): Pick<CatalogResult, 'findings' | 'known'> & Required<Pick<CatalogResult, 'undecided'>> {
-  // What the change does is reported first: where a fix would serve both, it is that of the change.
+  // Findings about the change come first: if a fix serves both, it belongs to the change.
   const undecided: Undecided[] = [];
   const foresee = (world: World): readonly Finding[] =>
     found(undecided, () => runForesight(world, RULES, severityOf));
@@ -173,7 +173,7 @@ export function foreseenIn(
   };
 }
 
-/** What foresight finds of packages that are new in the catalog where their clusters come from. */
+/** Findings of foresight about packages that are new in the catalog that their clusters upgrade from. */
 function copiedFrom(change: Change, foresee: (world: World) => readonly Finding[]): Finding[] {
   const byWorld = new Map<World, Set<string>>();
   for (const name of change.packages) {
@@ -207,7 +207,7 @@ function placedIn({ location, correction, ...finding }: Finding, { ownPath }: Me
   return { ...finding, location: own(location), ...corrected };
 }
 
-/** What changes in the packages of a change, with the catalogs that change so. */
+/** The changes in the packages of a change, with the catalogs that have them. */
 export function placedDiffs(change: Change, catalogs: readonly string[]): PlacedDiff[] {
   return diffOf(change).packages.map((packageDiff) => ({ ...packageDiff, catalogs }));
 }
@@ -223,7 +223,7 @@ export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
   return [...alike.values()];
 }
 
-/** What makes the catalog as it would be merged invalid, as opm sees it and beyond. */
+/** Errors that would make the merged catalog invalid, for opm or for Portolan alone. */
 function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }

@@ -17,7 +17,7 @@ import type { Registry } from '../../ports.ts';
 import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
 import type { Sided, TouchedCatalog } from '../world/touched-catalog.ts';
 
-/** Bundle images that one check reads; of more bundles it is said that they are not checked. */
+/** Most bundle images that one check reads; further bundles are reported as not checked. */
 const MOST = 20;
 const NOTHING: ManifestsOf = () => undefined;
 
@@ -27,7 +27,7 @@ interface DeploymentSources extends Pick<ImagePorts, 'store'> {
 }
 
 /**
- * What the deployments of the touched bundles name, before and after.
+ * The images in the deployments of the touched bundles, before and after.
  *
  * @param manifests what is known of bundles from elsewhere, which needs no image
  */
@@ -62,7 +62,7 @@ export async function deploymentsOf(
   return { before: side(manifests.before), after: side(manifests.after) };
 }
 
-/** What the deployments in a bundle's image name; undefined where it cannot be read. */
+/** The images in the deployments of a bundle's image; undefined if the image cannot be read. */
 export async function deployedInImage(
   image: string,
   ports: ImagePorts,

@@ -1,4 +1,4 @@
-/** What a pull request does to disconnected clusters: which bundles they can install, and which not any more. */
+/** The effect of a pull request on disconnected clusters: bundles that become installable, or no longer are. */
 import { type DeployedImages, imagesOf } from '../../../catalog/mirror/images.ts';
 import type { BundleReadiness, Readiness } from '../../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../../catalog/mirror/report.ts';
@@ -31,7 +31,7 @@ export function disconnectedOf(
         catalogs: names,
         bundles: now.bundles.length,
         ready: now.ready,
-        // Images that only deployments name are unknown: such a bundle may be ready, and nobody can say so.
+        // Images that only deployments name are unknown: such a bundle may be ready, but that cannot be shown.
         ...(now.unchecked > 0 ? { unchecked: now.unchecked } : {}),
         worse: worse.slice(0, MOST).map((bundle) => ({
           bundle: nameOf(bundle),

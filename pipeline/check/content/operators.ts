@@ -68,10 +68,10 @@ async function findingsIn(
   return runOperatorChecks(operator, RULES, severitiesOf(policy));
 }
 
-/** What a repository's `config.yaml` says, as operator-pipelines reads it. */
+/** A repository's `config.yaml`, as operator-pipelines reads it. */
 export interface RepositoryConfig {
   readonly organization: string | undefined;
-  /** What references of bundles' images must begin with; empty where anything is allowed. */
+  /** Allowed prefixes of bundle image references; empty if all are allowed. */
   readonly bundleRegistries: readonly string[];
 }
 
@@ -92,7 +92,7 @@ async function repositoryConfig(objects: ObjectReader, tree: string): Promise<Re
   };
 }
 
-/** What the presets of a policy allow as the beginning of bundles' images, a list for each that allows not all. */
+/** Allowed prefixes of bundle images, one list for each preset of a policy that restricts them. */
 export async function bundleRegistries({
   objects,
   trees,

@@ -12,7 +12,7 @@ export interface PolicyScene {
   readonly objects: ObjectReader;
   readonly trees: Trees;
   readonly change: Pick<Change, 'paths'>;
-  /** The base branch's, whose layout says what a catalog is. */
+  /** The base branch's policy, whose layout defines the catalogs. */
   readonly policy: Policy;
 }
 

@@ -19,7 +19,7 @@ import type { Foreseen } from './release.ts';
 
 export interface ReferenceResult {
   readonly findings: readonly Finding[];
-  /** What was not looked at, and why. */
+  /** Parts that were not checked, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
   /** Whether a registry that may be asked gave no answer: then it is not known. */
   readonly unanswered: boolean;

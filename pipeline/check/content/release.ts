@@ -98,7 +98,7 @@ async function foreseeOne(
   if ((await refusalsOf(source, { ...bundle, path: bundle.folder }, under)).length > 0) return;
   const made = await builtBundle(release.bundles, bundle, source);
   const { blobs } = await loadBundle(source, {}, { image: made.reference });
-  // What keeps it from being a bundle is said by the rules about bundles.
+  // Rules about bundles report why a folder is not a bundle.
   const [{ name } = { name: '' }] = blobs.bundles;
   if (name === '') return;
   drafts.bundles.push(foreseenBundle(bundle, name, made));

@@ -25,7 +25,7 @@ interface ConfirmRequest {
   readonly base: string;
   readonly policy: Policy;
   readonly registry: Registry | undefined;
-  /** What tags stand for, as a registry has just said. */
+  /** Digests of tags, as a registry just returned them. */
   readonly digests: TagDigests | undefined;
 }
 

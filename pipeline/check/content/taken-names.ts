@@ -28,7 +28,7 @@ interface Pull extends Pick<LoadedCatalogs, 'touched'> {
   readonly trees: Trees;
 }
 
-/** What other catalogs are read from. */
+/** The data sources for other catalogs. */
 interface NameSources extends Asked<'otherCatalogs'> {
   readonly registry: Registry | undefined;
   readonly store: Store | undefined;

@@ -73,7 +73,7 @@ async function driftIn(scene: CheckScene, tree: string, names: readonly string[]
   });
 }
 
-/** What `ci.yaml` says of the templates of a package. */
+/** The entries of `ci.yaml` about the templates of a package. */
 export interface Mapped {
   readonly name: string;
   readonly folder: string;
@@ -87,7 +87,7 @@ interface Mapping {
   readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
 }
 
-/** What the package's `ci.yaml` says of the templates of a package; undefined where it says nothing. */
+/** The entries of the package's `ci.yaml` about its templates; undefined if it has none. */
 export async function mappingOf(
   { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
@@ -121,7 +121,7 @@ function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
 }
 
 function mappingFindings({ name, mappings, place }: Mapped, units: readonly CatalogUnit[]): Finding[] {
-  // Who brings the first bundle brings the catalogs next.
+  // A pull request with the first bundle comes before the one with the catalogs.
   if (units.length === 0) return [];
   const has = new Set(units.map(({ catalog }) => catalog));
   const mapped = mappings.flatMap(({ template, catalogs }) =>
@@ -190,7 +190,7 @@ async function templateFindings(
   return [...found.values()];
 }
 
-/** Where a template of a mapping is. */
+/** Path of a template in a mapping. */
 export function templatePath({ folder }: Mapped, template: string): string {
   return `${folder}/catalog-templates/${template}`;
 }
@@ -201,7 +201,7 @@ async function templateAt({ objects }: CheckScene, tree: string, path: string): 
   try {
     return writtenInBasic({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes }, []);
   } catch (error) {
-    // What it is instead is said where templates are read.
+    // The reader of templates reports files that are not templates.
     if (error instanceof TemplateError) return undefined;
     throw error;
   }
@@ -223,7 +223,7 @@ interface Difference {
   readonly location?: Location;
 }
 
-/** The first thing in which a catalog is not what its template says. */
+/** The first difference between a catalog and its rendered template. */
 export function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
   const [want, have] = [wanted, is].map(({ packages }) => packages[0]?.defaultChannel);
   if (want !== undefined && have !== undefined && want !== have)

@@ -75,7 +75,7 @@ async function isCatalog(
   { limits, layout }: Policy,
 ): Promise<boolean> {
   const bytes = await bytesOf(objects, id, limits.fileBytes);
-  // What is too large to be read may be one.
+  // A file that is too large to read may be a catalog.
   if (!bytes) return true;
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
@@ -84,7 +84,7 @@ async function isCatalog(
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
       ({ schema, package: of }) => schema.startsWith('olm.') || of !== '',
     );
-  // What opm renders has names: a list of bundles without them is a template.
+  // Rendered bundles have names: a list of bundles without names is a template.
   if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;
   // A package without channels and bundles is not a catalog, but it may be a part of one beside it.
   return (

@@ -1,4 +1,4 @@
-/** What the gates of a policy's presets would say of a pull request. */
+/** The results that the gates of a policy's presets would have for a pull request. */
 import { type Finding, milder, type Severity } from '../../../catalog/finding.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Preset, PresetRow } from '../../policy/presets/preset.ts';
@@ -38,7 +38,7 @@ function severitiesIn(row: PresetRow, policy: Policy, findings: readonly Finding
   return findings.flatMap(({ rule, severity }) => {
     const own = rules.get(rule);
     if (own === undefined) return [];
-    // What the policy says of a rule, the gate does not know.
+    // The gate does not know the rule settings of the policy.
     return [settingOf(policy, rule)?.severity === undefined ? milder(own, severity) : own];
   });
 }

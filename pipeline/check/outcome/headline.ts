@@ -9,7 +9,7 @@ import type { CheckReport, Verdict } from '../report.ts';
 
 export interface Checked {
   readonly verdict: Verdict;
-  /** What counts, the worst first. */
+  /** The findings that decide the result, the most serious first. */
   readonly findings: readonly Finding[];
   /** Errors that do not count, by the policy. */
   readonly uncounted: number;
@@ -66,7 +66,7 @@ function effectText(findings: readonly Finding[]): string {
   return (strandedText(alike, room) ?? shortened(messageText(worst), room)) + rest;
 }
 
-/** What does most harm to clusters has the lowest rank; all that does none follows. */
+/** Findings that harm clusters most have the lowest rank; harmless ones come last. */
 function rankOf({ rule }: Finding): number {
   return HARM_RANKS.get(rule) ?? Number.MAX_VALUE;
 }
@@ -80,10 +80,10 @@ function isSameEffect(one: Finding, other: Finding): boolean {
   return known !== undefined && effect?.many === known.many && one.package === other.package;
 }
 
-/** Of versions, as people read them. */
+/** A list of versions for people. */
 const IN_ORDER = new Intl.Collator('en', { numeric: true });
 
-/** Who is stranded, with as many versions as fit. */
+/** The stranded versions, as many as fit. */
 function strandedText(alike: readonly Finding[], room: number): string | undefined {
   const [first] = alike;
   const effect = first && effectOf(first);
@@ -99,7 +99,7 @@ function strandedText(alike: readonly Finding[], room: number): string | undefin
   return texts.findLast((text) => text.length <= room);
 }
 
-/** What a finding says, after the package or the place that it is about. */
+/** The text of a finding, after its package or its location. */
 function messageText({ message, package: name, location }: Finding): string {
   const place = fileLineText(location);
   if (name === undefined) return place === '' ? message : `${place}: ${message}`;

@@ -28,7 +28,7 @@ import { gateReports } from './gates.ts';
 import { headlineFor } from './headline.ts';
 import { withinSize } from './report-size.ts';
 
-/** Where every check starts: the commits, and the policy of the base branch. */
+/** The start of every check: the commits, and the policy of the base branch. */
 export interface Start {
   readonly base: string;
   readonly head: string;
@@ -47,11 +47,11 @@ export type Outcome =
       readonly tree: string;
       readonly change: Change;
       readonly defects: Defects;
-      /** What was read of the packages that are not touched. */
+      /** Statistics of reading the untouched packages. */
       readonly count: ContextCount | undefined;
-      /** What the merge will make of the bundles that are brought. */
+      /** The releases that the merge will make of new bundles. */
       readonly released: readonly ReleaseReport[];
-      /** Login of who wrote it, where that is known. */
+      /** Login of the author; undefined if unknown. */
       readonly author: string | undefined;
       readonly authority: AuthorityDecision | undefined;
     });
@@ -127,7 +127,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
   const presets = presetSeverities(policy.policy?.presets ?? []);
-  // Another gate knows no base branch: what it would report counts, whoever brought it.
+  // Another gate does not compare with the base branch: all of its findings count.
   const isOfGate = ({ rule }: Finding): boolean => presets.has(rule);
   const known = results.flatMap((result) => result.known);
   const found = [
@@ -196,7 +196,7 @@ function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind
   );
 }
 
-/** The same for findings that say the same of the same place. */
+/** A key that is equal for findings with the same text about the same place. */
 function placeKey({ rule, message, location }: Finding): string {
   return JSON.stringify([rule, message, location]);
 }
@@ -205,7 +205,7 @@ const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
   RULES.filter(({ aboutBundles }) => aboutBundles).map(({ id }) => id),
 );
 
-/** What is said alike of several catalogs and channels is one finding, at its first place. */
+/** Merges findings that are equal in several catalogs and channels into one, at the first place. */
 function joined(findings: readonly Finding[]): Finding[] {
   const alike = new Map<string, Finding>();
   for (const [i, finding] of findings.entries()) {

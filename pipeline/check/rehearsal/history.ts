@@ -17,9 +17,9 @@ import type { HistoryOf } from '../world/publication-history.ts';
 export interface HistoryAudit {
   /** How many merges changed catalogs. */
   readonly merges: number;
-  /** Those that did somebody harm, the latest first. */
+  /** Merges that harmed clusters, the latest first. */
   readonly harmful: readonly HarmfulMerge[];
-  /** What could not be checked, and why. */
+  /** Parts that could not be checked, and why. */
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
 
@@ -31,7 +31,7 @@ export interface HarmfulMerge {
   readonly findings: readonly Finding[];
 }
 
-/** Rules that say who was harmed by a change, by that change alone. */
+/** Rules that name the installations that a change harms. */
 export const HARM: ReadonlySet<string> = new Set(
   RULES.filter(({ harm }) => harm && harm.kind !== 'later').map(({ id }) => id),
 );
@@ -80,7 +80,7 @@ export async function history(repository: Repository, request: HistoryRequest): 
   return { merges: merges.length, harmful, unchecked };
 }
 
-/** What a clone without its whole past does not know. */
+/** A note about what a shallow clone does not show. */
 export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
   return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
 }
@@ -88,10 +88,10 @@ export function shallowness({ shallow }: Repository): { readonly what: string; r
 interface MergesAsked {
   /** Id of the branch's tip. */
   readonly tip: string;
-  /** Where catalogs lie; everywhere when empty. */
+  /** The folders of catalogs; everywhere if empty. */
   readonly paths: readonly string[];
   readonly merges: readonly MergedCommit[];
-  /** What else to ask of the check of a merge. */
+  /** Further settings for the check of a merge. */
   readonly more: (merge: MergedCommit) => Omit<CheckRequest, 'base' | 'head' | 'today'>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A rehearsal: the latest merges of a repository, each checked as the gate would have checked it under a policy.
- * Nobody's reviews are known, so it says who would have been asked, not whether they would have agreed.
+ * Reviews of that time are unknown, so it names the people to ask, not whether they would have approved.
  */
 
 import type { Finding } from '../../../catalog/finding.ts';
@@ -44,11 +44,11 @@ export interface Rehearsal {
   /** The latest first. */
   readonly merges: readonly RehearsedMerge[];
   readonly rules: readonly RuleCount[];
-  /** Whose approval merges would have waited for that pass after one, with their number, the most often asked first. */
+  /** The people whose approval passing merges would have waited for, with the numbers of merges, the most frequent first. */
   readonly people: readonly { readonly login: string; readonly merges: number }[];
   /** The latest first; months without harm are not among them. */
   readonly stranded: readonly StrandedMonth[];
-  /** What would silence findings if they are intended. */
+  /** Lines for the policy that silence intended findings. */
   readonly intended: Intended;
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
@@ -68,7 +68,7 @@ export interface RehearsedMerge {
   readonly errors: readonly Finding[];
   /** Approvals that would have been missing, in words. */
   readonly needs: readonly string[];
-  /** Who could have given them. */
+  /** The people who could have given the approvals. */
   readonly asked: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     tip,
     paths: catalogFolders(read.layout),
     merges,
-    // What the repository's own gate checks, it said of these merges at their time: presets would only repeat it.
+    // Leave presets out: the repository's own gate checked these merges at their time.
     more: (merge: MergedCommit) => ({ policy, presets: [], ...peopleOf(merge) }),
   };
   const tell = (done: number) =>
@@ -165,9 +165,9 @@ interface MergeCounts {
   readonly atOnce: number;
   readonly afterApproval: number;
   readonly fail: number;
-  /** Those that need an approval which the policy names nobody for. */
+  /** Merges that need an approval for which the policy names nobody. */
   readonly orphans: number;
-  /** Those that could not be checked completely. */
+  /** Merges that could not be checked completely. */
   readonly unfinished: number;
 }
 
@@ -213,7 +213,7 @@ export function stoppedOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
   return merges.filter(({ state }) => state === 'failure');
 }
 
-/** Merges that wait for an approval which the policy names nobody for. */
+/** Merges that wait for an approval for which the policy names nobody. */
 export function orphansOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
   return merges.filter(
     ({ state, needs, asked }) => state === 'pending' && needs.length > 0 && asked.length === 0,
@@ -263,7 +263,7 @@ export function accountOf({
 function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport): RehearsedMerge {
   const { authority, findings, headline, packages } = report;
   const isDenied = authority.decision === 'deny';
-  // What only the author can give is nobody's approval.
+  // A demand on the author is not an approval.
   const others = (authority.missing ?? []).filter(({ who }) => who !== 'author');
   return {
     commit: id,
@@ -280,7 +280,7 @@ function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport
   };
 }
 
-/** Permissions that nobody could check hold nothing up here. */
+/** Permissions that could not be checked do not hold a merge up here. */
 function withoutUnknown(report: CheckReport): CheckReport {
   const { authority } = report;
   return authority.decision === 'not judged'

@@ -1,4 +1,4 @@
-/** What to write into a policy where the errors of a rule are intended. */
+/** Suggests lines for a policy that silence the intended errors of a rule. */
 import { CORE_SCHEMA, dump } from 'js-yaml';
 import type { Finding } from '../../../catalog/finding.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
@@ -8,7 +8,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 export interface Intended {
   /** Keys of a policy, as YAML; empty when there is nothing to silence. */
   readonly policy: string;
-  /** What each line silences. */
+  /** The findings that each line silences. */
   readonly lines: readonly {
     readonly rule: string;
     readonly setting: string;
@@ -20,7 +20,7 @@ export interface Intended {
 /** Channels whose versions come and go by intention, by the words in their names. */
 const PASSING = ['nightly', 'candidate', 'dev', 'alpha', 'preview', 'snapshot'];
 
-/** Needs a correction, not silence: nobody can read these files, or nothing else would check them. */
+/** Rules to fix, not to silence: the files cannot be read, or no other rule would check them. */
 const UNREAD = /^(?:fbc|layout|path|policy)\//;
 
 /** As well as these: opm serves no package of a catalog that has such an error. */
@@ -31,7 +31,7 @@ const REFUSED_BY_OPM: ReadonlySet<string> = new Set(
 /** For how many packages a waiver each is less than a rule that observes only. */
 const MOST_WAIVERS = 2;
 
-/** Where bundles change before they are released, no rule needs to be silenced. */
+/** If bundles change before their release, no rule needs to be silenced. */
 const UNRELEASED =
   '# If bundles change before their release, say what is released: graph: {released: …} (docs/policy.md#graph)';
 
