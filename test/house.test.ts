@@ -232,6 +232,11 @@ describe('rooms', () => {
     expect(sources.map(({ file }) => file).filter((file) => leftovers.test(file))).toEqual([]);
   });
 
+  test('no pattern looks for blanks over lines at each line: that costs the square of empty lines', () => {
+    const crossing = /\/\^\(*\\s[*+].*\/[gisuvy]*m/;
+    expect(sources.map(({ file }) => file).filter((file) => crossing.test(code(file)))).toEqual([]);
+  });
+
   test('no list is copied to add one value to it: that costs the square of its length', () => {
     const copying = /([\w.]+)\.set\(([\w.]+), \[\.\.\.\(\1\.get\(\2\) \?\? \[\]\), (?!\.\.\.)[^\]]+\]/;
     expect(sources.map(({ file }) => file).filter((file) => copying.test(code(file)))).toEqual([]);

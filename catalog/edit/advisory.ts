@@ -101,7 +101,7 @@ function withoutReferences(piece: PieceText, format: FileFormat, edit: PackageEd
 
 function withDefaultChannel(piece: PieceText, format: FileFormat, channel: string | undefined): PieceText {
   if (channel === undefined) return piece;
-  const line = /^(\s*"?defaultChannel"?:[ \t]*)("?)[A-Za-z0-9._-]+\2/m;
+  const line = /^([ \t]*"?defaultChannel"?:[ \t]*)("?)[A-Za-z0-9._-]+\2/m;
   const replaced = piece.text.replace(
     line,
     (_, key: string, quote: string) => `${key}${quote}${channel}${quote}`,

@@ -144,7 +144,7 @@ function plainPlace(directory: string): Place | undefined {
     return undefined;
   if (!/^ref: refs\/|^[0-9a-f]{40}\n/.test(readFileSync(at('HEAD'), 'utf8'))) return undefined;
   const config = readFileSync(at('config'), 'utf8');
-  if (!/^\s*repositoryformatversion = 0$/m.test(config) || /extensions|include/i.test(config))
+  if (!/^[ \t]*repositoryformatversion = 0$/m.test(config) || /extensions|include/i.test(config))
     return undefined;
   const shallow = existsSync(at('shallow')) ? readFileSync(at('shallow'), 'utf8') : undefined;
   return { format: 'sha1', objects: at('objects'), shallow };

@@ -18,6 +18,14 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/check/content/catalog-rules.test.ts',
   },
   {
+    attack: 63,
+    without: 'leaving passwords out of what a registry says',
+    file: 'pipeline/oci/registry/response.ts',
+    text: "printable(withoutSecrets(parts.join('; '), answer.authorization))",
+    instead: "printable(parts.join('; '))",
+    test: 'test/pipeline/oci/registry/auth.test.ts',
+  },
+  {
     attack: 62,
     without: 'what a publish reads besides packages',
     file: 'pipeline/check/content/unlisted-catalogs.ts',

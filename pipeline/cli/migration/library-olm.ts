@@ -5,6 +5,7 @@
  * @see https://github.com/operator-framework/library-olm/tree/11060c9ad73cc9c6913a8b42beb470193139511e/specs/20260821-migration-v0-to-v1
  * @see https://github.com/operator-framework/library-olm/tree/4bfca30fc5090524ab391034fc64dcaed30b7dab/migration/pkg/migration
  */
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { parsedJson } from '../../../catalog/json.ts';
@@ -324,17 +325,31 @@ function accountVerdict(about: About): Verdict {
   );
 }
 
+/** Most Subscriptions of one package that a refusal names. */
+const MOST_OTHERS = 20;
+
+const subscriptions = new WeakMap<ClusterView, ReadonlyMap<string, readonly ClusterObject[]>>();
+
+/** The Subscriptions of a cluster by their packages. */
+function subscriptionsOf(view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> {
+  const known = subscriptions.get(view);
+  if (known) return known;
+  const found = groupedBy(view.all('Subscription'), (one) => textAt(one, 'spec', 'name'));
+  subscriptions.set(view, found);
+  return found;
+}
+
 function uniqueVerdict({ view, subscription }: About): Verdict {
   const of = textAt(subscription, 'spec', 'name');
-  const others = view
-    .all('Subscription')
-    .filter((one) => one !== subscription && textAt(one, 'spec', 'name') === of);
+  const others = (subscriptionsOf(view).get(of) ?? []).filter((one) => one !== subscription);
   const quoted = JSON.stringify(of);
+  const refusals = others.slice(0, MOST_OTHERS).map((other) => {
+    const { namespace, name } = place(other);
+    return `another Subscription ${namespace}/${name} references the same package ${quoted}`;
+  });
+  const more = others.length - refusals.length;
   return {
-    refusals: others.map((other) => {
-      const { namespace, name } = place(other);
-      return `another Subscription ${namespace}/${name} references the same package ${quoted}`;
-    }),
+    refusals: more > 0 ? [...refusals, `and ${more} other Subscriptions do`] : refusals,
     pass: `no other Subscription references package ${quoted}`,
   };
 }

@@ -35,6 +35,8 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** Where the answer came from, after redirects. */
   readonly url: URL;
+  /** The `Authorization` header that was sent. */
+  readonly authorization?: string | undefined;
   /** The body, once; it must be read to its end or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Ends when the connection can serve again, or is closed. */
@@ -92,6 +94,7 @@ export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Pr
     status: message.statusCode ?? 0,
     headers: message.headers,
     url: outgoing.url,
+    authorization: outgoing.headers['authorization'],
     body: readBody(message, outgoing, options),
     discard: () => discard(message, options.meter),
   };

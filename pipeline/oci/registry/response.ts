@@ -102,7 +102,16 @@ async function errorText(answer: Answer): Promise<string> {
       .join(' ');
     if (text !== '') parts.push(text);
   }
-  return printable(parts.join('; '));
+  return printable(withoutSecrets(parts.join('; '), answer.authorization));
+}
+
+/** A text of a registry without what it was sent: reports are public. */
+function withoutSecrets(text: string, authorization = ''): string {
+  const [, secret = ''] = authorization.split(' ');
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(secret, 'base64').toString('utf8')) ?? [];
+  return [secret, password]
+    .filter((one) => one !== '')
+    .reduce((rest, one) => rest.replaceAll(one, '***'), text);
 }
 
 /** Errors of a reply that a message shows. */

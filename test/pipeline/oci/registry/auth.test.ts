@@ -30,6 +30,19 @@ describe('a registry with passwords', () => {
   });
 });
 
+test('63: what a registry repeats of a password is not said', async () => {
+  const credentials = always({ kind: 'basic', username: 'u', password: 'very secret' });
+  const { host } = await startHost(({ headers }, response) => {
+    const { authorization } = headers;
+    if (authorization === undefined)
+      return reply(response, 401, '', { 'www-authenticate': 'Basic realm="x"' });
+    const message = `bad header ${authorization}: u, very secret`;
+    return reply(response, 403, JSON.stringify({ errors: [{ code: 'DENIED', message }] }));
+  });
+  const asked = testClient([host], { credentials }).getManifest(parseReference(`${host}/a:v1`));
+  await expect(asked).rejects.toThrow('DENIED bad header Basic ***: u, ***');
+});
+
 describe('a registry with tokens', () => {
   test('that names no token service has its answer closed: an open one keeps the program from its end', async () => {
     let open = 0;
