@@ -340,8 +340,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
-    title: 'Shells',
+    title: 'Editors and shells',
     commands: [
+      {
+        words: 'lsp',
+        summary: 'Serve an editor: findings while you type, fixes, and what clusters do',
+        load: async () => (await import('./lsp/command.ts')).command,
+      },
       {
         words: 'completion',
         summary: 'Print the completions of a shell: bash, zsh or fish',

@@ -32,6 +32,7 @@ export const GROUPS: readonly Group[] = [
       'docs/rings.md',
       'docs/advisories.md',
       'docs/crd-safety.md',
+      'docs/editor.md',
     ],
   },
   {

@@ -1,0 +1,208 @@
+/**
+ * A folder of a catalog while somebody edits it. Of each document only its outline and its own findings are kept, so that a
+ * keystroke reads one document again, and the rules about whole packages.
+ */
+
+import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
+import { keepPlaces } from '../../../catalog/fbc/document.ts';
+import { load } from '../../../catalog/fbc/load.ts';
+import { type Blob, type Blobs, type Bundle, catalogOf, type Property } from '../../../catalog/fbc/model.ts';
+import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import type { Finding, Location } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
+import { OUTLINE } from '../../../catalog/olm/outline.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import {
+  bundleChecker,
+  ownSeverity,
+  runCatalogChecks,
+  runForesight,
+  withSeverities,
+} from '../../../catalog/rules/rule.ts';
+import type { Segment, SegmentedText } from './segmented-text.ts';
+
+/** Milliseconds after which somebody who waits should see what was found until then. */
+const LONG = 300;
+
+/** What is known of one document. */
+interface ReadSegment {
+  readonly blobs: Blobs;
+  readonly findings: readonly Finding[];
+  readonly packages: ReadonlySet<string>;
+}
+
+export class CatalogFolder {
+  readonly #name: string;
+  readonly #read = new Map<number, ReadSegment>();
+  /** What the simulation of clusters found, by package. */
+  readonly #foreseen = new Map<string, readonly Finding[]>();
+  /** Files by the path that findings give them. */
+  readonly files: Map<string, SegmentedText> = new Map();
+  #world: World | undefined;
+  #placesNow: Places | undefined;
+
+  /** @param name of the catalog, such as `v4.20` */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Reads what changed and finds what is wrong.
+   *
+   * @param early gets what was found until then, once, when reading takes long
+   */
+  async findings(early?: (found: readonly Finding[]) => Promise<void>): Promise<Finding[]> {
+    const changed = await this.#readChanged(early);
+    const segments = this.#segments();
+    const catalog = catalogOf(joinedBlobs(segments.flatMap(({ id }) => this.#read.get(id)?.blobs ?? [])));
+    const platform = minorOfCatalog(this.#name);
+    const options = { name: this.#name, catalog, ...(platform ? { platform } : {}) };
+    const world = await worldOf({ ...options, packages: changed });
+    this.#world = world;
+    for (const name of this.#foreseen.keys()) if (!catalog.packages.has(name)) this.#foreseen.delete(name);
+    const fresh = runForesight(world, RULES);
+    for (const name of changed)
+      this.#foreseen.set(
+        name,
+        fresh.filter((finding) => (finding.package ?? '') === name),
+      );
+    const all = [
+      ...segments.flatMap(({ id }) => this.#read.get(id)?.findings ?? []),
+      ...runCatalogChecks(catalog, RULES),
+      ...[...this.#foreseen.values()].flat(),
+    ];
+    const places = this.#places();
+    return all.map((finding) => placedFinding(finding, places));
+  }
+
+  /** The catalog as it was when findings were last asked for. */
+  get world(): World | undefined {
+    return this.#world;
+  }
+
+  /** The blobs of the document at a line of a file. */
+  blobsAt(file: string, line: number): Blobs | undefined {
+    const segment = this.files.get(file)?.at(line).segment;
+    return segment && this.#read.get(segment.id)?.blobs;
+  }
+
+  /** Where a field of a blob is in the files; the last steps that are not there are left out. */
+  placeOf(blob: Blob, ...path: readonly (string | number)[]): Location | undefined {
+    return placed(blob.document.locate(path), this.#places());
+  }
+
+  #segments(): Segment[] {
+    return [...this.files.values()].flatMap(({ segments }) => segments);
+  }
+
+  /** @returns the packages of documents that are new or gone */
+  async #readChanged(early?: (found: readonly Finding[]) => Promise<void>): Promise<Set<string>> {
+    const start = performance.now();
+    let isEarly = early !== undefined;
+    const fresh: Finding[] = [];
+    this.#placesNow = undefined;
+    const changed = new Set<string>();
+    const segments = this.#segments();
+    const ids = new Set(segments.map(({ id }) => id));
+    for (const [id, { packages }] of this.#read) {
+      if (ids.has(id)) continue;
+      for (const name of packages) changed.add(name);
+      this.#read.delete(id);
+    }
+    for (const segment of segments) {
+      if (this.#read.has(segment.id)) continue;
+      const read = await readSegment(segment);
+      for (const name of read.packages) changed.add(name);
+      this.#read.set(segment.id, read);
+      fresh.push(...read.findings);
+      if (!isEarly || fresh.length === 0 || performance.now() - start < LONG) continue;
+      isEarly = false;
+      await early?.(fresh.map((finding) => placedFinding(finding, this.#places())));
+    }
+    return changed;
+  }
+
+  #places(): Places {
+    this.#placesNow ??= this.#findPlaces();
+    return this.#placesNow;
+  }
+
+  #findPlaces(): Places {
+    const all = [...this.files].flatMap(([file, text]) =>
+      [...text.starts()].map(([id, line]) => [id, { file, line }] as const),
+    );
+    return new Map(all);
+  }
+}
+
+/** How the place of a document's line is written before the document's own place is known. */
+const SEGMENT_PLACE = /segment-(\d+)(?::(\d+))?/g;
+
+/** The file of each document, and the line at which the document starts, counted from 0. */
+type Places = ReadonlyMap<number, { readonly file: string; readonly line: number }>;
+
+function placedFinding(finding: Finding, places: Places): Finding {
+  const { correction } = finding;
+  const at = correction && placed(correction.location, places);
+  return {
+    ...finding,
+    message: finding.message.replaceAll(SEGMENT_PLACE, (text, id: string, line: string | undefined) => {
+      const place = placed({ file: `segment-${id}`, line: Number(line ?? 1), column: 1 }, places);
+      return place ? `${place.file}${line === undefined ? '' : `:${place.line}`}` : text;
+    }),
+    location: placed(finding.location, places) ?? finding.location,
+    ...(correction && at ? { correction: { ...correction, location: at } } : {}),
+  };
+}
+
+function placed({ file, line, column }: Location, places: Places): Location | undefined {
+  const place = places.get(Number(/^segment-(\d+)$/.exec(file)?.[1]));
+  return place && { file: place.file, line: place.line + line, column };
+}
+
+async function readSegment({ id, text }: Segment): Promise<ReadSegment> {
+  const findings: Finding[] = [];
+  const checkBundle = bundleChecker(RULES, ownSeverity, findings);
+  const bytes = new TextEncoder().encode(text);
+  const source = { files: () => Promise.resolve([{ path: `segment-${id}`, read: () => bytes }]) };
+  const { blobs, findings: unread } = await load(source, undefined, {
+    bundle: (bundle) => {
+      checkBundle(bundle);
+      return outlined(bundle);
+    },
+  });
+  const { packages, channels, bundles, deprecations } = blobs;
+  const names = [
+    ...packages.map(({ name }) => name),
+    ...[...channels, ...bundles, ...deprecations].map((blob) => blob.package),
+  ];
+  return {
+    blobs,
+    findings: [...findings, ...withSeverities(unread, RULES, ownSeverity)],
+    packages: new Set(names),
+  };
+}
+
+/** A bundle without its manifests, with the places that findings about it name. */
+function outlined(bundle: Bundle): Bundle {
+  const paths = bundle.properties.flatMap((_, i) => [
+    ['properties', i],
+    ['properties', i, 'type'],
+    ['properties', i, 'value'],
+    ['properties', i, 'value', 'version'],
+  ]);
+  const images = bundle.relatedImages.map((_, i) => ['relatedImages', i, 'image']);
+  const fields = [['name'], ['package'], ['image'], ['properties'], ...images];
+  const document = keepPlaces(bundle.document, [...fields, ...paths]);
+  const { properties, ...outline } = OUTLINE.bundle(bundle);
+  const kept = properties.map((property, i) => keptMetadata(bundle.properties[i]) ?? property);
+  return { ...outline, document, properties: kept, relatedImages: bundle.relatedImages };
+}
+
+/** Of a ClusterServiceVersion's metadata what decides whether OLM v1 can install it. */
+function keptMetadata(property: Property | undefined): Property | undefined {
+  if (property?.type !== 'olm.csv.metadata' || !isObject(property.value)) return undefined;
+  const { installModes, apiServiceDefinitions } = property.value;
+  return { type: property.type, value: { installModes, apiServiceDefinitions } };
+}

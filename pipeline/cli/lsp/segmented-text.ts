@@ -1,0 +1,120 @@
+/**
+ * A text in segments, each a document of YAML with the separator behind it. A change touches few of them, however long the
+ * text is, and the others are the same objects as before.
+ */
+import { ownText } from '../../../catalog/fbc/document.ts';
+
+export interface Segment {
+  readonly id: number;
+  readonly text: string;
+  /** How many line breaks it has. */
+  readonly breaks: number;
+}
+
+/** Lines and characters count from 0, characters in UTF-16 units. */
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface TextChange {
+  /** The whole text without it. */
+  readonly range?: { readonly start: Position; readonly end: Position };
+  readonly text: string;
+}
+
+/** A line of three dashes ends a document, wherever it stands. */
+const SEPARATOR = /^---[ \t]*\r?\n/gm;
+
+let last = 0;
+
+export class SegmentedText {
+  #segments: Segment[];
+
+  constructor(text: string) {
+    this.#segments = split(text);
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#segments;
+  }
+
+  get text(): string {
+    return this.#segments.map(({ text }) => text).join('');
+  }
+
+  change({ range, text }: TextChange): void {
+    if (!range) {
+      this.#segments = split(text);
+      return;
+    }
+    const [from, to] = [this.at(range.start.line), this.at(range.end.line)];
+    // A separator may go: then the next document is joined to this one.
+    const end = Math.min(to.index + 1, this.#segments.length - 1);
+    const old = this.#segments.slice(from.index, end + 1);
+    const joined = old.map((segment) => segment.text).join('');
+    const start = offsetAt(joined, range.start, from.line);
+    const stop = offsetAt(joined, range.end, from.line);
+    const isFirst = from.index === 0;
+    const pieces = split(joined.slice(0, start) + text + joined.slice(stop), isFirst);
+    // Behind its last separator the next document starts.
+    if (end < this.#segments.length - 1 && pieces.at(-1)?.text === '') pieces.pop();
+    const kept = pieces.map((piece) => old.find((segment) => segment.text === piece.text) ?? piece);
+    this.#segments.splice(from.index, old.length, ...kept);
+  }
+
+  /** The segment that has a line, and the line at which it starts. */
+  at(line: number): { readonly segment: Segment; readonly index: number; readonly line: number } {
+    let start = 0;
+    for (const [index, segment] of this.#segments.entries()) {
+      if (line < start + segment.breaks || index === this.#segments.length - 1)
+        return { segment, index, line: start };
+      start += segment.breaks;
+    }
+    throw new Error('a text has at least one segment');
+  }
+
+  /** One line, without its end. */
+  line(line: number): string {
+    const { segment, line: start } = this.at(line);
+    return (segment.text.split('\n', line - start + 1)[line - start] ?? '').replace(/\r$/, '');
+  }
+
+  /** Where each segment starts, by its id. */
+  starts(): Map<number, number> {
+    let line = 0;
+    return new Map(
+      this.#segments.map(({ id, breaks }) => {
+        const start = line;
+        line += breaks;
+        return [id, start];
+      }),
+    );
+  }
+}
+
+/** @param isFirst whether the text is the beginning of the file, where a separator ends nothing */
+function split(text: string, isFirst = true): Segment[] {
+  const found: Segment[] = [];
+  let from = 0;
+  const add = (to: number): void => {
+    const own = ownText(text.slice(from, to));
+    found.push({ id: ++last, text: own, breaks: own.split('\n').length - 1 });
+    from = to;
+  };
+  for (const match of text.matchAll(SEPARATOR))
+    if (!isFirst || match.index > 0) add(match.index + match[0].length);
+  add(text.length);
+  return found;
+}
+
+function offsetAt(text: string, { line, character }: Position, first: number): number {
+  let at = 0;
+  for (let i = first; i < line; i++) {
+    const end = text.indexOf('\n', at);
+    if (end < 0) return text.length;
+    at = end + 1;
+  }
+  const end = text.indexOf('\n', at);
+  return Math.min(at + character, end < 0 ? text.length : end);
+}

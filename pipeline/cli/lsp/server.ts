@@ -1,0 +1,329 @@
+/** The language server: what editors send, and what they get, by the Language Server Protocol over standard input and output. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  type CodeAction,
+  type CompletionItem,
+  CompletionItemKind,
+  createConnection,
+  type Diagnostic,
+  DiagnosticSeverity,
+  type DocumentSymbol,
+  type InitializeResult,
+  type Location as LspLocation,
+  type Range,
+  SymbolKind,
+  TextDocumentSyncKind,
+} from 'vscode-languageserver/node';
+import { splitAtMinor } from '../../../catalog/fbc/openshift.ts';
+import type { Finding, Location } from '../../../catalog/finding.ts';
+import { correctedLine } from '../../../catalog/yaml/correction.ts';
+import { rulePage } from '../../report/rule-help.ts';
+import { plain } from '../../text.ts';
+import { completions, definition, hover, type OutlineItem, outline } from './answers.ts';
+import { CatalogFolder } from './catalog-folder.ts';
+import { findingsOf, isCatalogText } from './other-files.ts';
+import { SegmentedText } from './segmented-text.ts';
+
+type Connection = ReturnType<typeof createConnection>;
+
+/** Most bytes of the files beside one that is edited. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** An open file. */
+interface Open {
+  readonly path: string;
+  readonly text: SegmentedText;
+  /** The folder whose catalog it is part of; undefined for a file of another kind. */
+  readonly folder: CatalogFolder | undefined;
+  version: number;
+  findings: readonly Finding[];
+  /** Whether all of it was checked once. */
+  isKnown: boolean;
+}
+
+/** Serves one editor until it ends the session. @returns the exit code that the protocol asks for */
+export function serve(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<0 | 1> {
+  const connection = createConnection(input, output);
+  const session = new Session(connection);
+  return new Promise((resolve) => {
+    session.listen(resolve);
+    connection.listen();
+  });
+}
+
+class Session {
+  readonly #connection: Connection;
+  readonly #open = new Map<string, Open>();
+  readonly #folders = new Map<string, CatalogFolder>();
+  /** Checks run one after the other; what came meanwhile is one more. */
+  #running: Promise<void> = Promise.resolve();
+  readonly #waiting = new Set<string>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  listen(end: (exit: 0 | 1) => void): void {
+    const connection = this.#connection;
+    let isShutDown = false;
+    connection.onInitialize(() => CAPABILITIES);
+    connection.onShutdown(() => {
+      isShutDown = true;
+    });
+    connection.onExit(() => end(isShutDown ? 0 : 1));
+    connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) =>
+      this.#opened(uri, text, version),
+    );
+    connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) => {
+      const open = this.#open.get(uri);
+      if (!open) return;
+      for (const change of contentChanges) open.text.change(change);
+      open.version = version;
+      this.#check(uri);
+    });
+    connection.onDidCloseTextDocument(({ textDocument: { uri } }) => this.#closed(uri));
+    connection.onHover(async ({ textDocument: { uri }, position }) => {
+      const asked = await this.#asked(uri);
+      const value = asked && hover({ ...asked, at: position });
+      return value === undefined ? null : { contents: { kind: 'markdown', value: plainMarkdown(value) } };
+    });
+    connection.onDefinition(async ({ textDocument: { uri }, position }) => {
+      const asked = await this.#asked(uri);
+      const place = asked && definition({ ...asked, at: position });
+      return place ? lspLocation(place) : null;
+    });
+    connection.onCompletion(async ({ textDocument: { uri }, position }): Promise<CompletionItem[]> => {
+      const asked = await this.#asked(uri);
+      return asked
+        ? completions({ ...asked, at: position }).map(({ label, kind }) => ({
+            label,
+            kind: COMPLETION_KINDS[kind],
+          }))
+        : [];
+    });
+    connection.onDocumentSymbol(async ({ textDocument: { uri } }) => {
+      const asked = await this.#asked(uri);
+      return asked ? outline(asked.folder, asked.file).map(documentSymbol) : [];
+    });
+    connection.onCodeAction(async ({ textDocument: { uri }, range }) => {
+      await this.#running;
+      const open = this.#open.get(uri);
+      return open ? open.findings.flatMap((finding) => actionFor({ uri, open, range }, finding)) : [];
+    });
+  }
+
+  #opened(uri: string, text: string, version: number): void {
+    if (!uri.startsWith('file:')) return;
+    const path = fileURLToPath(uri);
+    const folder = isCatalogText(text) ? this.#folderOf(path) : undefined;
+    const own = new SegmentedText(text);
+    folder?.files.set(path, own);
+    this.#open.set(uri, { path, text: own, folder, version, findings: [], isKnown: false });
+    this.#check(uri);
+  }
+
+  #closed(uri: string): void {
+    const open = this.#open.get(uri);
+    this.#open.delete(uri);
+    void this.#connection.sendDiagnostics({ uri, diagnostics: [] });
+    if (!open?.folder || [...this.#open.values()].some(({ folder }) => folder === open.folder)) return;
+    this.#folders.delete(dirname(open.path));
+  }
+
+  /** The catalog of a file: all files of its folder that hold blobs of a catalog. */
+  #folderOf(path: string): CatalogFolder {
+    const directory = dirname(path);
+    const known = this.#folders.get(directory);
+    if (known) return known;
+    const folder = new CatalogFolder(catalogName(path));
+    let left = MOST_BYTES;
+    for (const name of namesIn(directory).filter((one) => /\.(?:ya?ml|json)$/.test(one))) {
+      const file = join(directory, name);
+      if (file === path || !isSmall(file, left)) continue;
+      const text = readFileSync(file, 'utf8');
+      left -= text.length;
+      if (isCatalogText(text)) folder.files.set(file, new SegmentedText(text));
+    }
+    this.#folders.set(directory, folder);
+    return folder;
+  }
+
+  #check(uri: string): void {
+    const isFirst = this.#waiting.size === 0;
+    this.#waiting.add(uri);
+    if (!isFirst) return;
+    this.#running = this.#running.then(async () => {
+      // What the editor sent together is checked together.
+      await new Promise((resolve) => setImmediate(resolve));
+      const uris = [...this.#waiting];
+      this.#waiting.clear();
+      for (const one of uris) await this.#checked(one).catch((error: unknown) => this.#failed(error));
+    });
+  }
+
+  #failed(error: unknown): void {
+    this.#connection.console.error(
+      error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : String(error),
+    );
+  }
+
+  async #checked(uri: string): Promise<void> {
+    const open = this.#open.get(uri);
+    if (!open) return;
+    const { folder, path, text } = open;
+    if (!folder) return this.#publish(uri, open, await findingsOf(path, text.text));
+    const publish = async (found: readonly Finding[]): Promise<void> => {
+      for (const [one, other] of this.#open) {
+        if (other.folder !== folder) continue;
+        await this.#publish(
+          one,
+          other,
+          found.filter(({ location }) => location.file === other.path),
+        );
+      }
+    };
+    await publish(await folder.findings(open.isKnown ? undefined : publish));
+    open.isKnown = true;
+  }
+
+  async #publish(uri: string, open: Open, findings: readonly Finding[]): Promise<void> {
+    open.findings = findings;
+    const diagnostics = findings.map((finding) => diagnosticOf(finding, open.text));
+    await this.#connection.sendDiagnostics({ uri, version: open.version, diagnostics });
+  }
+
+  /** A file of a catalog, once all that was sent is checked. */
+  async #asked(uri: string): Promise<{ readonly folder: CatalogFolder; readonly file: string } | undefined> {
+    await this.#running;
+    const open = this.#open.get(uri);
+    return open?.folder && { folder: open.folder, file: open.path };
+  }
+}
+
+const CAPABILITIES: InitializeResult = {
+  capabilities: {
+    textDocumentSync: TextDocumentSyncKind.Incremental,
+    hoverProvider: true,
+    definitionProvider: true,
+    completionProvider: { triggerCharacters: [' '] },
+    documentSymbolProvider: true,
+    codeActionProvider: { codeActionKinds: ['quickfix'] },
+  },
+  serverInfo: { name: 'portolan' },
+};
+
+const COMPLETION_KINDS = {
+  bundle: CompletionItemKind.Reference,
+  channel: CompletionItemKind.EnumMember,
+  package: CompletionItemKind.Module,
+} as const;
+
+const SYMBOL_KINDS = {
+  package: SymbolKind.Package,
+  channel: SymbolKind.Class,
+  entry: SymbolKind.Field,
+  bundle: SymbolKind.Object,
+} as const;
+
+/** The folder that is named after a version of the platform, or the one above the package's. */
+function catalogName(path: string): string {
+  const names = dirname(path).split(/[\\/]/);
+  return names.findLast((name) => splitAtMinor(name) !== undefined) ?? basename(dirname(dirname(path)));
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // The editor may have a file whose folder is not there yet.
+    return [];
+  }
+}
+
+function isSmall(file: string, most: number): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size <= most;
+}
+
+const SEVERITIES = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const;
+
+function diagnosticOf({ severity, rule, message, hint, location }: Finding, text: SegmentedText): Diagnostic {
+  const page = rulePage(rule);
+  return {
+    range: rangeOf(location, text.line(location.line - 1)),
+    severity: SEVERITIES[severity],
+    source: 'portolan',
+    code: rule,
+    ...(page === undefined ? {} : { codeDescription: { href: page } }),
+    message: [message, ...(hint === undefined ? [] : [`fix: ${hint}`])].map(plain).join('\n'),
+  };
+}
+
+/** The rest of the line from a place on. */
+function rangeOf({ line, column }: Location, text: string): Range {
+  const start = { line: line - 1, character: column - 1 };
+  return { start, end: { line: line - 1, character: Math.max(column, text.trimEnd().length) } };
+}
+
+function actionFor(
+  { uri, open, range }: { readonly uri: string; readonly open: Open; readonly range: Range },
+  finding: Finding,
+): CodeAction[] {
+  const { correction, location } = finding;
+  const line = location.line - 1;
+  if (!correction || line < range.start.line || line > range.end.line) return [];
+  const at = correction.location.line - 1;
+  const text = open.text.line(at);
+  const newText = correctedLine(text, correction);
+  if (newText === undefined) return [];
+  const where = { start: { line: at, character: 0 }, end: { line: at, character: text.length } };
+  return [
+    {
+      title: plain(finding.hint ?? `write ${newText.trim()}`),
+      kind: 'quickfix',
+      diagnostics: [diagnosticOf(finding, open.text)],
+      isPreferred: true,
+      edit: { changes: { [uri]: [{ range: where, newText }] } },
+    },
+  ];
+}
+
+function lspLocation(place: Location): LspLocation {
+  const start = { line: place.line - 1, character: place.column - 1 };
+  return { uri: pathToFileURL(place.file).href, range: { start, end: start } };
+}
+
+function documentSymbol({ name, detail, kind, place, children }: OutlineItem): DocumentSymbol {
+  const start = { line: place.line - 1, character: place.column - 1 };
+  const range = { start, end: { line: start.line, character: start.character + name.length } };
+  const inside = children.map(documentSymbol);
+  const last = inside.reduce((end, one) => (one.range.end.line > end.line ? one.range.end : end), range.end);
+  const first = inside.reduce(
+    (at, one) => (one.range.start.line < at.line ? one.range.start : at),
+    range.start,
+  );
+  const shown = plain(name) === '' ? '(no name)' : plain(name);
+  return {
+    name: shown,
+    detail: plain(detail),
+    kind: SYMBOL_KINDS[kind],
+    range: { start: first, end: last },
+    selectionRange: range,
+    children: inside,
+  };
+}
+
+/** As text: a name in a catalog could be Markdown. */
+function plainMarkdown(text: string): string {
+  return text
+    .split('\n')
+    .map(plain)
+    .join('\n')
+    .replaceAll(/[<[\]`|\\]/g, '\\$&');
+}

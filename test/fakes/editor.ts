@@ -1,0 +1,97 @@
+/** An editor that speaks the Language Server Protocol with a program of its own. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import {
+  createProtocolConnection,
+  type Diagnostic,
+  type ProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-languageserver/node';
+
+export interface Editor {
+  readonly connection: ProtocolConnection;
+  /** Opens a file; settles with its first findings. */
+  open(path: string, text: string): Promise<readonly Diagnostic[]>;
+  /** Replaces text between two places; settles with the findings of this version. */
+  edit(path: string, edit: Edit): Promise<readonly Diagnostic[]>;
+  request<T>(method: string, path: string, more?: object): Promise<T>;
+  /** Ends the session. @returns the exit code */
+  close(): Promise<number | null>;
+  /** Settles with the exit code. */
+  readonly ended: Promise<number | null>;
+  /** Most memory of the server so far, in MB. */
+  memory(): number;
+}
+
+/** Lines and characters count from 0. */
+export interface Edit {
+  readonly from: readonly [line: number, character: number];
+  readonly to: readonly [line: number, character: number];
+  readonly text: string;
+}
+
+/** @param program the words that start the server */
+export async function startEditor([file = '', ...words]: readonly string[]): Promise<Editor> {
+  const server = spawn(file, words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<number | null>((resolve) => server.once('exit', resolve));
+  const connection = createProtocolConnection(
+    new StreamMessageReader(server.stdout),
+    new StreamMessageWriter(server.stdin),
+  );
+  const waiting = new Map<string, (found: readonly Diagnostic[]) => void>();
+  const versions = new Map<string, number>();
+  connection.onNotification('textDocument/publishDiagnostics', (found: Published) =>
+    waiting.get(`${found.uri} ${found.version}`)?.(found.diagnostics),
+  );
+  connection.listen();
+  await connection.sendRequest('initialize', { processId: process.pid, rootUri: null, capabilities: {} });
+  await connection.sendNotification('initialized', {});
+  const published = (uri: string, version: number): Promise<readonly Diagnostic[]> =>
+    new Promise((resolve) => waiting.set(`${uri} ${version}`, resolve));
+  return {
+    connection,
+    open: async (path, text) => {
+      const uri = pathToFileURL(path).href;
+      const found = published(uri, 1);
+      versions.set(uri, 1);
+      const textDocument = { uri, languageId: 'yaml', version: 1, text };
+      await connection.sendNotification('textDocument/didOpen', { textDocument });
+      return found;
+    },
+    edit: async (path, { from, to, text }) => {
+      const uri = pathToFileURL(path).href;
+      const version = (versions.get(uri) ?? 0) + 1;
+      versions.set(uri, version);
+      const found = published(uri, version);
+      const place = ([line, character]: Edit['from']) => ({ line, character });
+      const contentChanges = [{ range: { start: place(from), end: place(to) }, text }];
+      await connection.sendNotification('textDocument/didChange', {
+        textDocument: { uri, version },
+        contentChanges,
+      });
+      return found;
+    },
+    request: (method, path, more = {}) =>
+      connection.sendRequest(method, { textDocument: { uri: pathToFileURL(path).href }, ...more }),
+    close: async () => {
+      await connection.sendRequest('shutdown');
+      await connection.sendNotification('exit');
+      return ended;
+    },
+    ended,
+    memory: () => memoryOf(server.pid),
+  };
+}
+
+interface Published {
+  readonly uri: string;
+  readonly version: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function memoryOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}

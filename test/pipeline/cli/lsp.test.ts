@@ -1,0 +1,249 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
+import { dump } from 'js-yaml';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CodeAction, CompletionItem, DocumentSymbol, Hover, Location } from 'vscode-languageserver';
+import { SegmentedText } from '../../../pipeline/cli/lsp/segmented-text.ts';
+import { type Editor, startEditor } from '../../fakes/editor.ts';
+import { folder } from '../../fakes/folder.ts';
+
+const PROGRAM = resolve('node_modules/.cache/portolan', `lsp-${process.pid}.mjs`);
+
+beforeAll(() => {
+  buildSync({
+    entryPoints: ['pipeline/cli/bin.ts'],
+    outfile: PROGRAM,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    define: { PORTOLAN_VERSION: '"0.0.0"' },
+  });
+});
+
+const BUNDLE = (version: string): string =>
+  `---\nschema: olm.bundle\npackage: etcd\nname: etcd.v${version}\nimage: quay.io/example/etcd@sha256:${version.replaceAll('.', '').padEnd(64, '0')}\nproperties:\n- type: olm.package\n  value:\n    packageName: etcd\n    version: ${version}\nrelatedImages:\n- name: etcd\n  image: quay.io/example/etcd@sha256:${version.replaceAll('.', '').padEnd(64, '0')}\n- name: server\n  image: quay.io/example/server@sha256:${version.replaceAll('.', '').padEnd(64, '1')}\n`;
+
+const HEAD = `schema: olm.package
+name: etcd
+defaultChannel: stable
+---
+schema: olm.channel
+package: etcd
+name: stable
+entries:
+- name: etcd.v1.0.0
+- name: etcd.v1.1.0
+  replaces: etcd.v1.0.0
+- name: etcd.v1.2.0
+  replaces: etcd.v1.1.0
+`;
+const CATALOG = `${HEAD}${['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('')}`;
+
+async function editor(): Promise<Editor> {
+  const started = await startEditor([process.execPath, PROGRAM, 'lsp', '--stdio']);
+  onTestFinished(async () => void (await started.close().catch(() => undefined)));
+  return started;
+}
+
+/** An editor with a catalog's file, which has a path and need not be on the disk. */
+async function opened(text = CATALOG, beside: Readonly<Record<string, string>> = {}) {
+  const directory = folder({ 'v4.20/etcd/.keep': '', ...beside });
+  const path = join(directory, 'v4.20/etcd/catalog.yaml');
+  const one = await editor();
+  return { one, path, directory, found: await one.open(path, text) };
+}
+
+/** The place of a text in another, as the protocol counts. */
+function placeOf(text: string, part: string, nth = 0): { line: number; character: number } {
+  const at = text.split(part, nth + 1).join(part).length;
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length - 1, character: before.at(-1)?.length ?? 0 };
+}
+
+describe('a catalog', () => {
+  test('findings come while typing, on their lines, and go when it is right again', async () => {
+    const { one, path, found } = await opened();
+    expect(found).toEqual([]);
+    const { line, character } = placeOf(CATALOG, 'etcd.v1.1.0', 1);
+    const broken = await one.edit(path, {
+      from: [line, character],
+      to: [line, character + 11],
+      text: 'etcd.v9.9.9',
+    });
+    expect(broken.map(({ code }) => code)).toEqual(['channel/head', 'graph/edge-from-absent']);
+    const whole = await one.edit(path, {
+      from: [line, character],
+      to: [line, character + 11],
+      text: 'etcd.v1.1.0',
+    });
+    expect(whole).toEqual([]);
+    expect(await one.close()).toBe(0);
+  });
+
+  test('lines stay right when lines before them come and go', async () => {
+    const wrong = CATALOG.replace('image: quay.io/example/etcd@sha256:120', 'image: "" #');
+    const { one, path, found } = await opened(wrong);
+    const { line } = placeOf(wrong, 'image: ""');
+    expect(found.map(({ range }) => range.start.line)).toContain(line);
+    const after = await one.edit(path, { from: [0, 0], to: [0, 0], text: '# one\n# two\n' });
+    expect(after.map(({ range, code }) => [range.start.line, code])).toEqual(
+      found.map(({ range, code }) => [range.start.line + 2, code]),
+    );
+    const gone = await one.edit(path, { from: [0, 0], to: [2, 0], text: '' });
+    expect(gone).toEqual(found);
+  });
+
+  test('a separator that goes and comes back joins and parts documents', async () => {
+    const { one, path } = await opened();
+    const { line } = placeOf(CATALOG, '---');
+    const joined = await one.edit(path, { from: [line, 0], to: [line + 1, 0], text: '' });
+    expect(joined.length).toBeGreaterThan(0);
+    expect(await one.edit(path, { from: [line, 0], to: [line, 0], text: '---\n' })).toEqual([]);
+  });
+
+  test('a hover says who upgrades to a version and what comes next, under both OLM versions', async () => {
+    const { one, path } = await opened();
+    const position = placeOf(CATALOG, 'etcd.v1.1.0');
+    const hover = await one.request<Hover>('textDocument/hover', path, { position });
+    expect(JSON.stringify(hover.contents)).toContain(
+      'OLM v0, channel stable: 1.0.0 upgrade to it; the next upgrade is 1.2.0',
+    );
+    expect(JSON.stringify(hover.contents)).toContain(
+      'OLM v1, channel stable: 1.0.0 upgrade to it; the next upgrade is 1.2.0',
+    );
+    const nothing = await one.request<Hover | null>('textDocument/hover', path, {
+      position: placeOf(CATALOG, 'olm.package'),
+    });
+    expect(nothing).toBeNull();
+  });
+
+  test('a definition is the replaced entry, or the bundle', async () => {
+    const { one, path } = await opened();
+    const at = async (position: object): Promise<number | undefined> =>
+      (await one.request<Location | null>('textDocument/definition', path, { position }))?.range.start.line;
+    expect(await at(placeOf(CATALOG, 'etcd.v1.0.0', 1))).toBe(placeOf(CATALOG, '- name: etcd.v1.0.0').line);
+    expect(await at(placeOf(CATALOG, 'etcd.v1.0.0'))).toBe(placeOf(CATALOG, 'name: etcd.v1.0.0', 1).line);
+    expect(await at(placeOf(CATALOG, 'stable'))).toBe(placeOf(CATALOG, 'name: stable').line);
+  });
+
+  test('names of bundles and channels complete where they belong', async () => {
+    const { one, path } = await opened();
+    const labels = async (position: object): Promise<string[]> =>
+      (await one.request<CompletionItem[]>('textDocument/completion', path, { position })).map(
+        ({ label }) => label,
+      );
+    const bundles = ['etcd.v1.0.0', 'etcd.v1.1.0', 'etcd.v1.2.0'];
+    expect(await labels(placeOf(CATALOG, 'etcd.v1.1.0', 1))).toEqual(bundles);
+    expect(await labels(placeOf(CATALOG, 'stable'))).toEqual(['stable']);
+    expect(await labels(placeOf(CATALOG, 'quay.io'))).toEqual([]);
+  });
+
+  test('the outline has packages, channels with their entries, and bundles', async () => {
+    const { one, path } = await opened();
+    const [etcd, ...more] = await one.request<DocumentSymbol[]>('textDocument/documentSymbol', path);
+    expect(more).toEqual([]);
+    expect(etcd?.children?.map(({ name }) => name)).toEqual([
+      'stable',
+      'etcd.v1.0.0',
+      'etcd.v1.1.0',
+      'etcd.v1.2.0',
+    ]);
+    expect(etcd?.children?.[0]?.children?.map(({ detail }) => detail)).toEqual([
+      '',
+      'replaces etcd.v1.0.0',
+      'replaces etcd.v1.1.0',
+    ]);
+  });
+
+  test('a fix is a code action that leaves no finding', async () => {
+    const text = CATALOG.replace('defaultChannel: stable', 'defaultChannel: stabel');
+    const { one, path, found } = await opened(text);
+    const [wrong] = found;
+    const actions = await one.request<CodeAction[]>('textDocument/codeAction', path, {
+      range: wrong?.range,
+      context: { diagnostics: found },
+    });
+    const [[change] = []] = Object.values(actions[0]?.edit?.changes ?? {});
+    expect(change?.newText).toBe('defaultChannel: stable');
+    const { start, end } = change?.range ?? {
+      start: { line: 0, character: 0 },
+      end: { line: 0, character: 0 },
+    };
+    const after = await one.edit(path, {
+      from: [start.line, start.character],
+      to: [end.line, end.character],
+      text: change?.newText ?? '',
+    });
+    expect(after).toEqual([]);
+  });
+
+  test('files beside it are part of the package', async () => {
+    const bundles = ['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('').slice(4);
+    const { found } = await opened(HEAD, { 'v4.20/etcd/bundles.yaml': bundles });
+    expect(found).toEqual([]);
+    const { found: alone } = await opened(HEAD);
+    expect(alone.map(({ code }) => code)).toContain('entry/no-bundle');
+  });
+});
+
+test.each([
+  ['the policy', '.github/portolan.yaml', 'apiVersion: portolan/v1alpha1\nkind: Portolan\nspelling: 1\n'],
+  ['a template', 'etcd/template.yaml', 'schema: olm.semver\nstable: {bundles: 1}\n'],
+  [
+    'an ImageSetConfiguration',
+    'isc.yaml',
+    'apiVersion: mirror.openshift.io/v2alpha1\nkind: ImageSetConfiguration\nmirror: {operators: 1}\n',
+  ],
+  ['a release', 'operators/etcd/1.0.0/release-config.yaml', 'catalog_templates: []\n'],
+])('%s has findings, too', async (_, name, text) => {
+  const path = join(folder(), name);
+  const one = await editor();
+  expect((await one.open(path, text)).length).toBeGreaterThan(0);
+  expect(await one.open(join(folder(), 'notes.yaml'), text.replace(/.*/s, 'a: 1\n'))).toEqual([]);
+});
+
+test('a ClusterServiceVersion has the findings of its file', async () => {
+  const directory = folder({ 'etcd/manifests/.keep': '' });
+  const path = join(directory, 'etcd/manifests/etcd.clusterserviceversion.yaml');
+  const csv = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: { name: 'etcd' },
+    spec: {},
+  };
+  writeFileSync(path, dump(csv));
+  const one = await editor();
+  const found = await one.open(path, dump(csv));
+  expect(found.map(({ code }) => String(code).split('/')[0])).toContain('csv');
+});
+
+test('a session that ends without a shutdown exits with 1', async () => {
+  const one = await editor();
+  await one.connection.sendNotification('exit');
+  expect(await one.ended).toBe(1);
+});
+
+test('any edit leaves the text that the editor has', () => {
+  const random = (most: number, seed: number): number => (Math.abs(Math.sin(seed) * 10_000) % most) | 0;
+  let text = CATALOG;
+  const segmented = new SegmentedText(text);
+  for (let i = 0; i < 400; i++) {
+    const [a, b] = [random(text.length + 1, i * 3 + 1), random(text.length + 1, i * 7 + 2)].sort(
+      (x, y) => x - y,
+    );
+    const end = Math.min(b ?? 0, (a ?? 0) + random(40, i + 5));
+    const [from, to] = [a ?? 0, end];
+    const piece = ['', '---\n', '\n', 'x', '---', '\r\n', '-'][random(7, i * 11)] ?? '';
+    const at = (offset: number) => {
+      const before = text.slice(0, offset).split('\n');
+      return { line: before.length - 1, character: before.at(-1)?.length ?? 0 };
+    };
+    segmented.change({ range: { start: at(from), end: at(to) }, text: piece });
+    text = text.slice(0, from) + piece + text.slice(to);
+    expect(segmented.text).toBe(text);
+    expect(segmented.segments.length).toBe(new SegmentedText(text).segments.length);
+  }
+});
