@@ -18,7 +18,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Whether a text may be of a file-based catalog: one of its documents has a schema of OLM's. */
 export function isCatalogText(text: string): boolean {
-  return /^\s*["']?schema["']?:\s*["']?olm\.(?:package|channel|bundle|deprecations)\b/m.test(text);
+  return /^[ \t]*["']?schema["']?:[ \t]*["']?olm\.(?:package|channel|bundle|deprecations)\b/m.test(text);
 }
 
 /**
@@ -30,7 +30,7 @@ export async function findingsOf(path: string, text: string): Promise<readonly F
   const bytes = new TextEncoder().encode(text);
   if (path.endsWith(`/${POLICY_PATH}`)) return readPolicy(bytes, RULE_IDS).findings;
   if (path.endsWith(`/${RELEASE_FILE}`)) return releaseFindings(path, text);
-  if (/^kind:\s*ImageSetConfiguration\s*$/m.test(text)) return readImageSet(text, path).findings;
+  if (/^kind:[ \t]*ImageSetConfiguration[ \t]*\r?$/m.test(text)) return readImageSet(text, path).findings;
   const [, folder = '', inside = ''] = /^(.*)\/((?:manifests|metadata)\/[^/]+)$/.exec(path) ?? [];
   if (folder !== '') return bundleFindings(folder, { path: inside, bytes });
   return templateFindings({ file: path, bytes });
