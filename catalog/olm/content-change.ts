@@ -14,11 +14,11 @@ interface ContentChange {
   readonly classes: ReadonlySet<ContentClass>;
   /** Names of bundles that a channel offers and did not before. */
   readonly added: readonly string[];
-  /** What is gone: `entry a of channel b`, `channel c`, … */
+  /** The removed objects: `entry a of channel b`, `channel c`, … */
   readonly lost: readonly string[];
   /** Names of bundles whose content is another. */
   readonly mutated: readonly string[];
-  /** Names of bundles that name digests in place of tags, and nobody says whether these are what the tags stood for. */
+  /** Names of bundles whose tags became digests, if these are not known to be the digests of the tags. */
   readonly unconfirmed: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function contentChange(before: Blobs, after: Blobs, digests: TagDigests =
   const [mutated, unconfirmed] = [named('other'), named('unconfirmed')];
   if (added.length > 0) classes.add('add-entry');
   if (lost.length > 0) classes.add('prune');
-  // What nobody confirms may be anything.
+  // An unconfirmed digest may be of any content.
   if (changed.length > 0) classes.add('mutate-published');
   if (classes.size === 0 || edgesMoved(before, after) || metadataMoved(before, after))
     classes.add('edit-graph');
@@ -63,7 +63,7 @@ export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
 }
 
 function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
-  // Of duplicate names the first counts, so the first is set last.
+  // Set the first of duplicate names last: it counts.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
 }
 

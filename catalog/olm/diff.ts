@@ -28,7 +28,7 @@ export interface PackageDiff {
   readonly bundles: readonly BundleDiff[];
   /** Deprecations that came, went or have another message. */
   readonly deprecations: readonly DeprecationDiff[];
-  /** What clusters will do otherwise; only what changes. */
+  /** The upgrades that change. */
   readonly fates: readonly UpgradeImpact[];
   /** The next-hop graph of the channels in which it changes. */
   readonly graph: HopGraph;
@@ -36,7 +36,7 @@ export interface PackageDiff {
 
 export type Kind = 'added' | 'removed' | 'changed';
 
-/** Before and after; empty where there is none. */
+/** Values before and after; empty if there is none. */
 export interface Pair {
   readonly before: string;
   readonly after: string;

@@ -13,7 +13,7 @@ export interface SetMember {
   readonly catalog: string;
   readonly channel: string;
   readonly bundle: Bundle;
-  /** What it requires, in the resolver's words, with the package of the set that meets it. */
+  /** Its requirements, in the resolver's words, each with the package of the set that meets it. */
   readonly requires: readonly { readonly text: string; readonly package: string }[];
 }
 
@@ -28,7 +28,7 @@ interface Wanted {
 }
 
 /**
- * The set of a package, what is required first; or why there is none.
+ * The set of a package, required packages first; or why there is none.
  *
  * @throws Undecided where resolving costs too much
  */
@@ -61,7 +61,7 @@ function requirementsIn(
   });
 }
 
-/** What is required first; bundles that require each other in the order in which they were met. */
+/** Orders required bundles first. Bundles that require each other keep the order in which they were found. */
 function ordered(members: readonly SetMember[]): SetMember[] {
   const placed = new Map<string, SetMember>();
   const met = new Set<string>();

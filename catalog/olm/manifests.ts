@@ -12,7 +12,7 @@ import { usedImages } from '../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is known of a bundle's manifests. */
+/** The known parts of a bundle's manifests. */
 export interface Manifests {
   /** The ClusterServiceVersion; undefined where none is known. */
   readonly csv: CsvFacts | undefined;
@@ -37,7 +37,7 @@ export interface CsvFacts {
   readonly installModes: ReadonlySet<string> | undefined;
   /** Names of the CRDs that it owns. */
   readonly ownedCrds: readonly string[];
-  /** Those that it requires of others. */
+  /** APIs that it requires from other operators. */
   readonly requiredCrds: readonly RequiredCrd[];
   /** Names of the API services that it owns. */
   readonly ownedApiServices: readonly string[];
@@ -45,7 +45,7 @@ export interface CsvFacts {
   readonly conversionWebhooks: readonly string[] | undefined;
   /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not known. */
   readonly images: readonly string[] | undefined;
-  /** What it may do; undefined where that is not known. */
+  /** Its permissions; undefined if unknown. */
   readonly permissions: readonly Permission[] | undefined;
 }
 
@@ -140,7 +140,7 @@ function partIn(data: string): ManifestPart {
 
 /** Characters of base64 in which the kind and the name of a CRD are found. */
 const BEGINNING = 400;
-/** What most manifests begin with: JSON that opm writes has its keys in order. */
+/** The beginning of most manifests: JSON from opm has its keys in order. */
 const CRD_KIND = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
 
 /** A CRD, which is long, by its beginning; undefined for everything else. */

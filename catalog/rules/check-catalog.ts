@@ -74,7 +74,7 @@ export async function checkCatalog(
   return { findings: all.sort(compareFindings), catalog };
 }
 
-/** What the checks of a whole catalog need of blobs: no manifests, and no text of the files that they were read from. */
+/** The parts of blobs that checks of a whole catalog need: no manifests, and no source text. */
 export function lightBlobs({ packages, channels, bundles, deprecations }: Blobs): Blobs {
   const own = ownTexts();
   return {
@@ -101,7 +101,7 @@ function ownTexts(): OwnText {
 
 type OwnText = (text: string) => string;
 
-/** What is left of a bundle for the rules that look at the whole catalog. */
+/** The parts of a bundle that rules about the whole catalog need. */
 function lightBundle(bundle: Bundle, own: OwnText): Bundle {
   const version = bundle.properties.findIndex(({ type }) => type === 'olm.package');
   const paths = [['name'], ['package'], ['image'], ['properties', version, 'value', 'version']];
@@ -144,7 +144,7 @@ function lightDeprecations(deprecations: Deprecations, own: OwnText): Deprecatio
   return { ...lightBlob(deprecations, [], own), document: deprecations.document.detached(), entries };
 }
 
-/** What all blobs have, with the places of some fields. */
+/** The fields that all blobs have, with the locations of some. */
 function lightBlob(blob: Blob, fields: readonly string[], own: OwnText): Blob {
   return {
     schema: own(blob.schema),

@@ -9,7 +9,7 @@ import { compareVersions, type Version, type VersionRange } from '../version/ver
 import { isUnstable } from './unstable.ts';
 import { type Interval, intervalsOf } from './version-line.ts';
 
-/** What one field of an entry follows although it is newer. */
+/** The newer versions that one field of an entry follows. */
 export interface LoweringField {
   readonly channel: Channel;
   readonly entry: Entry;
@@ -97,7 +97,7 @@ interface Covered {
   readonly includes: (position: number) => boolean;
 }
 
-/** What a range covers of sorted versions from a position on, but for some that are skipped. */
+/** Counts the versions from a position on that a range contains, except some that are skipped. */
 function coveredAbove(
   range: VersionRange | undefined,
   {
@@ -171,7 +171,7 @@ function isLower(to: Bundle, from: Bundle): boolean {
 
 const orders = new WeakMap<Bundle, VersionRelease>();
 
-/** What a bundle is ordered by; asked for each edge, it is read once. */
+/** The version by which a bundle is ordered, parsed once for all edges. */
 function orderOf(bundle: Bundle): VersionRelease | undefined {
   const known = orders.get(bundle);
   if (known) return known;

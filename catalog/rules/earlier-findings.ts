@@ -42,7 +42,7 @@ export function knownFrom(
 /** The installations that findings affect; undefined where there are none as bad. */
 type Affected = ReadonlySet<string> | undefined;
 
-/** What makes two findings the same: the same rule says the same of one thing. */
+/** A key that two findings share if the same rule reports the same about the same object. */
 export function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {
   return JSON.stringify([rule, of, channel, subject]);
 }

@@ -1,4 +1,4 @@
-/** What findings mean for clusters, whichever rule reports them. */
+/** The effect of findings on clusters, for all rules. */
 import type { Finding } from '../finding.ts';
 import { RULES } from './index.ts';
 import type { Effect } from './rule.ts';
@@ -7,12 +7,12 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map(
   RULES.flatMap(({ id, effect }) => (effect ? [[id, effect] as const] : [])),
 );
 
-/** What happens to the installations that a finding names; undefined where it names none, or they are not stranded. */
+/** The effect on the installations that a finding names; undefined if it names none, or if they are not stranded. */
 export function effectOf({ rule, installed = [] }: Finding): Effect | undefined {
   return installed.length === 0 ? undefined : EFFECTS.get(rule);
 }
 
-/** Whether other findings say of all installations of a finding that they are stranded under the same OLM. */
+/** Whether other findings report all installations of a finding as stranded under the same OLM version. */
 export function areStrandedIn(others: readonly Finding[]): (finding: Finding) => boolean {
   const stranded = new Set(others.flatMap(installationsOf));
   return (finding) => {

@@ -1,4 +1,4 @@
-/** Where findings about graphs stand: at an entry, else at its channel, else at its package. */
+/** The locations of findings about graphs: an entry, else its channel, else its package. */
 
 import { headOf } from '../fbc/channel.ts';
 import { type Channel, type Entry, locate } from '../fbc/model.ts';

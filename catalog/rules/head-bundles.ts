@@ -1,4 +1,4 @@
-/** What people install today: the heads of all channels. */
+/** The bundles that new installations get: the heads of all channels. */
 import { headsOf } from '../fbc/channel.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 

@@ -35,7 +35,7 @@ export function counted(names: readonly string[], one: string, many: string): st
   return `${listed(names)} ${names.length === 1 ? one : many}`;
 }
 
-/** Where an upgrade path ends, and why. */
+/** The end of an upgrade path, and why it ends there. */
 export function endText({ end, last }: UpgradePath): string {
   if (last.kind === 'circle') return `the upgrade path goes in a circle at ${shortName(end)}`;
   if (last.kind === 'fails') return `resolution fails at ${shortName(end)}: ${last.reason.text}`;

@@ -12,7 +12,7 @@ import {
 import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 
-/** What is installed of a package, and how it gets its upgrades; an empty channel is none. */
+/** The installed version of a package, and its subscription; an empty channel means none is selected. */
 export interface InstalledWay {
   readonly package: string;
   readonly olm: Olm;
@@ -30,12 +30,12 @@ export interface NewStep extends InstalledWay {
 /** The states of a catalog between which upgrades are new. */
 type Sides = Pick<Change, 'before' | 'after'>;
 
-/** What clusters may have had of a package before a change, with a channel and with none. */
+/** Versions that clusters may have had of a package before a change, with a channel and with none. */
 export function installedWays(change: Change, name: string): InstalledWay[] {
   return [...change.after.olm].sort().flatMap((olm): InstalledWay[] => {
     const all = installedBefore(change, name, olm);
     const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
-    // Who selects one channel may get what others do not.
+    // A subscription to one channel may get versions that others do not.
     return [...(olm === 'v0' ? [...all, ...open] : [...open, ...all])].map(({ channel, installed }) => {
       return { package: name, olm, channel, installed };
     });

@@ -21,7 +21,7 @@ export interface NewUpgrade {
   readonly channel: string;
   readonly from: Side;
   readonly to: Side;
-  /** What those had who make it, and where they got to before. */
+  /** The versions of clusters that perform it, and the versions that these reached before. */
   readonly former: readonly FormerPath[];
   /** The generations of OLM that make it, v0 first. */
   readonly olm: readonly Olm[];

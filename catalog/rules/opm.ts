@@ -1,4 +1,4 @@
-/** opm's own rules: what `opm validate` would say of a catalog, and nothing else. */
+/** opm's own rules: exactly the errors of `opm validate`. */
 
 import { type Blobs, catalogOf } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';

@@ -41,7 +41,7 @@ function lookUp({ before, after }: Change, name: string, bundle: string): Bundle
   return (past.find(({ catalog }) => catalog === before.name) ?? past[0])?.bundle;
 }
 
-/** What clusters that use a catalog may have of a package, and what those that come to it bring. */
+/** Versions of a package on the clusters of a catalog, and on clusters that upgrade to it. */
 export function originsIn(world: World, name: string, find: BundleOf): Origin[] {
   const origins = new Map<string, Origin>();
   const brought = [...world.olm].flatMap((olm) => broughtTo(world, name, olm));

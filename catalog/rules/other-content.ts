@@ -1,4 +1,4 @@
-/** What else stands, or once stood, under the name of a bundle that a catalog gets: names last for ever. */
+/** Other content that has, or once had, the name of a new bundle: names last for ever. */
 import type { Bundle } from '../fbc/model.ts';
 import { minorOfCatalog } from '../fbc/openshift.ts';
 import type { Change, Publication, World } from '../olm/foresight/world.ts';
@@ -9,13 +9,13 @@ import { formatVersion, type Version } from '../version/version.ts';
 /** Content of the same name that differs. */
 interface OtherContent {
   readonly publication: Publication;
-  /** What differs, such as `image A instead of B`. */
+  /** The difference, such as `image A instead of B`. */
   readonly text: string;
   /** The part of the bundle that differs. */
   readonly path: readonly string[];
   /** Whether a registry or a lock may show that nothing differs. */
   readonly isUnconfirmed: boolean;
-  /** Whether it is in a catalog that had other bundles under the same names before: a product line of its own. */
+  /** Whether its catalog had other bundles under the same names before, and so is a product line of its own. */
   readonly isOfOtherLine?: true;
 }
 
@@ -28,7 +28,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const known = before.publications(of);
   const own = known.filter(({ catalog }) => catalog === before.name);
   const others = latestOf(known.filter(({ catalog }) => catalog !== before.name));
-  // What a catalog had under the name comes back as it was: that others differ is not new.
+  // The catalog gets back a bundle that it had: its difference from others is not new.
   if (own.some((one) => compare(one, bundle, (a, b) => imageChange(a, b, before.digests)) === 'same'))
     return undefined;
   const compared = (all: readonly Publication[], changeOf: CompareImages): OtherContent[] => {
@@ -39,7 +39,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
   const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));
   const lineOf = linesOf(before, bundle.package);
-  // What is rebuilt until it is released is in one catalog what it is in the others.
+  // A bundle that is rebuilt until its release is the same in all catalogs.
   const isRebuilt =
     before.rebuildsHeads &&
     others.some((one) => one.last === undefined && imageChange(one.image, bundle.image) === 'same');
@@ -50,7 +50,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   );
 }
 
-/** What each catalog has, or had last where it has nothing any more. */
+/** The content in each catalog, or the last content if it has none any more. */
 function latestOf(all: readonly Publication[]): Publication[] {
   return all.filter((one, i) => all.findIndex(({ catalog }) => catalog === one.catalog) === i);
 }
@@ -72,7 +72,7 @@ function linesOf(before: World, name: string): (catalog: string) => boolean {
     );
 }
 
-/** What catalogs that come first get at the same time: the later one of two reports it. */
+/** The content that earlier catalogs get at the same time: only the later of two reports the difference. */
 function newElsewhere(
   all: readonly Publication[],
   own: string,
@@ -97,7 +97,7 @@ function changeElsewhere(before: string, after: string, digests: TagDigests): Im
   return imageChange(before, after, digests);
 }
 
-/** What differs; undefined where that is not known. */
+/** The difference; undefined if it is unknown. */
 function compare(
   publication: Publication,
   bundle: Bundle,

@@ -1,4 +1,4 @@
-/** Who loses the upgrade path when clusters go to the next version of the platform, under each OLM. */
+/** Installations that lose their upgrade path when clusters get the next platform version, under each OLM version. */
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, installedOf } from '../fbc/edge.ts';
 import type { Bundle, Channel } from '../fbc/model.ts';
@@ -17,12 +17,12 @@ export interface Loss {
   /** Whether those are asked who select the channel, or those who select none. */
   readonly selects: 'channel' | 'none';
   readonly olm: Olm;
-  /** What is lost: the package, the channel, or the upgrade path under one OLM. */
+  /** The loss: the package, the channel, or the upgrade path under one OLM version. */
   readonly what: 'package' | 'channel' | Olm;
   readonly why: string;
 }
 
-/** What can be lost, the worst first. */
+/** Kinds of losses, the most serious first. */
 export const WORST_FIRST: readonly Loss['what'][] = ['package', 'channel', 'v0', 'v1'];
 
 /** How much is lost, 0 for the most: who had lost more under the same OLM has not lost anything new. */
@@ -32,7 +32,7 @@ export function rankOf({ what, olm }: Loss): number {
   ).indexOf(what);
 }
 
-/** What is lost at the nearest version where anything is, for each OLM, by those who select a channel and those who select none. */
+/** Losses at the nearest platform version that has any, by OLM version, for subscriptions with and without a channel. */
 export function nearestLosses(world: World): Loss[] {
   return headsIn(world).flatMap((head) => {
     const found = stepsOf(world).flatMap((to) => lossesOf(world, to, head));
@@ -44,7 +44,7 @@ export function nearestLosses(world: World): Loss[] {
   });
 }
 
-/** What is lost at any of the versions. */
+/** Losses at any of the platform versions. */
 export function lossesAtAll(world: World): Loss[] {
   return headsIn(world).flatMap((head) => stepsOf(world).flatMap((to) => lossesOf(world, to, head)));
 }
@@ -54,7 +54,7 @@ interface Head {
   readonly bundle: Bundle;
 }
 
-/** Only heads are asked: older versions of a channel can go there first. */
+/** Only heads are simulated: older versions of a channel can upgrade to the head first. */
 function headsIn(world: World): Head[] {
   return checkedPackages(world).flatMap((ofPackage) =>
     [...ofPackage.channels.values()].flatMap((channel) => {
@@ -89,7 +89,7 @@ function underOlm(olm: Olm, why: string): Pick<Loss, 'what' | 'why'> {
   return { what: olm, why: `under OLM ${olm} ${why}` };
 }
 
-/** What those lose who select the channel of a head. */
+/** Losses of subscriptions to the channel of a head. */
 function lostBySelecting(leaving: Leaving, world: World): Loss[] {
   const { channel, installed, to, olm } = leaving;
   const { name, package: of } = channel;
@@ -105,14 +105,14 @@ function lostBySelecting(leaving: Leaving, world: World): Loss[] {
   return why === undefined ? [] : [{ ...found, ...underOlm(olm, why) }];
 }
 
-/** What those lose who select no channel and are at the end of their upgrades. */
+/** Losses of installations without a channel at the end of their upgrades. */
 function lostWithoutChannel({ channel, installed, to, olm }: Leaving, world: World): string | undefined {
   const [now, then] = [world, to].map((one) => endIn(one, { olm, package: channel.package }, installed));
   if (!now || !then || now.at.name !== installed.name) return undefined;
   return lostEnd(now, then, () => `it never reaches a head: ${endText(then.path)}`);
 }
 
-/** Where upgrades end. */
+/** The last version of an upgrade path. */
 interface End {
   readonly at: Installed;
   readonly arrives: boolean;
@@ -126,7 +126,7 @@ function endOfPath(path: UpgradePath): End {
   return { at: end, arrives, fails: next.kind === 'fails' ? next.reason.text : undefined, path };
 }
 
-/** Where an installation ends that selects no channel. */
+/** The last version of an installation that selects no channel. */
 function endIn(
   world: World,
   { olm, package: name }: { readonly olm: Olm; readonly package: string },
@@ -179,7 +179,7 @@ function endFor({ selects, olm, channel }: Loss, world: World, installed: Instal
   return endOfPath(upgradePathOf(world.foresight, following, installed));
 }
 
-/** Where the package was new in the next catalog, whoever brings it decides who gets on. */
+/** If the package was new in the next catalog, the author of that change decides which versions can go on. */
 function wasLost(loss: Loss, at: Installed, { before }: Sides): boolean {
   const { channel, to } = loss;
   const toBefore = before.following.find(({ name }) => name === to.name);

@@ -1,18 +1,18 @@
-/** The bundles that clusters install by themselves: heads of channels, and what upgrades lead to. */
+/** The bundles that clusters install automatically: heads of channels, and targets of upgrades. */
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import { type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { headBundles } from './head-bundles.ts';
 
-/** A bundle that clusters install by themselves. */
+/** A bundle that clusters install automatically. */
 export interface Reached {
   readonly bundle: Bundle;
   /** The generations of OLM that install it, v0 first. */
   readonly olm: ReadonlySet<Olm>;
 }
 
-/** The bundles of a package that clusters install by themselves, each once. */
+/** The bundles of a package that clusters install automatically, each once. */
 export function reachedBundles(world: World, ofPackage: Package): Reached[] {
   const reached = new Map<string, Reached>();
   const add = (name: string, olm: Iterable<Olm>): void => {

@@ -1,4 +1,4 @@
-/** Going through what registries said, place by place. */
+/** Visits the replies of registries, place by place. */
 import { repositoryName } from '../reference.ts';
 import type { Lookup, ResolvedReferences } from '../references/lookup.ts';
 import type { ReferenceSite, SiteKind } from '../references/reference-site.ts';
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<SiteKind, string>> = {
   base: 'the base image',
 };
 
-/** What stands at a place, for a message: `bundle "b": the image "r"`. */
+/** The image at a place, for a message: `bundle "b": the image "r"`. */
 export function placed({ kind, written, bundle }: ReferenceSite): string {
   return `${bundle === '' ? '' : `bundle ${quoted(bundle)}: `}${KINDS[kind]} ${quoted(written)}`;
 }

@@ -9,7 +9,7 @@ export interface Removed {
   /** The channel as it is after the change. */
   readonly channel: Channel;
   readonly before: Channel;
-  /** What was removed from it, the lowest version first. */
+  /** The bundles that were removed from it, the lowest version first. */
   readonly installed: readonly Installed[];
 }
 

@@ -24,27 +24,27 @@ export interface Effect {
 export interface Rule {
   /** `<kind>/<defect>`, which is also the path of the rule's fixtures and, unless it is a row of a table, of its file. */
   readonly id: string;
-  /** What a finding of the rule means unless a policy says otherwise. */
+  /** The severity of its findings unless a policy sets another one. */
   readonly severity: Severity;
-  /** What it means for a pull request, where a validator of bundles is stricter than opm, which renders the bundle. */
+  /** The severity in a pull request, if a validator of bundles is stricter than opm, which renders the bundle. */
   readonly severityInChecks?: Severity;
-  /** What it reports, in one sentence that starts with "Reports": the first line that GitHub shows of an alert. */
+  /** Its findings, in one sentence that starts with "Reports": the first line that GitHub shows of an alert. */
   readonly summary: string;
-  /** What happens to the installations that a finding names, for the first line of a report. */
+  /** The effect on the installations that a finding names, for the first line of a report. */
   readonly effect?: Effect;
-  /** What to write or do, for findings that have no hint of their own. */
+  /** The fix, for findings without a hint. */
   readonly fix?: string;
-  /** Messages of opm, and of the validators of bundles, that the rule stands for; absent for rules that they lack. */
+  /** Messages of opm and of bundle validators that the rule covers; absent if they have none. */
   readonly opm?: readonly string[];
-  /** What an error of the rule does to clusters that run something from the catalog; absent where it does nothing to them. */
+  /** The harm of an error to clusters that use the catalog; absent if it does none. */
   readonly harm?: Harm;
-  /** Whether it is about bundles rather than catalogs: what it says of one is the same wherever the bundle is offered. */
+  /** Whether it is about bundles rather than catalogs: its findings do not depend on where a bundle is offered. */
   readonly aboutBundles?: true;
-  /** What it reads besides the catalog and its simulation, in alphabetical order. A check may leave out what none reads. */
+  /** Its inputs besides the catalog and its simulation, in alphabetical order. A check may omit inputs that no rule reads. */
   readonly reads?: readonly RuleInput[];
   /** Looks at the catalog as a whole. A rule without any check is for what is found while files are read. */
   readonly check?: (catalog: Catalog, report: Report) => void;
-  /** Makes a check that looks at one bundle by itself; made anew for each run, it may remember. */
+  /** Makes a check of single bundles. Each run makes a new one, so it may keep state. */
   readonly bundleCheck?: () => BundleCheck;
   /** Whether it runs only where a policy or one of its presets names it. */
   readonly isOptional?: true;
@@ -58,11 +58,11 @@ export interface Rule {
   readonly compare?: (change: Change, report: Report) => void;
   /** Whether what it sees in a change is all that is news: what it foresees of the new state of a package is known. */
   readonly comparisonTellsNews?: true;
-  /** Looks at what registries said about a catalog's references. */
+  /** Checks the replies of registries about a catalog's references. */
   readonly resolved?: (references: ResolvedReferences, report: Report) => void;
 }
 
-/** What a finding means for clusters. */
+/** The effect of a finding on clusters. */
 export interface Harm {
   /** 1 is the worst. */
   readonly rank: number;
@@ -174,7 +174,7 @@ export function runOperatorChecks(
   return runEach(rules, severityOf, (rule, report) => rule.operator?.(operator, report));
 }
 
-/** Runs the checks that look at what registries said. Findings are sorted, the worst first. */
+/** Runs the checks of registries' replies. Findings are sorted, the most serious first. */
 export function runResolved(
   references: ResolvedReferences,
   rules: readonly Rule[],
@@ -247,7 +247,7 @@ export function withSeverities(
   });
 }
 
-/** The severity that a rule has where nobody names it. */
+/** The severity of a rule that no policy sets. */
 export function ownSeverity({ severity, isOptional }: Rule): Severity | 'off' {
   return isOptional ? 'off' : severity;
 }
@@ -263,7 +263,7 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   };
 }
 
-/** What lies outside of packages has an empty name of one. */
+/** Files outside of packages have an empty package name. */
 function ofNoPackage({ package: _, ...rest }: Details): Details {
   return rest;
 }

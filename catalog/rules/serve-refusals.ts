@@ -34,7 +34,7 @@ export function isLoadedByV1(unread: readonly Finding[], name: string): boolean 
   );
 }
 
-/** What keeps a file from being split into blobs, or a blob from being loaded. Both ignore a blob without a schema. */
+/** Errors that stop a file from being split into blobs, or a blob from being loaded. Blobs without a schema are ignored. */
 const SPLIT: ReadonlySet<string> = new Set([
   'fbc/bundle-object',
   'fbc/duplicate-key',

@@ -25,7 +25,7 @@ export interface Stranded {
 
 interface StrandedReport {
   readonly olm: Olm;
-  /** What has become impossible, such as `cannot reach`. */
+  /** What is no longer possible, such as `cannot reach`. */
   readonly verb: string;
   /** From where removed entries may be restored. */
   readonly past?: World;
@@ -110,10 +110,10 @@ function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string |
   return `write the edges that this prints: portolan suggest-graph --package ${scalar(first.package)} --keep all --diff DIR`;
 }
 
-/** What helps where no change of the entries is known. */
+/** The fix if no change of the entries is known. */
 const SKIP = 'skip them in the entry of the next version, and tell users how to upgrade';
 
-/** What helps where OLM v0 finds no order of the entries. */
+/** The fix if OLM v0 finds no order of the entries. */
 function orderHelp({ last }: UpgradePath): string | undefined {
   return last.kind === 'fails' && last.reason.code === 'no-order'
     ? 'an entry below the head replaces one above it: remove that replaces'

@@ -1,4 +1,4 @@
-/** The upgrades that clusters make by themselves, and what is unsafe about the CRDs that they change. */
+/** The automatic upgrades of clusters, and the unsafe CRD changes in them. */
 import type { Crd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
@@ -13,7 +13,7 @@ import { tryParseRange } from '../version/version.ts';
 import { entryIn } from './finding-location.ts';
 import type { BundleOf, Origin } from './origins.ts';
 
-/** An upgrade that clusters make by themselves. */
+/** An automatic upgrade. */
 export interface UsedEdge {
   readonly channel: Channel;
   readonly from: Bundle;
@@ -21,7 +21,7 @@ export interface UsedEdge {
   readonly ways: readonly Way[];
 }
 
-/** Under which OLM, and with which channel, clusters make an upgrade; an empty channel is none. */
+/** The OLM version and the channel of an upgrade; an empty channel means none is selected. */
 export interface Way {
   readonly olm: Olm;
   readonly channel: string;
@@ -48,7 +48,7 @@ interface OneChange {
   readonly crd: string;
   readonly change: CauseChange;
   readonly edges: UsedEdge[];
-  /** Where each upgrade stands among them, by its ends. */
+  /** The index of each upgrade, by its ends. */
   readonly places: Map<Bundle, Map<Bundle, number>>;
 }
 
@@ -60,7 +60,7 @@ export function isKnown(bundle: Bundle, { crds }: Known): boolean {
   return offerOfBundle(bundle).gvks.length === 0 || crds(bundle) !== undefined;
 }
 
-/** The upgrades that clusters make by themselves. @param origins what they may have; what the package has without it */
+/** The automatic upgrades. @param origins versions that clusters may have; by default those of the package */
 export function usedEdges(
   world: World,
   ofPackage: Package,
@@ -189,7 +189,7 @@ export function causesOf(
   return grouped(causes.values());
 }
 
-/** An upgrade stands once, whatever the channels, with all ways in which it is made. */
+/** Lists each upgrade once, with all OLM versions and channels in which it is performed. */
 function addEdge({ edges, places }: OneChange, edge: UsedEdge): void {
   const ofOrigin = places.get(edge.from) ?? new Map<Bundle, number>();
   places.set(edge.from, ofOrigin);
@@ -200,7 +200,7 @@ function addEdge({ edges, places }: OneChange, edge: UsedEdge): void {
   edges[at] = { ...(edges[at] ?? edge), ways: [...known, ...others] };
 }
 
-/** What clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
+/** The versions that clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
 function inheritedOn(
   edges: readonly UsedPath[],
   crds: CrdsOf,
@@ -223,7 +223,7 @@ function inheritedOn(
   };
 }
 
-/** The unsafe changes of one CRD into another on clusters that have stored more than the first one says. */
+/** The unsafe changes from one CRD to another on clusters that have stored more versions than the first one lists. */
 function changesOn(before: Crd, after: Crd, inherited: readonly Inherited[]): readonly CauseChange[] {
   const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
   if (lost.length === 0) return changesBetween(before, after);

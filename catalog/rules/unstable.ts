@@ -1,4 +1,4 @@
-/** Channels whose names say that they are unstable. */
+/** Channels with names that mark them as unstable. */
 const UNSTABLE =
   /(?:^|[^a-z])(?:alpha|beta|candidate|nightly|preview|dev|edge|experimental|next|rc|unstable|test)(?:[^a-z]|$)/i;
 

@@ -1,4 +1,4 @@
-/** What a range covers of a list of sorted versions, as intervals of positions. */
+/** The part of a list of sorted versions that a range contains, as intervals of positions. */
 import { type Comparator, compareVersions, type Version, type VersionRange } from '../version/version.ts';
 
 /** Positions from `start` on, before `end`. */
@@ -23,7 +23,7 @@ export function intervalsOf(range: VersionRange, versions: readonly Version[]): 
   return joined;
 }
 
-/** What all comparators of an alternative hold: one interval, cut where a version is excluded. */
+/** The interval that all comparators of an alternative allow, split where a version is excluded. */
 function coveredBy(comparators: readonly Comparator[], versions: readonly Version[]): Interval[] {
   let [start, end] = [0, versions.length];
   const holes: Interval[] = [];

@@ -53,7 +53,7 @@ export function higherVersions(ofPackage: Package, to: Bundle, from: Bundle): st
   return [...new Set(proposed.filter(isFree).map(formatVersion))];
 }
 
-/** What replaces or skips a bundle, which must stay higher. */
+/** The bundles that replace or skip a bundle: they must have higher versions. */
 function followersOf(ofPackage: Package, to: Bundle): VersionRelease[] {
   const own = versionReleaseOf(to);
   return [...ofPackage.channels.values()]

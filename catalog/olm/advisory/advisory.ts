@@ -12,7 +12,7 @@ import {
 } from '../../version/version.ts';
 
 type AdvisoryAction =
-  /** Nobody can install the versions; clusters that have them get an upgrade path away from them. */
+  /** The versions cannot be installed; clusters that have them get an upgrade path away from them. */
   | 'yank'
   /** Clusters show a deprecation message. */
   | 'deprecate'
@@ -29,9 +29,9 @@ export interface Advisory {
   readonly versions: readonly string[];
   readonly reason: { readonly kind: 'cve' | 'data-loss' | 'withdrawn'; readonly id?: string };
   readonly action: AdvisoryAction;
-  /** What clusters show, and why. */
+  /** The message that clusters show. */
   readonly message: string;
-  /** Where clusters go, for `redirect`. */
+  /** The target for clusters, for `redirect`. */
   readonly to?: { readonly version?: string; readonly channel?: string };
   /** Whether an upgrade path may lead to a lower version. */
   readonly allowDowngrade: boolean;

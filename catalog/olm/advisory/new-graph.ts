@@ -8,7 +8,7 @@ import { AS_TODAY, type GraphPolicy } from '../suggest/policy.ts';
 import type { SuggestedChannel } from '../suggest/suggested-package.ts';
 import { untriedChannels } from '../suggest/suggestion.ts';
 
-/** Those that add the fewest direct upgrades first. */
+/** Graphs with the fewest new direct upgrades come first. */
 const POLICIES: readonly Pick<GraphPolicy, 'stops' | 'keep'>[] = [
   { stops: 'today', keep: 'offered' },
   { stops: 'today', keep: 'all' },

@@ -19,13 +19,13 @@ import { highest, ranging, skipping, versionsIn, withoutEntries } from './rewrit
 export interface AdvisoryPlan {
   readonly kind: /** The catalog never had the versions. */
     | 'not affected'
-    /** Nothing is left to change. */
+    /** There is nothing left to change. */
     | 'applied'
     | 'edit'
     /** No edit does what the advisory asks. */
     | 'impossible';
   readonly edit: PackageEdit;
-  /** What becomes of everybody; undefined where the catalog never had the versions. */
+  /** The upgrade of every installation; undefined if the catalog never had the versions. */
   readonly proof: Proof | undefined;
   /** Names of bundles whose installations have no upgrade path after the edit, the lowest version first. */
   readonly without: readonly string[];
@@ -201,7 +201,7 @@ function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageE
     if (!channel.entries.some(({ name }) => affected.has(name))) continue;
     const ways = withoutEntries(channel, affected, { ofPackage, kept });
     const who = inChannel(scene, channel.name);
-    // Other channels are left out: nobody in this one sees them.
+    // Leave other channels out: subscribers of this one do not see them.
     const alone = { ...scene, ofPackage: onlyChannel(ofPackage, channel) };
     const edits = ways.map((entries) =>
       channelEdit(alone, new Map([[channel.name, entries]]), { keepBundles: kept }),

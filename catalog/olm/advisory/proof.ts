@@ -20,12 +20,12 @@ export interface Proved extends Following {
   readonly isAffected: boolean;
   readonly before: UpgradePath;
   readonly after: UpgradePath;
-  /** What it is missing after the edit; undefined where nothing is. */
+  /** What the installation lacks after the edit; undefined if it lacks nothing. */
   readonly missing: string | undefined;
 }
 
 export interface Proof {
-  /** Whether opm takes the package, and nobody can install what the advisory forbids. */
+  /** Whether opm accepts the package, and no version that the advisory forbids can be installed. */
   readonly sound: boolean;
   readonly all: readonly Proved[];
   /** Installations of versions without an advisory that lose their upgrade path. */
@@ -122,7 +122,7 @@ function isSound(before: Package, after: Package | undefined): boolean {
 
 type State = Omit<Proved, 'missing'>;
 
-/** What an installation is missing that the advisory promises it, or that it had. */
+/** What an installation lacks of what the advisory promises, or of what it had before. */
 function missingOf(
   state: State,
   { after, advisory }: { after: Package | undefined; advisory: Advisory },
@@ -192,7 +192,7 @@ function isRedirected({ installed, before, after }: State, { to = {}, allowDowng
   return isSame && !isLower(next.to, target) && !isLower(target, installed);
 }
 
-/** What others had before: their upgrade path, and no error. */
+/** The previous state of other installations: their upgrade path, and no error. */
 function missingOfOthers({ before, after, installed }: State, advisory: Advisory): string | undefined {
   const { next } = after;
   if (next.kind === 'upgrade') {

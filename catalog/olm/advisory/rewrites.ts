@@ -1,10 +1,10 @@
-/** Ways to write the entries of a channel so that nobody gets certain versions, the simplest first. */
+/** Ways to write the entries of a channel so that certain versions are never installed, the simplest first. */
 import { headsOf } from '../../fbc/channel.ts';
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
 
-/** What the entries that follow a removed one take over from it. */
+/** The fields that entries inherit from a removed entry which they follow. */
 type Inherited = 'nothing' | 'skips' | 'skips and ranges';
 
 /**
@@ -53,7 +53,7 @@ function bridge(channel: Channel, entry: Entry, gone: ReadonlySet<string>, inher
   return { ...entry, replaces, skips, skipRange: eitherOf([entry.skipRange, ...ranges]) };
 }
 
-/** Where several entries are heads, the highest skips the others; it takes over from the heads that are gone. */
+/** If several entries are heads, the highest skips the others. It inherits the fields of removed heads. */
 function underOneHead(
   channel: Channel,
   entries: readonly Entry[],

@@ -135,7 +135,7 @@ const REACHED: ReadonlySet<OutcomeName> = new Set([
   'recovers',
 ]);
 
-/** How many clusters a merge reaches; those of which the outcome is not known count, too. */
+/** The number of clusters that a merge reaches, including those with an unknown outcome. */
 export function reachedClusters({ outcomes }: Pick<FleetReport, 'outcomes'>): number {
   return outcomes.reduce((sum, { outcome, clusters }) => sum + (REACHED.has(outcome) ? clusters : 0), 0);
 }
@@ -183,7 +183,7 @@ interface Share {
 class Unit {
   readonly #isCluster: boolean;
   readonly #shares: Share[] = [];
-  /** Of a group: how many clusters have each package. */
+  /** For each package, the number of clusters in a group. */
   readonly #sizes: Map<string, number> = new Map();
   size = 0;
 
@@ -209,7 +209,7 @@ class Unit {
       size = Math.max(size, its);
       distribute(shares, its, of(name));
     }
-    // Nobody knows which clusters of a group have several packages: as many as possible get an outcome that comes first.
+    // It is unknown which clusters of a group have several packages. Give as many as possible the more serious outcome.
     distribute(this.#shares, size, all);
   }
 }
@@ -268,7 +268,7 @@ function platformsOf(flows: readonly Share[]): PlatformCount[] {
     .map(([platform, clusters]) => ({ platform, clusters }));
 }
 
-/** What of installations is not known, with how many clusters have it; most clusters first. */
+/** Unknown properties of installations with their numbers of clusters, the most clusters first. */
 export function notKnownCounts({
   flows,
 }: Pick<PackageFleet, 'flows'>): { what: NotKnown; clusters: number }[] {

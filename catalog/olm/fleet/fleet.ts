@@ -4,7 +4,7 @@
  */
 import type { Olm } from '../foresight/world.ts';
 
-/** What a cluster has installed of one package. Equal installations of a fleet are one object. */
+/** The installation of one package on clusters. Equal installations of a fleet are one object. */
 export interface FleetInstallation {
   /** Version of the platform, such as `4.18`; empty where it is unknown. */
   readonly platform: string;
@@ -55,7 +55,7 @@ export function installationsOnce(): (installation: FleetInstallation) => FleetI
   };
 }
 
-/** Names the packages of installations of which only the name of the bundle is known; those that nobody knows stay. */
+/** Adds the package to installations that name only a bundle. Unknown bundles stay without a package. */
 export function withPackages(fleet: Fleet, packageOf: (bundle: string) => string | undefined): Fleet {
   const once = installationsOnce();
   const named = new Map<FleetInstallation, FleetInstallation>();

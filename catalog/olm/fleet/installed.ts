@@ -98,7 +98,7 @@ function namesInEntries(ofPackage: Package | undefined): string[] {
   );
 }
 
-/** What an entry upgrades was installed once, though the catalog no longer has it. */
+/** A version that an entry upgrades was installed once, even if the catalog no longer has it. */
 function upgraded(ofPackage: Package | undefined, installed: Installed): Installed | undefined {
   const isUpgraded = [...(ofPackage?.channels.values() ?? [])].some(({ entries }) =>
     entries.some((entry) => edgeField(entry, installed) !== undefined),

@@ -46,11 +46,11 @@ export interface FleetOutcome {
   readonly outcome: OutcomeName;
   /** The installed version, as reports show it; empty where it is not known, or where only the fleet names it. */
   readonly installed: string;
-  /** The next version; empty where there is none. */
+  /** The next version; empty if there is none. */
   readonly next: string;
   /** The version at which the upgrade path ends; empty where it is not known. */
   readonly end: string;
-  /** Of what is not known. */
+  /** The unknown property, for an unknown outcome. */
   readonly notKnown?: NotKnown;
 }
 
@@ -72,7 +72,7 @@ function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns'
     worlds.some(({ foresight }) => neighborPackages(foresight.scope, name).has(other.package));
 }
 
-/** What a world knows of what else is installed. */
+/** Whether a world knows the other operators of a cluster. */
 function besideIn(world: World, beside: readonly FleetInstallation[]): Beside[] {
   return beside.flatMap((one) => {
     const installed = world.catalog.packages.has(one.package) ? installedIn(world, one) : undefined;
@@ -80,7 +80,7 @@ function besideIn(world: World, beside: readonly FleetInstallation[]): Beside[] 
   });
 }
 
-/** What changes of catalogs do, each catalog being one change. */
+/** Simulates changes of catalogs, with one change for each catalog. */
 export function changeSimulation(changes: readonly Change[]): Simulation {
   const simulate = (
     installation: FleetInstallation,
@@ -99,7 +99,7 @@ export function changeSimulation(changes: readonly Change[]): Simulation {
   return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
 
-/** What a change does to an installation that uses its catalog. */
+/** The effect of a change on an installation that uses its catalog. */
 function changedBy(
   change: Change,
   installation: FleetInstallation,
@@ -128,7 +128,7 @@ function worstOf(all: readonly FleetOutcome[]): FleetOutcome {
   return first ?? notKnown('package');
 }
 
-/** What catalogs as they are do. Those that are called after versions of the platform follow each other. */
+/** Simulates catalogs as they are. Catalogs named after platform versions follow each other. */
 export function stateSimulation(worlds: readonly World[]): Simulation {
   const platforms = worlds.flatMap(({ platform }) => platform ?? []);
   const only = platforms.length === 1 ? platforms[0] : undefined;
@@ -162,7 +162,7 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
   return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
 
-/** What a change adds is on no cluster yet; but what it upgrades may be, and so may a package that comes to a catalog. */
+/** No cluster has a version that the change adds. It may have versions that the change upgrades, or a package that it adds. */
 function installedBefore({ before, after }: Change, installation: FleetInstallation): Installed | undefined {
   const known = installedIn(before, installation);
   const later = known ?? installedIn(after, installation);
@@ -212,7 +212,7 @@ function outcomeOf(installed: Installed, path: PathSummary, outcome: OutcomeName
   };
 }
 
-/** What only the fleet knows is not named in reports. */
+/** Reports do not name versions that only the fleet has. */
 function unnamed(found: FleetOutcome): FleetOutcome {
   return { ...found, installed: '', end: found.end === found.installed ? '' : found.end };
 }

@@ -39,14 +39,14 @@ export interface BundleNote {
   /** Empty where it is unknown. */
   readonly version: string;
   readonly deprecated?: string;
-  /** What OLM v1 does for an extension that selects no channel. */
+  /** The upgrade under OLM v1 for an extension that selects no channel. */
   readonly open: OpenStop;
 }
 
 interface OpenStop {
   /** Name of the next bundle. */
   readonly next?: string;
-  /** Why there is none. */
+  /** Why there is no upgrade. */
   readonly why?: string;
   readonly arrives: boolean;
 }

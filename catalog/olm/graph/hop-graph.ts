@@ -56,7 +56,7 @@ export function hopGraph(world: World, ofPackage: Package): HopGraph {
   return graphOf(ofPackage.name, state, state);
 }
 
-/** What a change does to the graph of a package: the channels in which it changes. */
+/** The effect of a change on a package's graph: the channels that it changes. */
 export function hopChange({ before, after }: Change, name: string): HopGraph {
   const of = ({ foresight, catalog }: World): State => {
     const ofPackage = catalog.packages.get(name);
@@ -75,7 +75,7 @@ type Stops = ReadonlyMap<string, Placed>;
 
 interface Placed {
   readonly installed: Installed;
-  /** What each OLM does there; at least one. */
+  /** The upgrade under each OLM version; at least one. */
   readonly under: { readonly olm: Olm; readonly stop: Stop }[];
 }
 
@@ -164,7 +164,7 @@ function nextOf(placed: Placed | undefined, olm: Olm): string | undefined {
   return placed?.under.find((one) => one.olm === olm)?.stop.next?.to.name;
 }
 
-/** Where each OLM goes from a stop, those that go the same way together; none where there is no kind. */
+/** The upgrades from a stop. OLM versions with the same target share one; upgrades without a kind are left out. */
 function hopsOf(placed: Placed | undefined, kind: (olm: Olm, to: string) => HopKind | undefined): Hop[] {
   const hops: { to: string; olm: Olm[]; kind: HopKind }[] = [];
   for (const { olm, stop } of placed?.under ?? []) {

@@ -26,9 +26,9 @@ export interface Stop {
   readonly isDeprecated: boolean;
   /** Whether its upgrade path ends at a head. */
   readonly arrives: boolean;
-  /** The upgrade that clusters make by themselves, if any. */
+  /** The upgrade that clusters perform automatically, if any. */
   readonly next: Upgrade | undefined;
-  /** Why there is none. */
+  /** Why there is no upgrade. */
   readonly why: string | undefined;
 }
 

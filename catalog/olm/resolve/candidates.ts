@@ -48,7 +48,7 @@ function follow<E extends Pick<Entry, 'replaces'>>(
   const own = new Set<E>();
   for (let at: E | undefined = head; at; at = at.replaces === '' ? undefined : byName.get(at.replaces)) {
     if (own.has(at)) return false;
-    // What another head's chain holds is known to end.
+    // A chain that joins another head's chain ends, as that one does.
     if (chain.has(at)) return true;
     own.add(at);
     chain.add(at);

@@ -17,12 +17,12 @@ import { type Fails, type Outcome, type Reason, stays } from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
-/** What a ClusterExtension asks for. */
+/** The specification of a ClusterExtension. */
 export interface Extension {
   readonly package: string;
   /** A version or a range of them, or empty for any. */
   readonly version: string;
-  /** None for all. */
+  /** Empty for all channels. */
   readonly channels: readonly string[];
   readonly policy: 'CatalogProvided' | 'SelfCertified';
   readonly installed: InstalledBundle | undefined;
@@ -75,7 +75,7 @@ export interface Query {
   readonly installed: (Installed & { readonly versionRelease: VersionRelease }) | undefined;
 }
 
-/** What is asked, read; or why OLM v1 cannot read it. */
+/** The parsed specification, or why OLM v1 cannot read it. */
 export function readQuery(extension: Extension): Query | Fails {
   const { version, installed } = extension;
   try {
@@ -128,7 +128,7 @@ function candidates(ofPackage: Package, { extension, constraint, installed }: Qu
     .sort(compareCandidates);
 }
 
-/** Names of the bundles that may follow what is installed, with the field that says so. */
+/** Names of the bundles that may follow the installed one, with the field that allows each. */
 function successorsOf(installed: Installed, channels: readonly Channel[]): Map<string, EdgeField> {
   const successors = new Map<string, EdgeField>();
   for (const { entries } of channels) {
@@ -154,18 +154,18 @@ function edgeTo(
   return same ? 'version' : undefined;
 }
 
-/** What is not deprecated comes first, then the higher version, then the higher release. */
+/** Bundles that are not deprecated come first, then the higher version, then the higher release. */
 export function compareCandidates(a: Candidate, b: Candidate): number {
   if (a.deprecated !== b.deprecated) return a.deprecated ? 1 : -1;
   if (!a.versionRelease || !b.versionRelease) return Number(!a.versionRelease) - Number(!b.versionRelease);
   return compareVersionReleases(b.versionRelease, a.versionRelease);
 }
 
-/** What one catalog has to offer. */
+/** The candidates of one catalog. */
 export interface Offers<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Candidate> {
   readonly source: ScopeCatalog;
   readonly best: Candidate | undefined;
-  /** All that could be taken, the best among them. */
+  /** All candidates, including the best. */
   readonly all: () => readonly C[];
 }
 
@@ -232,7 +232,7 @@ export function unsupportedProperty(bundle: Bundle): string | undefined {
   return bundle.properties.find(({ type }) => UNSUPPORTED.has(type))?.type;
 }
 
-/** What becomes of an installation once the best candidate is known. */
+/** The outcome for an installation, given the best candidate. */
 export function outcomeOf(
   best: Candidate,
   from: {

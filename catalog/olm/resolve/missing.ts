@@ -1,4 +1,4 @@
-/** What keeps bundles from being installed under OLM v0 because no catalog of the cluster has it. */
+/** Finds bundles that OLM v0 cannot install because no catalog of the cluster meets a requirement. */
 import type { Bundle } from '../../fbc/model.ts';
 import { RequirementError } from './requirement.ts';
 import { offerOfBundle, type Scope, spend } from './snapshot.ts';
@@ -6,7 +6,7 @@ import { readRequirements } from './unreadable.ts';
 
 /** A requirement that no catalog meets. */
 export interface MissingRequirement {
-  /** Name of the bundle that asks for it. */
+  /** Name of the bundle with the requirement. */
   readonly bundle: string;
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly requires: string;

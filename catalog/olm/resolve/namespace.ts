@@ -46,7 +46,7 @@ export interface Subscription {
   readonly catalog: string;
   /** Bundle to begin with, or empty. */
   readonly startingCSV: string;
-  /** Name of the ClusterServiceVersion that stands for the subscription now, or empty. */
+  /** Name of the subscription's installed ClusterServiceVersion, or empty. */
   readonly installedCSV: string;
 }
 
@@ -54,7 +54,7 @@ export interface ClusterServiceVersion {
   readonly name: string;
   /** Undefined where it is unknown; then only edges by name are found. */
   readonly version: Version | undefined;
-  /** Of the bundle that it came from; the `olm.package` property among them. */
+  /** Properties of its bundle, including `olm.package`. */
   readonly properties: readonly Property[];
 }
 
@@ -72,11 +72,11 @@ interface InstallStep {
   readonly bundle: string;
   /** The installed bundle that it takes the place of; for a new one what its entry replaces; else empty. */
   readonly replaces: string;
-  /** Names of the subscriptions that it stands for; with none, OLM makes a subscription. */
+  /** Names of the subscriptions that it installs for; with none, OLM creates a subscription. */
   readonly subscriptions: readonly string[];
 }
 
-/** No steps: nothing happens, and nothing says so. */
+/** Without steps nothing happens, and OLM reports nothing. */
 export type Resolution = { readonly kind: 'resolved'; readonly steps: readonly InstallStep[] } | Fails;
 
 /** @throws Undecided where resolving costs too much */
@@ -150,7 +150,7 @@ class Problem {
 
   #addSubscriptions(): void {
     const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
-    // Only now does the resolver ask whether all catalogs answered.
+    // Like the resolver, check only now whether all catalogs responded.
     const down = this.#scope.catalogs.filter(({ serving }) => !serving);
     if (down.length > 0) {
       const names = down.map(({ name, namespace }) => `${namespace}/${name}`);
@@ -213,7 +213,7 @@ class Problem {
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
         spend(this.#scope, 1 + providers.length);
-        // What nobody is known to have is in a catalog that is not known.
+        // Assume that an unknown catalog has a requirement that no known one meets.
         if (providers.length === 0 && this.#scope.assumesDependencies) continue;
         for (const provider of providers) waiting.push(provider);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
@@ -237,7 +237,7 @@ class Problem {
     return constraints;
   }
 
-  /** Who meets a requirement, the preferred first: what is installed, the bundle's own catalog, then by priority. */
+  /** Providers of a requirement in order of preference: installed ones, the bundle's own catalog, then catalogs by priority. */
   #providersOf(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
     const existing = this.#existing.filter(({ offer }) => requirement.decide(offer));
     const installed = [...groupedBy(existing, (node) => node.package)]
@@ -349,7 +349,7 @@ interface Offer {
   readonly starting: string;
 }
 
-/** What a subscription selects, or why that is nothing, as the resolver words it. */
+/** The bundles that a subscription selects, or why there are none, in the resolver's words. */
 function offerFor(
   { name, package: packageName, channel, catalog, startingCSV }: Subscription,
   source: ScopeCatalog | undefined,

@@ -1,5 +1,5 @@
 /**
- * What OLM v0 does with one operator that has a namespace for itself.
+ * The next step of OLM v0 for one operator that is alone in its namespace.
  */
 
 import { edgeField, type Installed } from '../../fbc/edge.ts';
@@ -15,7 +15,7 @@ import { REQUIRING } from './requirement.ts';
 import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
 import { unreadableFrom } from './unreadable.ts';
 
-/** Where an operator is subscribed: one channel of one package. */
+/** The subscription of an operator: one channel of one package. */
 export interface Place {
   readonly package: string;
   readonly channel: string;
@@ -73,7 +73,7 @@ export function hasRequirements(lane: Lane): boolean {
   return answer;
 }
 
-/** Whether OLM v0 never installs a bundle: it says so itself, or is its own rival for a kind of object. */
+/** Whether OLM v0 never installs a bundle: it is deprecated, or conflicts with itself over a kind of object. */
 function isProhibited({ offer: { gvks, properties } }: Node): boolean {
   return properties.some(({ type }) => type === 'olm.deprecated') || new Set(gvks).size < gvks.length;
 }
@@ -161,7 +161,7 @@ function resolved(
   return node ? upgrade(node, { installed, source }) : stays(() => stayReason(lane, installed));
 }
 
-/** What saying why many installations stay takes, found out once. */
+/** Data for explaining why installations stay, computed once for a lane. */
 interface Survey {
   /** The nodes that OLM v0 offers. */
   readonly nodes: readonly Offered[];

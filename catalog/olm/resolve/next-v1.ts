@@ -26,10 +26,10 @@ import type { Outcome } from './outcome.ts';
 import { storedVersion, versionReleaseKey, versionReleaseOf, withRelease } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
-/** What an extension selects: a package, all its channels or some. */
+/** The selection of an extension: a package, and all or some of its channels. */
 export interface Selection {
   readonly package: string;
-  /** None for all. */
+  /** Empty for all channels. */
   readonly channels: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export function nextV1(source: ScopeCatalog, selection: Selection): (installed: 
   };
 }
 
-/** What an extension asks for: a package, its channels, and a range of versions or empty. */
+/** The request of an extension: a package, its channels, and a range of versions or empty. */
 export interface ExtensionSpec extends Selection {
   readonly range: string;
 }
@@ -193,7 +193,7 @@ function rankedIn(ofPackage: Package): Ranking {
   return found;
 }
 
-/** Those of them that channels list. */
+/** The bundles that channels list. */
 function listedIn({ ranked, positions }: Ranking, channels: readonly Channel[]): Ranked[] {
   const listed = new Set<number>();
   for (const { entries } of channels) {

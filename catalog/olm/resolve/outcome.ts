@@ -1,5 +1,5 @@
 /**
- * What a cluster does with an installation when it next looks at its catalogs.
+ * The next step of a cluster for an installation.
  */
 
 import type { EdgeField } from '../../fbc/edge.ts';
@@ -48,7 +48,7 @@ export function stays(find: () => Reason): Stays {
   };
 }
 
-/** Nothing is done and an error is reported, again and again. */
+/** OLM does nothing and reports an error, again and again. */
 export interface Fails {
   readonly kind: 'fails';
   readonly reason: Reason;
@@ -63,7 +63,7 @@ export interface Reason {
 }
 
 export type ReasonCode =
-  /** Stays: it is the newest that the channel, or the package, has for it. */
+  /** The installation stays: the channel, or the package, has nothing newer for it. */
   | 'newest'
   /** Stays: no entry follows it. */
   | 'no-edge'

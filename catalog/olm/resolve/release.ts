@@ -26,14 +26,14 @@ export function withRelease(version: Version): VersionRelease {
   return release.length > 0 ? { version: { ...version, build: [] }, release } : { version, release };
 }
 
-/** With a release written beside it, a version keeps its build metadata. Undefined when the release is none. */
+/** A version with a separate release keeps its build metadata. Undefined if the release is not valid. */
 function withExplicitRelease(version: Version, release: string): VersionRelease | undefined {
   const identifiers = tryParseRelease(release);
   return identifiers && { version, release: identifiers };
 }
 
 /**
- * Of a bundle, or undefined when it has no version.
+ * The version and release of a bundle, or undefined if it has no version.
  *
  * @param explicit whether the release field counts, which is behind a feature gate of OLM v1
  */

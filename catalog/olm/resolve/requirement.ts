@@ -15,7 +15,7 @@ import { parseJson } from '../../json.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import { parseRange, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
 
-/** What a bundle offers, which requirements ask for. */
+/** The APIs and packages that a bundle provides. */
 export interface Offer {
   /** Names of the packages that the bundle is one of: one, in a sound catalog. */
   readonly packages: readonly string[];
@@ -27,7 +27,7 @@ export interface Offer {
 }
 
 export interface Requirement {
-  /** What an offer must have to meet it, one of `keysOf` the offer; undefined where several may do. */
+  /** A key, one of `keysOf` the offer, that every offer meeting it has; undefined if offers with different keys may. */
   readonly key: string | undefined;
   /** In the resolver's words, such as `with package: bar and with version in range: >=1.0.0`. */
   readonly text: string;
@@ -49,7 +49,7 @@ function requirement(text: string, decide: Requirement['decide'], key?: string):
   return { key, text, holds, decide };
 }
 
-/** What requirements may ask an offer for. */
+/** Keys of an offer for requirements. */
 export function keysOf({ packages, gvks, labels }: Offer): string[] {
   return [
     ...packages.map((name) => `package ${name}`),
@@ -94,7 +94,7 @@ export function gvkText(key: string): string {
   return `${kind} (${group}/${version})`;
 }
 
-/** What a bundle offers by its properties. What cannot be read offers nothing. */
+/** The offer in a bundle's properties. Unreadable properties offer nothing. */
 export function offerOf(
   properties: readonly Property[],
   known: { readonly package: string; readonly version: Version | undefined },

@@ -14,14 +14,14 @@ import { type Offer, offerOf } from './requirement.ts';
 
 export type { Offer } from './requirement.ts';
 
-/** What a namespace of a cluster can see. */
+/** The catalogs that a namespace of a cluster sees. */
 export interface Scope {
   readonly catalogs: readonly ScopeCatalog[];
   /** Evaluates rules in CEL; without it a catalog that has such a rule is undecided. */
   readonly cel?: Cel | undefined;
   /** Whether what a bundle depends on is taken to be there, in catalogs that are not known. */
   readonly assumesDependencies?: boolean;
-  /** What resolving dependencies may still cost; without it, it may cost anything. */
+  /** Remaining budget for resolving dependencies; unlimited if absent. */
   readonly effort?: Effort;
 }
 
@@ -84,7 +84,7 @@ export interface Lane {
   readonly candidates: Candidates<Node>;
   /** All entries of the channel, in its order. */
   readonly entries: readonly Entry[];
-  /** Those whose bundles are not in the catalog. */
+  /** Entries whose bundles are not in the catalog. */
   readonly withoutBundle: readonly Entry[];
 }
 
@@ -157,7 +157,7 @@ export function nodesNamed(lane: Lane, name: string, except?: Node): readonly No
 
 const offers = new WeakMap<Bundle, Offer>();
 
-/** What a bundle offers; the resolver never sees its manifests. */
+/** The offer of a bundle, from its properties: the resolver never sees its manifests. */
 export function offerOfBundle(bundle: Bundle): Offer {
   let offer = offers.get(bundle);
   if (!offer) {
@@ -170,7 +170,7 @@ export function offerOfBundle(bundle: Bundle): Offer {
   return offer;
 }
 
-/** What an installed bundle offers: of one that its package no longer has, only the name and version are known. */
+/** The offer of an installed bundle. If the package no longer has it, only its name and version are known. */
 export function offerOfInstalled(ofPackage: Package | undefined, name: string, installed: Installed): Offer {
   const bundle = ofPackage?.bundles.get(installed.name);
   return bundle ? offerOfBundle(bundle) : offerOf([], { package: name, version: installed.version });

@@ -7,7 +7,7 @@
  */
 import { compareText } from '../../go/text.ts';
 
-/** Something that may be part of a solution, or not. */
+/** A variable that may be part of a solution. */
 export interface Variable {
   readonly id: string;
   readonly constraints: readonly Constraint[];

@@ -33,7 +33,7 @@ const NAMESPACED = 'it does not support the install mode AllNamespaces';
 const NAMESPACE_GATE = 'SingleOwnNamespaceInstallSupport';
 const NEEDS_GATE = `${NAMESPACED} (without it, OLM v1 needs the feature gate ${NAMESPACE_GATE})`;
 
-/** What OLM v1 does with a bundle once all of its feature gates are on. */
+/** The support for a bundle when all feature gates of OLM v1 are on. */
 interface GatedSupport {
   /** Why it installs the bundle not at all. */
   readonly obstacles: readonly string[];

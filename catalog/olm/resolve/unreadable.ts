@@ -24,7 +24,7 @@ export interface ReadRequirement {
   readonly read: Requirement | RequirementError;
 }
 
-/** What a bundle with these properties requires. */
+/** The requirements in a bundle's properties. */
 export function readRequirements(
   properties: readonly Property[],
   cel: Scope['cel'],
@@ -73,7 +73,7 @@ export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable
 interface ReadScope {
   /** Why requirements cannot be read, by the bundles that have them. */
   readonly own: ReadonlyMap<Node, string>;
-  /** All that the catalogs offer. */
+  /** All bundles of the catalogs. */
   readonly all: readonly Node[];
 }
 

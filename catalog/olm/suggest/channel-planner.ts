@@ -12,7 +12,7 @@ import { type Place, suggestedChannel } from './suggested-channel.ts';
 import type { SuggestedChannel } from './suggested-package.ts';
 
 interface KnownChannel extends ChannelMembers {
-  /** What may be installed from it, in order; or why it has no order. */
+  /** The versions that can be installed from it, in order; or why it has no order. */
   readonly order: Ordered | OrderError;
   /** Today's entries that follow something installed: of this channel, of all channels where it is new. */
   readonly followed: Followers;
@@ -63,7 +63,7 @@ export class ChannelPlanner {
     return { name, entries, today: entries.length, why };
   }
 
-  /** What clusters may have from a channel. */
+  /** The versions that clusters may have installed from a channel. */
   installedIn(name: string): Installed[] {
     const { bundles } = this.#package;
     const channel = this.#channels.find((one) => one.name === name);
@@ -96,7 +96,7 @@ export class ChannelPlanner {
     }
   }
 
-  /** Whether a bundle may be an upgrade for somebody: both resolvers take it, and nobody has withdrawn it. */
+  /** Whether a bundle can be an upgrade: both resolvers accept it, and it is not withdrawn. */
   #isCandidate({ name, properties }: Bundle, channel: Channel | undefined): boolean {
     return (
       !this.#policy.avoid.has(name) &&
@@ -156,7 +156,7 @@ export class ChannelPlanner {
     const isAllowed = (bundle: Installed, from: Version, target: Version): boolean => {
       const own = here.get(bundle.name);
       if (own) return may(own, to) && noStop(from, target);
-      // What is in other channels alone may keep the direct upgrades that it has today.
+      // Versions that only other channels have may keep their direct upgrades.
       return this.followedAnywhere(bundle).has(to.name)
         ? asked(from, target)
         : this.#policy.stops !== 'today' && all(from, target);

@@ -1,4 +1,4 @@
-/** What clusters may have installed from a channel, in the order of upgrades. */
+/** The versions that clusters may have installed from a channel, in upgrade order. */
 
 import { type Installed, installedOf, skipRangeOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';

@@ -1,4 +1,4 @@
-/** What a suggested upgrade graph must respect. */
+/** Constraints for a suggested upgrade graph. */
 
 import type { Minor } from '../../fbc/openshift.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
@@ -19,7 +19,7 @@ export interface GraphPolicy {
   readonly required: readonly Version[];
   /** The newest patch of each stays installable. */
   readonly supported: readonly Minor[];
-  /** Names of bundles that nobody may install any more. */
+  /** Names of bundles that must not be installed any more. */
   readonly avoid: ReadonlySet<string>;
   /** `all`: every entry of today stays, even where no upgrade needs it. `offered`: and OLM v0 offers each, where it may. */
   readonly keep: 'needed' | 'all' | 'offered';

@@ -123,7 +123,7 @@ class Search {
     return fewest ?? this.#gap();
   }
 
-  /** What may stand between two neighbours of which the upper one may not follow the lower one. */
+  /** Candidates between the first two neighbors of which the upper one may not follow the lower one. */
   #gap(): readonly number[] | undefined {
     const { candidates, may } = this.#problem;
     const { chosen } = this;

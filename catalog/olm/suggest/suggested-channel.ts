@@ -13,7 +13,7 @@ import { type SearchBudget, shortestChain } from './shortest-chain.ts';
 /** An entry as it is written; empty members are left out. */
 export type SuggestedEntry = Omit<Entry, 'index'>;
 
-/** Something that may be installed from the channel. */
+/** A version that may be installed from the channel. */
 export interface Place extends Installed {
   /** Whether it may be an entry of the channel. */
   readonly isCandidate: boolean;
@@ -24,7 +24,7 @@ export interface Place extends Installed {
 }
 
 interface ChannelTask {
-  /** What may be installed, the lowest first; the last is the head. */
+  /** The versions that may be installed, the lowest first; the last is the head. */
   readonly places: readonly Place[];
   /** Names of what is newer than the head and is led down to it today. */
   readonly ledDown: readonly string[];
@@ -78,7 +78,7 @@ export function suggestedChannel(task: ChannelTask): ChannelResult | undefined {
   return { entries: [...bare, ...entries], atLeast: chain.atLeast };
 }
 
-/** What each entry of the chain must lead up, by the entry's name: all that is not an entry itself. */
+/** For each entry of the chain, the versions that are not entries and that it must upgrade. */
 function needsOf({ places, may }: ChannelTask, chain: readonly number[]): Map<string, Place[]> {
   const needs = new Map<string, Place[]>();
   const onChain = new Set(chain);
@@ -149,7 +149,7 @@ function willDo(task: ChannelTask, today: Entry, { below, needs, names, isHead }
   );
 }
 
-/** A range that covers all of some installations and nothing that it must not; empty where there is none. */
+/** A range that contains the given installations and no forbidden version; empty if there is none. */
 function rangeOver({ mustNot }: ChannelTask, to: Place, all: readonly Place[]): string {
   const versions = all.flatMap(({ version }) => (version ? [version] : []));
   const [lowest] = [...versions].sort(compareVersions);

@@ -33,7 +33,7 @@ export interface Suggestion {
   readonly newUpgrades: readonly NewUpgrade[];
 }
 
-/** Something installed, by the way it gets its upgrades. */
+/** An installation, and how it gets its upgrades. */
 export interface Installation extends Following {
   readonly installed: Installed;
 }
@@ -66,7 +66,7 @@ export function suggestGraph(
   }
 }
 
-/** The channels that would be suggested, before any trial: whoever takes them must try them with both resolvers. */
+/** The suggested channels before any trial: test them with both resolvers before use. */
 export function untriedChannels(world: World, ofPackage: Package, policy: GraphPolicy): SuggestedChannel[] {
   return new ChannelPlanner(world, ofPackage, policy, searchBudget()).plans(new Set());
 }
@@ -223,7 +223,7 @@ function meeting(property: Property, cel: World['foresight']['scope']['cel']): (
     const { holds } = requirementOf(property, cel);
     return (bundle) => holds(offerOfBundle(bundle));
   } catch (error) {
-    // What OLM cannot read, no bundle meets.
+    // No bundle meets a requirement that OLM cannot read.
     if (error instanceof RequirementError) return () => false;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What `metadata/` must say: the annotations of the bundle and what it depends on. */
+/** Checks of `metadata/`: the annotations of a bundle and its dependencies. */
 
 import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
 import { firstValue, type ManifestFile } from '../../bundle/manifest.ts';
@@ -34,7 +34,7 @@ export function checkMetadataReadable({ files }: Inspected, report: Report): voi
   for (const { path, documents } of files.metadata) {
     const [first] = documents;
     if (first?.kind !== 'unread') continue;
-    // Other files are tried, too, and passed over when they cannot be read.
+    // Try other files too, and skip those that cannot be read.
     const isNeeded = /^metadata\/annotations/.test(path);
     report(first.message, first.location, isNeeded ? {} : { severity: 'warning' });
   }
@@ -74,7 +74,7 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
   }
 }
 
-/** Where the operator-sdk looks for annotations first, whatever other files have some. */
+/** The operator-sdk reads annotations from this file first. */
 const USUAL_PATH = 'metadata/annotations.yaml';
 
 export function checkAnnotationTypes({ annotations, files }: Inspected, report: Report): void {

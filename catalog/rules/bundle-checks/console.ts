@@ -20,7 +20,7 @@ interface Annotation {
   readonly say: (message: string, hint?: string) => void;
 }
 
-/** Makes a check of one annotation where it stands. */
+/** Makes a check of one annotation, which reports at its location. */
 function ofAnnotation(key: string, check: (annotation: Annotation) => void): Check {
   return ofCsv((csv, report) => {
     const value = csv.annotations[key];
@@ -35,7 +35,7 @@ function ofAnnotation(key: string, check: (annotation: Annotation) => void): Che
   });
 }
 
-/** The value of JSON text; undefined with a finding where it is none. */
+/** The value of JSON text; undefined, with a finding, if it is not valid JSON. */
 function jsonOf({ value, say }: Annotation, hint: string): unknown {
   const read = readJson(value);
   if ('value' in read) return read.value;

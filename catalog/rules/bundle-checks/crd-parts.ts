@@ -216,7 +216,7 @@ function selectableDefect(field: string, schema: Fields): string | undefined {
     : 'must be of the type string, boolean or integer';
 }
 
-/** What a CRD of v1beta1 says for all versions, and its name in them. */
+/** The fields that a CRD of v1beta1 has for all versions, and their names in a version. */
 const SHARED = [
   ['validation', 'schema'],
   ['subresources', 'subresources'],

@@ -1,4 +1,4 @@
-/** What a ClusterServiceVersion must be for OLM. */
+/** OLM's requirements for a ClusterServiceVersion. */
 
 import {
   deploymentsOf,
@@ -45,7 +45,7 @@ function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
   });
 }
 
-/** What opm reads of the APIs that a ClusterServiceVersion owns or requires: their keys count in any case. */
+/** Fields that opm reads of owned and required APIs; the case of their keys does not matter. */
 const DEFINITION_KEY =
   /^spec\.(?:customresourcedefinitions|apiservicedefinitions)\.(?:owned|required)\.\d+\.(?:name|group|version|kind)$/i;
 
@@ -54,10 +54,10 @@ function isDefinitionKey(path: Path): boolean {
   return isExact && DEFINITION_KEY.test(path.map((step) => foldCase(String(step))).join('.'));
 }
 
-/** Whether a part of a path is spelled in another case than the field that it stands for, and opm does not see it. */
+/** Whether a part of a path differs by case from the field that it means, so that opm ignores it. */
 function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
   if (isDefinitionKey(path)) return false;
-  // These opm reads in any case, too.
+  // The case of these keys does not matter to opm either.
   if (/^(?:apiversion|kind|metadata)$/.test(foldCase(String(path[0])))) return false;
   return miscased.some(({ path: key }) => key.every((step, i) => step === path[i]));
 }
@@ -71,7 +71,7 @@ export const checkMiscasedType: Check = (bundle, report) => {
   checkLastTypeMeta(bundle, report);
 };
 
-/** Of keys that differ by case, operator-sdk reads the last in the order of the alphabet. */
+/** Among keys that differ by case, operator-sdk reads the last in alphabetical order. */
 const checkLastTypeMeta: Check = ofCsv((csv, report) => {
   const { value } = csv.object;
   for (const field of ['apiVersion', 'kind']) {
@@ -124,7 +124,7 @@ export const checkExamplesOnce: Check = ofCsv((csv, report) => {
   );
 });
 
-/** The examples; a text says why they cannot be read. */
+/** The examples, or a text that explains why they cannot be read. */
 function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   const key = examplesKey(csv);
   if (!key) return undefined;
@@ -159,7 +159,7 @@ function gvk(group: string, version: string, kind: string): string {
   return `${group}/${version}, Kind=${kind}`;
 }
 
-/** The APIs that a ClusterServiceVersion says to own, each with its place. */
+/** The APIs that a ClusterServiceVersion lists as owned, each with its location. */
 export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | number)[]> {
   const apis = new Map<string, readonly (string | number)[]>();
   for (const [i, crd] of list(spec, 'customresourcedefinitions', 'owned').entries()) {
@@ -358,7 +358,7 @@ export const checkPropertiesAnnotation: Check = ofCsv((csv, report) => {
 
 export const checkTypeMeta: Check = ofCsv((csv, report) => {
   const written = foldedMember(csv.object.value, 'apiVersion') ?? '';
-  // What is not text has the wrong type, which is another rule's.
+  // Another rule reports values that are not text.
   if (typeof written !== 'string') return;
   const apiVersion = written;
   if (apiVersion === '')

@@ -1,4 +1,4 @@
-/** What the files of a bundle must be, before anybody looks into them. */
+/** Checks of a bundle's files, before their content is checked. */
 
 import type { Fields, Inspected } from '../../bundle/inspect.ts';
 import { kindOf, readManifestFile } from '../../bundle/manifest.ts';
@@ -132,7 +132,7 @@ const SUPPORTED: ReadonlySet<string> = new Set([
 ]);
 
 export function checkKinds({ objects, allObjects }: Inspected, report: Report): void {
-  // Only OLM v1 looks into lists.
+  // Only OLM v1 reads the items of lists.
   const lists = objects.filter((object) => itemsOf(object));
   for (const { kind, name, document } of [...lists, ...allObjects]) {
     if (SUPPORTED.has(kind)) continue;
@@ -155,7 +155,7 @@ function textBytes(annotations: unknown): number {
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** What every object says of itself. */
+/** The fields that identify every object. */
 const TYPED = struct('v1.PartialObjectMetadata', { apiVersion: text, kind: text, metadata: OBJECT_META });
 
 /** Makes a check of the metadata of each object but the ClusterServiceVersion. */

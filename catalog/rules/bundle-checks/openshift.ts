@@ -1,4 +1,4 @@
-/** What Red Hat's catalogs demand of bundles that use APIs which Kubernetes 1.22 removed. */
+/** The requirements of Red Hat's catalogs for bundles that use APIs which Kubernetes 1.22 removed. */
 
 import {
   type AnnotationsFile,
@@ -29,7 +29,7 @@ const WITHOUT: Minor = { major: 4, minor: 9 };
 
 const UNREAD = 'the annotation olm.properties is not';
 
-/** `olm.maxOpenShiftVersion` as annotated: its text, or why there is none. */
+/** The annotated value of `olm.maxOpenShiftVersion`, or why there is none. */
 function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly defect: string } {
   const json = csv.annotations['olm.properties'] ?? '';
   if (json === '') return { defect: 'the annotation olm.properties is missing' };
@@ -126,7 +126,7 @@ export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
     report(`${called(csv)} uses APIs that OpenShift 4.9 removed: ${defect}`, location, { hint });
 });
 
-/** What is wrong with the line of a Dockerfile that says for which versions of OpenShift a bundle is. */
+/** The defect of a Dockerfile's line with the OpenShift versions of a bundle. */
 function labelDefect(line: string | undefined): string | undefined {
   if (line === undefined) return `the Dockerfile has no label ${LABEL}`;
   if (!line.includes('=')) return `the label ${LABEL} has no value`;

@@ -22,21 +22,21 @@ import { called, ofCsv } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-/** An image of a bundle: the manager is the operator itself, as far as its container's name says. */
+/** An image of a bundle. The name of its container decides whether it is the manager, that is the operator itself. */
 interface PlacedImage {
   readonly image: string;
   readonly kind: 'manager' | 'other' | 'related';
   readonly path: Path;
-  /** Undefined where the registry did not say. */
+  /** Undefined if the registry did not respond. */
   readonly platforms: readonly string[] | undefined;
-  /** What the affinity of its deployment demands of nodes; empty for nothing. */
+  /** The node requirements in its deployment's affinity; empty for none. */
   readonly affinity: readonly string[];
 }
 
 interface Scene {
   readonly csv: TypedCsv;
   readonly images: readonly PlacedImage[];
-  /** What the labels name, or the defaults amd64 and linux. */
+  /** The platforms that the labels name, or the defaults amd64 and linux. */
   readonly arch: Labelled;
   readonly os: Labelled;
   readonly report: Report;

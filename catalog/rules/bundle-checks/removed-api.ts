@@ -81,7 +81,7 @@ export function checkRemovedIn(release: string): (bundle: Inspected, report: Rep
   };
 }
 
-/** What of a bundle uses APIs that a release removed. */
+/** The objects of a bundle that use APIs which a release removed. */
 export function usesOf({ objects, csv }: Inspected, release: string): Use[] {
   const removed = REMOVED.get(release) ?? {};
   const isRemoved = (apiVersion: string, kind: string): boolean =>

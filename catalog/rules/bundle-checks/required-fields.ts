@@ -13,7 +13,7 @@ import { CATEGORIES } from './store.ts';
 
 interface Field {
   readonly path: Path;
-  /** What must be there, in words. */
+  /** The required value, in words. */
   readonly expected: string;
   readonly isGood: (csv: TypedCsv) => boolean;
   /** The pipelines only warn of it. */

@@ -1,4 +1,4 @@
-/** What the scorecard of operator-sdk looks for without a cluster. */
+/** The checks of operator-sdk's scorecard that need no cluster. */
 
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
@@ -40,7 +40,7 @@ function examplesOf(csv: TypedCsv): Example[] {
   });
 }
 
-/** What cannot be read is found by the rule for examples. */
+/** The rule for examples reports those that cannot be read. */
 function parsedExamples(json: string): Fields[] {
   const value = tryReadJson(json);
   return Array.isArray(value) && value.every((item) => isObject(item) && kindOf(item)) ? value : [];

@@ -1,4 +1,4 @@
-/** What OperatorHub and the OpenShift console need to show an operator. */
+/** The fields that OperatorHub and the OpenShift console need to show an operator. */
 
 import { type Inspected, list, member, text } from '../../bundle/inspect.ts';
 import { tryReadJson } from '../../go/json.ts';

@@ -1,4 +1,4 @@
-/** What a bundle says of its place among the versions of its package, and of its image. */
+/** Checks of a bundle's place among the versions of its package, and of its image. */
 
 import { type Inspected, PREFIX, text, texts } from '../../bundle/inspect.ts';
 import { tryParseRange } from '../../version/version.ts';

@@ -13,7 +13,7 @@ export const rule: Rule = {
     'package "p" bundle "b" relatedImages[i].image: invalid image pull spec "x": …',
   ],
   bundleCheck: () => {
-    // The same reference stands in many bundles: it is parsed once.
+    // Parse each reference once: many bundles have the same.
     const defects = new Map<string, string | undefined>();
     const defectOf = (text: string): string | undefined => {
       if (isPlainReference(text)) return undefined;

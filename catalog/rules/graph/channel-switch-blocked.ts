@@ -64,7 +64,7 @@ function stopsIn(ofPackage: Package): Stop[] {
 
 /** Pairs of channels where the head of one has no way into the newer other, not even through a third. */
 function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop }[] {
-  // Where one can go follows from what is installed: channels with one head in common are looked at once.
+  // The targets depend only on the installed version: check channels with the same head once.
   const heads = new Set(stops.map(({ bundle }) => bundle));
   const named = new Map(stops.map(({ channel }) => [channel, naming(channel)]));
   const ways = new Map(

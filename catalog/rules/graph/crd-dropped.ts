@@ -32,7 +32,7 @@ export const rule: Rule = {
 
 interface Checked {
   readonly change: Change;
-  /** Of the package. */
+  /** Name of the package. */
   readonly name: string;
   readonly edges: readonly NewUpgrade[];
   readonly report: Report;
@@ -115,7 +115,7 @@ type Between = Pick<NewUpgrade, 'from' | 'to'>;
 
 type LostOn = (between: Between) => readonly string[];
 
-/** What upgrades lose, but for what those who make them lost on their way before the change as well. */
+/** The CRDs that upgrades remove, except those that the same clusters also lost on their path before the change. */
 function losing(edges: readonly NewUpgrade[], lostOn: LostOn): Loss[] {
   const all = edges.flatMap((edge) => {
     const { lost, olm } = newlyLost(edge, lostOn);
@@ -143,7 +143,7 @@ function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Pick<Loss,
   return { lost, olm: [...new Set(olm)].sort() };
 }
 
-/** Where the platform is unknown, OLM v1 may be there. */
+/** Clusters of an unknown platform may have OLM v1. */
 const LATEST = { major: 4, minor: 20 };
 
 function effectOf(olm: readonly Olm[], count: number): string {

@@ -79,7 +79,7 @@ export const rule: Rule = {
   },
 };
 
-/** What clusters may have before the change, and after it. */
+/** The versions that clusters may have before the change, and after it. */
 function originsOf(change: Change, name: string): Origin[] {
   const find = bundleOf(change, name);
   const origins = [change.after, change.before].flatMap((world) => originsIn(world, name, find));
@@ -114,12 +114,12 @@ function newsIn(change: Change, name: string): Counts {
   const was = before.catalog.packages.get(name);
   const added: Counts = was ? addedTo(was, before, change) : ({ ways }) => ways;
   if (change.before.catalog.packages.has(name)) return added;
-  // Whoever writes the bundles of a repository as a catalog adds no upgrade to those that the bundles had.
+  // A catalog that is rendered from the repository's bundles adds no upgrade to those of the bundles.
   return (edge, ...rest) =>
     change.existed(edge.from) && change.existed(edge.to) ? [] : added(edge, ...rest);
 }
 
-/** What is new to a package as it was before. */
+/** The upgrades that are new compared with the package before. */
 function addedTo(was: Package, before: World, change: Change): Counts {
   const { name } = was;
   const find = bundleOf(change, name);
@@ -145,7 +145,7 @@ function addedTo(was: Package, before: World, change: Change): Counts {
     formerPaths(edge, way).some((path) => path.every((from, i) => !told.has(from, path[i + 1] ?? '', key)));
   return (edge, crd, { text }) => {
     const key = changeKey(crd, text);
-    // The same unsafe change on the way to another target harms nobody anew.
+    // The same unsafe change on the way to another target does no further harm.
     const alike = (bySource.get(edge.from.name) ?? []).filter(
       (old) => told.has(old.from.name, old.to.name, key) || (old.to.name === edge.to.name && isBlind(old)),
     );
@@ -201,7 +201,7 @@ function formerPathsTo(
     (byEdge.get(keyOf(way, from.name, to.name)) ?? []).flatMap(({ by, ...step }) => {
       const start = { ...step, installed: by };
       const following = { ...start, onlyChannel: start.channel !== '' };
-      // Who got an error before is not worse off.
+      // A cluster that got an error before is not worse off.
       if (upgradePathOf(before.foresight, following, by).next.kind === 'fails') return [];
       return [[by.name, ...[...stepsFrom(before, start)].map((bundle) => bundle.name)]];
     });
@@ -254,7 +254,7 @@ function reachedByWay(
     }
   }
   for (const [key, names] of reached) {
-    // What is added while a set is gone through is gone through as well.
+    // A set's iteration includes members that are added meanwhile.
     for (const one of names) for (const to of onward.get(key)?.get(one) ?? []) names.add(to);
   }
   return reached;

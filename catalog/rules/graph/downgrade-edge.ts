@@ -22,7 +22,7 @@ export const rule: Rule = {
   },
 };
 
-/** Bundles of a channel by the name of what clusters upgrade them to by themselves. */
+/** Bundles of a channel by the name of their automatic upgrade. */
 type Takers = ReadonlyMap<string, readonly Bundle[]>;
 
 const NOBODY: Takers = new Map();

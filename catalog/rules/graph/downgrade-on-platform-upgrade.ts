@@ -29,7 +29,7 @@ export const rule: Rule = {
       const now = downgradesIn(after, name);
       if (now.size === 0) continue;
       const was = downgradesIn(before, name);
-      // Who got an error before is not worse off.
+      // A cluster that got an error before is not worse off.
       const had = new Set(
         installationsIn(before, name)
           .filter((one) => upgradePathOf(before.foresight, one, one.installed).last.kind !== 'fails')
@@ -57,7 +57,7 @@ type Place = Following & Pick<Installation, 'installed'>;
 /** An installation that is downgraded when its cluster goes to another catalog. */
 interface Downgrade extends Place {
   readonly to: World;
-  /** What is installed before the platform is upgraded: the end of the upgrade path. */
+  /** The installed version before the platform upgrade: the end of the upgrade path. */
   readonly end: Installed;
   readonly upgrade: Upgrade;
   readonly depth: 1 | 2;
@@ -72,7 +72,7 @@ function hasChannel({ catalog }: World, name: string, channel: string): boolean 
   return channel === '' ? ofPackage !== undefined : (ofPackage?.channels.has(channel) ?? false);
 }
 
-/** What clusters may have installed, with a channel or with none; under OLM v1 most extensions select none. */
+/** Versions that clusters may have, with and without a channel: under OLM v1 most extensions select none. */
 function installationsIn(world: World, name: string): Place[] {
   const all = publishedInstallations(world, name);
   const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
@@ -121,7 +121,7 @@ function tell(downgrades: readonly Downgrade[], { world, report, severity }: Dow
     const { package: name, to, upgrade, depth } = first;
     const channel = channelIn(world, name, group.find((one) => one.channel !== '')?.channel ?? '');
     const location = channel ? placeOfHead(channel) : placeOfPackage(world, name);
-    // Where the package is gone, that is what is reported.
+    // Another rule reports that the package is gone.
     if (!location) continue;
     const versions = versionsOf(group.map(({ end }) => end));
     const olm = [...new Set(group.map((one) => `OLM ${one.olm}`))].sort();

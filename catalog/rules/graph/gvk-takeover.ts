@@ -14,7 +14,7 @@ export const rule: Rule = {
   foresee(world, report) {
     const checked = new Set(checkedPackages(world).map(({ name }) => name));
     for (const ofPackage of checkedPackages(world)) {
-      // Of two packages that are both checked, the first one reports it.
+      // If both packages are checked, only the first one reports it.
       const rivals = rivalsOf(world, ofPackage).filter(
         ({ name }) => name > ofPackage.name || !checked.has(name),
       );
@@ -49,7 +49,7 @@ interface Takeover {
   readonly isNew?: boolean;
 }
 
-/** Those that provide the same kinds are reported together. */
+/** Packages that provide the same kinds are reported together. */
 function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeover): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;
@@ -101,7 +101,7 @@ function providersIn(catalog: Catalog): ReadonlyMap<string, readonly string[]> {
   return byGvk;
 }
 
-/** What the heads of a package's channels provide: what people install. */
+/** The kinds that the heads of a package's channels provide: new installations get these. */
 function providedBy({ channels, bundles }: Package): string[] {
   return [...channels.values()].flatMap(headsOf).flatMap(({ name }) => {
     const bundle = bundles.get(name);

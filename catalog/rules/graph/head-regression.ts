@@ -27,7 +27,7 @@ export const rule: Rule = {
 interface Heads {
   readonly was: Channel;
   readonly channel: Channel;
-  /** Of the channel as it is now. */
+  /** The head of the channel after the change. */
   readonly head: Bundle;
 }
 

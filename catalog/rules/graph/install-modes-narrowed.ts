@@ -53,7 +53,7 @@ interface Loss {
   readonly severity: 'error' | 'warning';
 }
 
-/** What an upgrade under OLM v0 takes away: an error where it is the usual mode, or every mode. */
+/** The install modes that an upgrade under OLM v0 removes: an error if it is the usual one, or all. */
 function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
   const before = from.manifests.csv?.installModes;
   const after = to.manifests.csv?.installModes;

@@ -15,10 +15,10 @@ export const rule: Rule = {
     for (const ofPackage of change.after.catalog.packages.values()) {
       for (const { name: channel, head } of requiringHeads(change, ofPackage.name)) {
         const before = membersOf(change.before, head, channel);
-        // What nobody could install before does not get worse, and a set without the changed packages stays the same.
+        // A set that could not be installed before is not worse, and a set without the changed packages stays the same.
         if (!before?.some(({ bundle }) => change.packages.includes(bundle.package))) continue;
         const after = installSet(change.after.foresight.scope, wantedIn(change.after, head, channel));
-        // What no catalog has at all is a finding of its own.
+        // Another rule reports requirements that no catalog meets.
         if (!('why' in after) || missingRequirements(change.after.foresight.scope, [head]).length > 0)
           continue;
         const others = before.flatMap(({ bundle }) => (bundle.name === head.name ? [] : [bundle.name]));

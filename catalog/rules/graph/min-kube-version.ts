@@ -39,7 +39,7 @@ interface Defect {
   readonly hint: string;
 }
 
-/** What OLM v0 reads: a version in full, with or without a `v`. */
+/** The versions that OLM v0 parses: all three numbers, with or without a `v`. */
 const READABLE = /^v?([0-9]{1,9})\.([0-9]{1,9})\.[0-9]+(?:[-+].*)?$/;
 
 function defectOf(bundle: Bundle, { manifests, platform }: World): Defect | undefined {

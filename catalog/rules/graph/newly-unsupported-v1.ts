@@ -38,11 +38,11 @@ function refusedBundle(
   { before, after }: Change,
   { package: name, installed, ...move }: InstallationChange,
 ): Bundle | undefined {
-  // Who got an error before, and gets another one now, is not worse off.
+  // A cluster that gets another error than before is not worse off.
   if (move.before.next.kind === 'fails') return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
   const previous = chosen(before, name, move.before.next) ?? own;
-  // What was in the way all along is reported for the catalog, not for the change.
+  // An old obstacle is reported for the catalog, not for the change.
   const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
   const steps = move.before.last.kind === 'fails' ? [move.after.next] : [move.after.next, move.after.last];
   return steps

@@ -6,7 +6,7 @@ import { grouped, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 import { DECISIVE, differs } from './bundle-mutated.ts';
 
-/** What decides upgrades is the matter of graph/bundle-mutated. */
+/** graph/bundle-mutated reports changes that affect upgrades. */
 export const rule: Rule = {
   id: 'graph/properties-changed',
   severity: 'info',

@@ -49,7 +49,7 @@ interface Refused {
   readonly api: ManifestApi;
   /** The release of Kubernetes that removed it. */
   readonly since: string;
-  /** Who cannot install it. */
+  /** The clusters that cannot install it. */
   readonly olm: readonly Olm[];
 }
 
@@ -63,5 +63,5 @@ function refusedBy({ manifests }: World, { bundle, olm }: Reached, kubernetes: M
   });
 }
 
-/** Kinds that OLM v0 reads into a type of its own and writes as v1, whatever their version. */
+/** Kinds that OLM v0 parses with its own types and writes as v1, whatever their version. */
 const REWRITTEN: ReadonlySet<string> = new Set(['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);

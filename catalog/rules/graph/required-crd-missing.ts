@@ -42,7 +42,7 @@ export const rule: Rule = {
   },
 };
 
-/** Groups whose CRDs the platform has by itself. */
+/** Groups whose CRDs are part of the platform. */
 const OF_THE_PLATFORM = /(?:^|\.)(?:openshift\.io|k8s\.io|coreos\.com)$/;
 
 /** Names of the CRDs that nothing known provides. What a property requires is told of that. */
@@ -54,7 +54,7 @@ function missingFor(world: World, bundle: Bundle): string[] {
     .map(({ name }) => name);
 }
 
-/** What follows the plural name. */
+/** The part of a CRD's name after the plural name. */
 function groupOf(name: string): string {
   return name.slice(name.indexOf('.') + 1);
 }

@@ -48,7 +48,7 @@ interface Jump {
   readonly move: InstallationChange;
   readonly to: Installed;
   readonly spot: Spot;
-  /** What was on the way and no longer is. */
+  /** The versions that were on the path and no longer are. */
   readonly passed: readonly Installed[];
 }
 
@@ -67,7 +67,7 @@ function jumpOf(change: Change, move: InstallationChange): Jump | undefined {
   return passed.length > 0 && spot ? { move, to: upgrade.to, spot, passed } : undefined;
 }
 
-/** What an installation becomes, one upgrade after the other. */
+/** The versions of an installation, one upgrade after the other. */
 function wayOf(
   { foresight }: World,
   { package: name, olm, channel, installed }: InstallationChange,

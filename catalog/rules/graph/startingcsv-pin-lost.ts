@@ -10,7 +10,7 @@ export const rule: Rule = {
   reads: ['history'],
   compare(change, report) {
     for (const { package: name, channel, installed, before } of removedEntries(change)) {
-      // Nobody was meant to begin with a pre-release, or with what another entry skips.
+      // Subscriptions should not start with a pre-release, or with a version that another entry skips.
       const skipped = new Set(before.entries.flatMap(({ skips }) => skips));
       const pinned = installed.filter(
         (one) =>

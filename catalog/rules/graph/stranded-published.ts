@@ -22,7 +22,7 @@ export const rule: Rule = {
 };
 
 function strandedOf(world: World, name: string, { channel, installed, published }: Installation): Stranded[] {
-  // What is still there is the matter of stranded-v0, a channel that is gone that of channel-removed.
+  // stranded-v0 reports versions that the catalog still has; channel-removed reports removed channels.
   if (!published || !world.catalog.packages.get(name)?.channels.has(channel)) return [];
   const path = world.foresight.v0({ package: name, channel }, installed);
   if (path.arrives || path.last.kind === 'fails') return [];

@@ -48,7 +48,7 @@ function lossesOf({ before, after }: Change, dependent: Package, touched: readon
   });
 }
 
-/** What a bundle requires; another rule reports what cannot be read. */
+/** The requirements of a bundle. Another rule reports those that cannot be parsed. */
 function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
   return readRequirements(properties, foresight.scope.cel).flatMap(({ read }) =>
     read instanceof RequirementError ? [] : [read],

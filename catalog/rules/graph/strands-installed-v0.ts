@@ -60,7 +60,7 @@ function isLostWithoutChannel(
   return (wasOffered && now.hops === 0) || (old.arrives && !now.arrives);
 }
 
-/** Whether a channel no longer has the upgrade that it had: its head moved back, which is reported by itself. */
+/** Whether a channel no longer has an upgrade that it had. Another rule reports that its head moved back. */
 function losesUpgrade({ before, after }: InstallationChange): boolean {
   return before.next.kind === 'upgrade' && after.next.kind === 'stays';
 }

@@ -25,18 +25,18 @@ export const rule: Rule = {
   },
   compare({ before, after, packages }, report) {
     const touched = new Set(packages);
-    // What was lost at a later version before is not new where the merge repairs a nearer one.
+    // A loss at a later platform version is not new if the merge repairs a nearer version.
     const known = new Map(lossesAtAll(before).map((loss) => [keyOf(loss), rankOf(loss)]));
     const isWorse = (loss: Loss): boolean =>
       rankOf(loss) < (known.get(keyOf(loss)) ?? WORST_FIRST.length) || isBrought(before, loss);
     const isFresh = (loss: Loss): boolean =>
-      // Who selects no channel may come from the head of any.
+      // An extension without a channel may come from the head of any channel.
       loss.selects === 'none'
         ? isReachedFromSafety(loss, { before, after })
         : isWorse(loss) && (!isInstallable(before, loss.channel) || isReached(loss, { before, after }));
     const losses = nearestLosses(after).filter((loss) => touched.has(loss.channel.package));
     const fresh = losses.filter(isFresh);
-    // Where a package or a channel is new nobody has it: what is lost later is not what the merge takes.
+    // No cluster has a new package or channel yet: the merge takes nothing away from it.
     const [lost, warned] = partition(
       fresh,
       (loss) =>
@@ -61,7 +61,7 @@ function isInstallable({ catalog }: World, { package: of, name }: Channel): bool
   return ofPackage?.channels.get(name)?.entries.some((entry) => ofPackage.bundles.has(entry.name)) ?? false;
 }
 
-/** Whether the merge brings the package to the next catalog: whoever writes it there decides who gets on. */
+/** Whether the merge adds the package to the next catalog: its author then decides which versions can go on. */
 function isBrought({ following }: World, { channel, to, what }: Loss): boolean {
   const next = following.find(({ name }) => name === to.name);
   return what !== 'package' && (next?.catalog.packages.get(channel.package)?.channels.size ?? 0) === 0;

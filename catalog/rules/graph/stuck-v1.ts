@@ -23,7 +23,7 @@ export const rule: Rule = {
     for (const name of change.packages) {
       const ofPackage = change.after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      // Another reason why nothing follows makes nobody worse off.
+      // An installation that stays for another reason than before is not worse off.
       const known = stuckNames(formerWorld(change, name), name);
       const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !known.has(bundle.name));
       tell(change.after, ofPackage, stuck, report);

@@ -48,7 +48,7 @@ interface Unreadable extends Pick<ReadRequirement, 'property' | 'at'>, Pick<Requ
 function unreadableIn({ foresight }: World, ofPackage: Package, bundle: Bundle): Unreadable[] {
   const { scope } = foresight;
   return readRequirements(bundle.properties, scope.cel).flatMap(({ read, ...written }) => {
-    // Only rules in CEL may cost too much.
+    // Only CEL rules can exceed the limit.
     const mayCost = scope.cel !== undefined && written.property.type === 'olm.constraint';
     const defect = read instanceof RequirementError ? read : mayCost ? undecidedIn(scope, read) : undefined;
     if (!defect) return [];

@@ -17,7 +17,7 @@ export const rule: Rule = {
       ({ package: name, before, after }) =>
         before.next.kind === 'upgrade' &&
         after.next.kind === 'stays' &&
-        // Nobody was offered what was never published.
+        // An unpublished version was never offered.
         change.before.isPublished({ package: name, bundle: before.next.to.name }),
     );
     for (const group of grouped(eachOnce(lost), ({ package: name, channel }) =>

@@ -39,7 +39,7 @@ function differencesIn(
     const from = installedOf(bundle);
     const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from).next)?.to;
     const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from).next)?.to;
-    // Who is stuck under one of them is reported by other rules.
+    // Other rules report installations that are stuck under one of them.
     if (!v0 || !v1 || v0.name === v1.name) return [];
     return [{ from, text: `${shortName(from)} (${shortName(v0)} or ${shortName(v1)})` }];
   });

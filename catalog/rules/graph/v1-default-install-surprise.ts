@@ -35,7 +35,7 @@ export const rule: Rule = {
   },
 };
 
-/** What OLM v1 takes from all channels together. */
+/** The version that OLM v1 installs from all channels together. */
 function freshOf(ofPackage: Package): Bundle | undefined {
   const candidates = [...ofPackage.bundles.values()].map((bundle) => ({
     bundle,

@@ -3,7 +3,7 @@ import { type Blob, type Catalog, locate } from '../../fbc/model.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**
- * What `opm validate` lets pass and `opm serve` stumbles over when it builds its cache.
+ * Reports blobs that `opm validate` accepts, but with which `opm serve` fails to build its cache.
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/cache/meta_key.go
  */

@@ -19,7 +19,7 @@ export const rule: Rule = {
         hint: 'run portolan resolve DIR --lock FILE --update to use the new image, or reference the locked digest',
       });
     }
-    // What is pinned stays what it was; that its tag has moved on is worth knowing all the same.
+    // A pinned image stays the same, but people should know that its tag has moved on.
     for (const { site, tag } of lockedTags(references)) {
       const lookup = lookups.get(tag);
       if (lookup?.kind !== 'found' || lookup.digest === lock.digests.get(tag)) continue;

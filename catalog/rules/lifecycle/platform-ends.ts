@@ -60,7 +60,7 @@ function works(openshift: readonly Minor[], platform: Minor): boolean {
   return openshift.some((one) => compareMinors(one, platform) === 0);
 }
 
-/** Whether the catalog of the next platform leads to a version that works there, or of which nothing is said. */
+/** Whether the catalog of the next platform offers an upgrade to a version that works there, or that has no lifecycle. */
 function continues(next: World, bundle: Bundle, channel: string): boolean {
   const { package: name } = bundle;
   const lifecycles = new Lifecycles(next.catalog);

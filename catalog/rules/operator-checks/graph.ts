@@ -33,7 +33,7 @@ function compareBundles(a: OperatorBundle, b: OperatorBundle): number {
 
 const NAMELESS = { operator: '', version: '' };
 
-/** How `updateGraph` says that bundles follow each other; undefined for a value that operator-pipelines refuses. */
+/** How bundles follow each other by `updateGraph`; undefined for a value that operator-pipelines refuses. */
 export function graphMode({ config }: OperatorFolder): 'replaces' | 'semver' | undefined {
   const written = settingOf(config, 'updateGraph') ?? 'replaces-mode';
   if (written === 'semver-mode') return 'semver';
@@ -86,13 +86,13 @@ function versionIn(name: string): string {
   return name.slice(name.indexOf('.') + 1).replace(/^v+/, '');
 }
 
-/** An edge that closes a loop; undefined where there is none. */
+/** An edge that closes a cycle; undefined if there is none. */
 export function loopIn(
   followers: Followers,
 ): { readonly from: OperatorBundle; readonly to: OperatorBundle } | undefined {
   const done = new Set<OperatorBundle>();
   for (const start of followers.keys()) {
-    // A stack of its own: graphs may be deeper than calls can be.
+    // Use an explicit stack: a graph may be deeper than the call stack.
     const open = new Set<OperatorBundle>();
     const left: { bundle: OperatorBundle; next: OperatorBundle[] }[] = [];
     const enter = (bundle: OperatorBundle): void => {

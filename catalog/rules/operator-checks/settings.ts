@@ -1,4 +1,4 @@
-/** What operator-pipelines accept in `ci.yaml` and `release-config.yaml`. */
+/** The values that operator-pipelines accept in `ci.yaml` and `release-config.yaml`. */
 import type { OperatorFile, OperatorFolder } from '../../bundle/operator-folder.ts';
 import { type SettingsSchema, settingsDefects } from '../../bundle/settings-schema.ts';
 import { isObject } from '../../go/shape.ts';
@@ -106,20 +106,20 @@ export function mappedTemplates({ config }: OperatorFolder): MappedTemplate[] {
   });
 }
 
-/** Whether an operator has catalogs of its own; most checks of bundles then do not apply. */
+/** Whether an operator has its own catalogs; most checks of bundles then do not apply. */
 export function usesCatalogs({ config }: OperatorFolder): boolean {
   const enabled = settingOf(config, 'fbc', 'enabled');
   return enabled !== undefined && enabled !== null && enabled !== false && enabled !== 0 && enabled !== '';
 }
 
-/** A value of the settings; undefined where there is none. */
+/** A value of the settings; undefined if it is missing. */
 export function settingOf(file: OperatorFile | undefined, ...path: readonly string[]): unknown {
   let at: unknown = file?.value;
   for (const key of path) at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
   return at;
 }
 
-/** Where the settings of an operator are said, for what is missing in them. */
+/** The location of an operator's settings, for findings about missing ones. */
 export function settingsPlace({ config, path }: OperatorFolder): {
   file: string;
   line: number;

@@ -108,7 +108,7 @@ function platformsIn(selector: string): Minor[] | undefined {
   }
   const only = one(selector.replace(/^=/, ''));
   if (!only || !selector.startsWith('=')) return only && from(only);
-  // Of a version that it does not know, it takes the last one before.
+  // For an unknown version it uses the last known one before.
   return [compareMinors(only, LAST_KNOWN) > 0 ? LAST_KNOWN : only];
 }
 

@@ -44,7 +44,7 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
     return;
   }
   const csvPlace = csvFile?.locate('metadata', 'name');
-  // A bundle without a ClusterServiceVersion has a finding of its own.
+  // Another rule reports bundles without a ClusterServiceVersion.
   if (!csvPlace) return;
   if (!bundle.name) {
     say(
@@ -82,7 +82,7 @@ function isUnreadable(file: OperatorFile | undefined): boolean {
   return file !== undefined && file.value !== null && !isObject(file.value);
 }
 
-/** What other bundles of the operator are named. */
+/** The names of the operator's other bundles. */
 function reportOthers(
   own: string,
   others: readonly string[],

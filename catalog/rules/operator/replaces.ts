@@ -35,7 +35,7 @@ function checkReplaces(bundle: OperatorBundle, operator: OperatorFolder, report:
     say(`replaces ${quoted(String(replaces))}, which has no version`, `replaces: ${operator.name}.v…`);
   else if (version === bundle.name?.version) say('replaces itself', 'replaces: the previous version');
   else {
-    // Of two folders with one version, the later one counts.
+    // If two folders have one version, the later one counts.
     const replaced = operator.bundles.findLast(({ name }) => name?.version === version);
     if (!replaced)
       say(

@@ -19,7 +19,7 @@ export const rule: Rule = {
       report(message, locate(blob, 'package'), { package: blob.package, hint });
     };
     for (const channel of channels) check(channel, `channel ${quoted(channel.name)}`);
-    // Without a package at all, bundle/package and deprecation/package say so.
+    // bundle/package and deprecation/package report blobs without a package.
     for (const bundle of bundles) if (bundle.package !== '') check(bundle, `bundle ${quoted(bundle.name)}`);
     for (const blob of deprecations) if (blob.package !== '') check(blob, 'the deprecations blob');
   },
