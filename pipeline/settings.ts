@@ -86,8 +86,9 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
   }
 }
 
-/** Where a second document begins, or -1. */
+/** Offset of the line that begins a second YAML document, or -1. */
 function secondDocument(text: string): number {
+  // The first line that is not a comment, a directive, a separator or blank.
   const content = /^(?![#%]|---(?:\s|$)|[^\S\n\r\u2028\u2029]*(?:#|$))/m.exec(text)?.index ?? text.length;
   const separator = /^---(?:\s|$)/m.exec(text.slice(content));
   return separator ? content + separator.index : -1;

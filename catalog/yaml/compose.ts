@@ -39,7 +39,7 @@ interface ComposeOptions {
 export function compose(root: YamlNode | undefined, options: ComposeOptions = {}): Composed {
   if (root === undefined) return { value: null, duplicates: [], locate: () => 0 };
   const decoder = new Decoder(options.exactIntegers ?? false);
-  const value = decoder.document(root);
+  const value = decoder.decodeDocument(root);
   return { value, duplicates: decoder.duplicates, locate: (path) => locate(root, path) };
 }
 
@@ -70,7 +70,7 @@ class Decoder {
   #aliased = 0;
   #aliasedText = 0;
   #depth = 0;
-  /** What JSON has no place for. Go finds out at the end, when it may have been overwritten. */
+  /** Infinite numbers and NaN, which JSON lacks. Like Go, refuse them at the end: a later key may have replaced them. */
   readonly #notFinite: YamlScalar[] = [];
   readonly #badKeys = new Map<JsonObject, BadKey>();
   readonly #exactIntegers: boolean;
@@ -79,7 +79,8 @@ class Decoder {
     this.#exactIntegers = exactIntegers;
   }
 
-  document(root: YamlNode): unknown {
+  /** The JSON value of a whole document. @throws YamlError */
+  decodeDocument(root: YamlNode): unknown {
     this.#decoded++;
     const value = this.#decode(root);
     if (this.#badKeys.size > 0) refuseBadKeys(value, this.#badKeys);
@@ -293,7 +294,12 @@ interface Found {
   readonly offset: number;
 }
 
-/** @param searched mappings in which the step was looked for already */
+/**
+ * The value of a key or an index, and where it is written: at its key if it is empty. The last of equal keys counts, and
+ * merge keys (`<<`) are followed.
+ *
+ * @param searched mappings that were searched already: merges may form a circle
+ */
 function child(node: YamlNode, step: string | number, searched: Set<YamlNode>): Found | undefined {
   if (node.kind === 'sequence') {
     const item = typeof step === 'number' ? node.items[step] : undefined;

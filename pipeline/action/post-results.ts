@@ -30,8 +30,8 @@ export interface PostedResults {
 const TRIES = 3;
 
 /**
- * Says the reports of a head on GitHub. The status comes first: it is what a branch requires. What the job has no right to
- * say elsewhere is said in the log. What is to be merged is read once more before.
+ * Posts the reports of a head on GitHub, the status first: a branch requires it. Where the job may not write, the log has the
+ * text. A pull request is read again before it is merged.
  */
 export async function postAll(
   inputs: RunInputs,
@@ -39,8 +39,8 @@ export async function postAll(
   { reports, again, few }: PostedResults,
 ): Promise<void> {
   const hub = hubOf(inputs, forge);
-  const say = (found: readonly CheckReport[]) => sayAll(inputs, forge, { reports: found, again, few });
-  let current = await say(reports);
+  const post = (found: readonly CheckReport[]) => postOnce(inputs, forge, { reports: found, again, few });
+  let current = await post(reports);
   for (let tries = 0; tries < TRIES; tries++) {
     const ready = current.filter((report) => mergeable(inputs, report));
     const [report] = current.every((one) => stateOf(one) === 'success') ? ready : [];
@@ -48,27 +48,31 @@ export async function postAll(
     const { kind } = await freshnessOf(hub, report.head, current);
     if (kind === 'gone') return;
     if (kind === 'current' && !(await merge(inputs, forge, report))) return;
-    current = await say(await again());
+    current = await post(await again());
   }
 }
 
-/** @returns the reports that hold, of which the status is set; where it cannot be set, the rest says so */
-async function sayAll(
+/**
+ * Sets the status, then posts the rest of each report.
+ *
+ * @returns the reports that are up to date; none if the status cannot be set, which the posted reports then state
+ */
+async function postOnce(
   inputs: RunInputs,
   forge: Forge,
   { reports, again, few }: PostedResults,
 ): Promise<readonly CheckReport[]> {
   if (reports.length === 0) return [];
   const hub = hubOf(inputs, forge, few);
-  let [checked, said] = [reports, [] as readonly CheckReport[]];
+  let [checked, current] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
-    said = await setStatus(hub, reports, async () => {
+    current = await setStatus(hub, reports, async () => {
       checked = await again();
       return checked;
     });
   });
-  for (const report of said) await postRest(inputs, { forge, hub }, report);
-  if (!failed) return said;
+  for (const report of current) await postRest(inputs, { forge, hub }, report);
+  if (!failed) return current;
   setFailed(`cannot set the status portolan: ${plainText(failed)}`);
   const heads = checked.map(({ head, request }) => ({
     commit: head,
@@ -76,10 +80,10 @@ async function sayAll(
   }));
   await leaveError(hub, heads.slice(0, 1), { error: failed, link: inputs.says.link });
   if (isRefused(failed)) {
-    const unsaid = checked.map((report) => withoutStatus(report, plain(failed.message)));
-    // What was read before all these tries may be old by now.
-    const again = { forge, hub: hubOf(inputs, forge) };
-    for (const report of unsaid) await postRest(inputs, again, report);
+    const waiting = checked.map((report) => withoutStatus(report, plain(failed.message)));
+    // The tries took time: read the pull requests again.
+    const fresh = { forge, hub: hubOf(inputs, forge) };
+    for (const report of waiting) await postRest(inputs, fresh, report);
   }
   return [];
 }

@@ -10,7 +10,7 @@ export interface PartWriter {
   write(bytes: Uint8Array): Promise<void>;
   /** Takes back what was written from a place on. */
   cut(to: number): Promise<void>;
-  /** Where the next byte goes. */
+  /** The place of the next byte. */
   position(): number;
   /** Puts all of it onto the disk. */
   close(): Promise<void>;

@@ -56,7 +56,7 @@ interface ArchiveOptions {
   readonly since: ArchiveReceipt | undefined;
 }
 
-/** What has been written, one line of JSON each, until there is a receipt. */
+/** The journal of written entries, one line of JSON each, until there is a receipt. */
 const JOURNAL = 'receipt.part';
 /** Blobs up to this size are read whole before they are written, many at a time. */
 const SMALL = 4 * 1024 * 1024;

@@ -91,7 +91,7 @@ function throughCache(lines: readonly MappingLine[], to: string | undefined): re
   });
 }
 
-/** The copy, or why there is none. */
+/** The copy, or why it cannot be made. */
 function jobOf({ source, destination, platforms }: Mapping): CopyJob | string {
   for (const text of [source, destination]) {
     if (/^(?:file|s3):\/\//.test(text))

@@ -28,7 +28,7 @@ export const NO_MEMORY: CopyMemory = {
   end: () => undefined,
 };
 
-/** How a line begins that says where an upload was opened. */
+/** Prefix of a line with the location of an upload. */
 const BEGUN = 'begun';
 
 /**
@@ -72,7 +72,7 @@ function locationsIn(text: string): Map<string, string> {
   return known;
 }
 
-/** Where each upload was opened, by destination and digest. */
+/** The location of each upload, by destination and digest. */
 function begunIn(text: string): Map<string, string[]> {
   const begun = new Map<string, string[]>();
   for (const line of text.split('\n')) {

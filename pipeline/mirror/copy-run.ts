@@ -1,4 +1,4 @@
-/** What a copy works with, and what its steps share. */
+/** The settings and state that the steps of a copy share. */
 import type { Clock, Registry } from '../ports.ts';
 import type { BlobMover } from './blobs.ts';
 import type { CompanionSource } from './companions.ts';
@@ -10,7 +10,7 @@ import type { TagLists } from './tag-lists.ts';
 export type CopyTarget = Pick<Registry, 'resolve' | 'putBlob' | 'putManifest' | 'listTags'>;
 
 export interface CopyPorts {
-  /** Where images come from; image layouts are opened beside it. */
+  /** The registry of the source images; image layouts are opened separately. */
   readonly from: Registry;
   readonly to: CopyTarget;
   /** A repository of the destination that is known to have a blob. */
@@ -20,13 +20,13 @@ export interface CopyPorts {
   readonly memory: CopyMemory;
   /** Asked, where the destination is a registry, whether it takes lists without all of their platforms. */
   readonly sparse?: Pick<Registry, 'putManifest' | 'deleteManifest'>;
-  /** What failed and may succeed later is tried again after a pause. */
+  /** Failures that may be temporary are retried after a pause. */
   readonly clock: Pick<Clock, 'sleep'>;
   /** Told from time to time how far it is. */
   readonly progress: (state: ProgressState) => void;
 }
 
-/** All that the steps of one copy share. */
+/** The state that all steps of one copy share. */
 export interface CopyRun {
   readonly ports: CopyPorts;
   readonly mover: BlobMover;

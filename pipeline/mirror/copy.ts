@@ -32,7 +32,7 @@ export interface CopyRequest {
   readonly arrived?: (job: CopyJob, digest: string) => void;
 }
 
-/** What came of a copy. */
+/** The result of a copy. */
 export interface CopyReport {
   readonly images: number;
   readonly copied: number;

@@ -35,7 +35,7 @@ export interface FoundStatement {
   readonly bytes: Buffer;
 }
 
-/** The statement in a directory; undefined when there is none. @throws PipelineError `io` */
+/** The statement in a directory; undefined if there is none. @throws PipelineError `io` */
 export function statementIn(directory: string): FoundStatement | undefined {
   const where = join(directory, FRESHNESS);
   return existsSync(where) ? { where, bytes: Buffer.from(readText(where)) } : undefined;
@@ -45,7 +45,7 @@ const SUFFIX = '.freshness';
 /** Characters of a tag at most. */
 const LONGEST_TAG = 128;
 
-/** Where the mirror has the statement about an index image. */
+/** The mirror's reference of the statement about an index image. */
 export function statementTag(index: Reference): TagReference {
   const { registry, repository } = index;
   const name = index.kind === 'tag' ? index.tag : index.digest;
@@ -55,7 +55,7 @@ export function statementTag(index: Reference): TagReference {
   return { kind: 'tag', registry, repository, tag: short + SUFFIX };
 }
 
-/** The statement in the mirror; undefined when there is none. @throws PipelineError what the registry answers */
+/** The statement in the mirror; undefined if there is none. @throws PipelineError errors of the registry */
 export async function statementBeside(
   index: Reference,
   registry: Pick<Registry, 'getManifest' | 'getBlob'>,
@@ -89,7 +89,7 @@ async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifySt
   }
 }
 
-/** What a statement says, be it signed or not; undefined for one that cannot be read. */
+/** The content of a statement, signed or not; undefined if it cannot be read. */
 export function statedBy({ bytes }: FoundStatement): FreshnessStatement | undefined {
   try {
     const bundle: unknown = parseJson(bytes);
@@ -102,7 +102,7 @@ export function statedBy({ bytes }: FoundStatement): FreshnessStatement | undefi
   }
 }
 
-/** What was accepted on this machine. @throws PipelineError `usage` for a file that cannot be read */
+/** The statements accepted on this machine. @throws PipelineError `usage` for a file that cannot be read */
 export function acceptedIn(file: string): AcceptedStatements {
   if (!existsSync(file)) return { seenAt: undefined, indexes: new Map() };
   try {

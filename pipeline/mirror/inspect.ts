@@ -1,4 +1,4 @@
-/** Looking before copying: what the source has, what stands at the destination. */
+/** Compares source and destination before a copy. */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { imagesFor, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
@@ -13,9 +13,9 @@ export interface Inspected {
   readonly job: CopyJob;
   readonly source: Pick<Source, 'registry' | 'reference'>;
   readonly digest: string;
-  /** What is to be copied; undefined when the destination names this very image. */
+  /** The image to copy; undefined if the destination has it already. */
   readonly content: ImageContent | undefined;
-  /** Nothing is in the destination's repository yet. */
+  /** The destination's repository is empty or missing. */
   readonly isNew: boolean;
 }
 

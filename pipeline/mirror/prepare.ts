@@ -51,11 +51,11 @@ export interface MirrorOutcome {
   readonly plan: MirrorPlan;
   readonly documents: MirrorDocuments;
   readonly report: MirrorReport;
-  /** What is wrong with the catalogs and the plan; errors mean that images are lost. */
+  /** Findings in the catalogs and the plan; errors mean that images would be missing. */
   readonly findings: readonly Finding[];
-  /** Bundles that stay in a selection though nobody chose them. */
+  /** Bundles that stay in a selection although no filter selected them. */
   readonly kept: readonly Kept[];
-  /** What each catalog needs, as far as it is selected. */
+  /** The images that each catalog's selection needs. */
   readonly images: readonly CatalogImages[];
   /** The selected parts of catalogs, for building their images; undefined for whole ones. */
   readonly selections: readonly (Blobs | undefined)[];
@@ -80,7 +80,7 @@ interface SelectedCatalog {
   readonly deployed?: DeployedImages | undefined;
   readonly source: CatalogSource;
   readonly digest: string | undefined;
-  /** Where the image of the selection was put. */
+  /** The place of the selection's image. */
   readonly from?: string | undefined;
   /** The image holds a catalog and no program that serves it. */
   readonly serverless?: boolean | undefined;
@@ -156,7 +156,7 @@ function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
   ];
 }
 
-/** What is chosen and is not there: something misspelt would be missed on the other side only. */
+/** Findings about selected names that do not exist: otherwise a typo shows only on the disconnected side. */
 function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const channels = new Set(blobs.channels.map((one) => JSON.stringify([one.package, one.name])));

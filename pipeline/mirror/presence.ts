@@ -10,11 +10,11 @@ import { eachOf } from '../parallel.ts';
 import type { Manifest, Registry } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 
-/** What was found of one line of a mapping. */
+/** The result for one line of a mapping. */
 export interface Presence {
   readonly source: string;
   readonly destination: string;
-  /** What is wrong at the source, and in the mirror; undefined when all of it is there. */
+  /** The problem at the source and in the mirror; undefined if the image is complete. */
   readonly atSource: string | undefined;
   readonly atDestination: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface Presence {
 interface LookOptions {
   /** Images at a time. */
   readonly parallel: number;
-  /** Whether the sources are asked, too; they are when left out. */
+  /** Whether to check the sources as well; true by default. */
   readonly sources?: boolean;
 }
 

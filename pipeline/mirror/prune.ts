@@ -12,7 +12,7 @@ import { createTagLists } from './tag-lists.ts';
 
 export interface PruneReport {
   readonly deleted: readonly string[];
-  /** What was not there any more. */
+  /** Images that were already gone. */
   readonly absent: readonly string[];
   readonly failed: readonly { readonly image: string; readonly why: string }[];
 }

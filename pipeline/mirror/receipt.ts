@@ -11,7 +11,7 @@ import { isDigest } from '../oci/registry/digest.ts';
 export interface ArchivedBlob extends EarlierBlob {
   /** In bytes. */
   readonly size: number;
-  /** Of the first byte, in all parts of the archive one behind the other. */
+  /** Offset of the first byte in the concatenated parts of the archive. */
   readonly offset: number;
 }
 

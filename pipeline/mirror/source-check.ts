@@ -51,7 +51,7 @@ async function checkSource(from: Reference, registry: Registry): Promise<Omit<Ba
   }
 }
 
-/** Who an image says maintains it: a label or the author of its newest layer. */
+/** The maintainer in a label of an image, or the author of its newest layer. */
 function maintainerIn(bytes: Uint8Array): string | undefined {
   const manifest = parsed(new TextDecoder().decode(bytes));
   const history: unknown = isObject(manifest) ? manifest['history'] : undefined;

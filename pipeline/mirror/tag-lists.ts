@@ -36,7 +36,7 @@ async function readTags(
     }
     return tags;
   } catch (error) {
-    // Who may pull an image may not always list its neighbours.
+    // An account that may pull an image may lack the permission to list its tags.
     if (error instanceof PipelineError) return undefined;
     throw error;
   }

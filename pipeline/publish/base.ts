@@ -19,7 +19,7 @@ export interface OpenBase {
   readonly image: BaseImage;
   /** The place and the digest that it named. */
   readonly name: string;
-  /** Where its layers are. */
+  /** The registry with its layers. */
   readonly source: Source;
 }
 

@@ -22,7 +22,7 @@ export interface BuiltPublish extends Omit<PlannedPublish, 'kind'> {
   readonly source: CatalogSource;
   readonly base: OpenBase | undefined;
   readonly built: BuiltCatalog;
-  /** What is worth knowing, none of it an error. */
+  /** Notes that are not errors. */
   readonly findings: readonly Finding[];
 }
 

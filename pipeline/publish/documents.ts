@@ -8,7 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { RecordStore, Retirement, StandingClaim, StoredRecord } from '../ports.ts';
 import type { Follower } from './fence.ts';
 
-/** What is published, and where its documents are. */
+/** A published image, and the place of its documents. */
 export interface Current {
   readonly catalog: string;
   /** The place of the image, as `formatPlace` writes it. */
@@ -31,10 +31,10 @@ export interface PublishedFrom {
   readonly branch: string;
 }
 
-/** Where records of what is published begin. */
+/** Prefix of the keys of records about published images. */
 export const PUBLISHED = 'published/';
 
-/** What does not change from claim to claim. */
+/** The parts that all claims of a fence share. */
 interface Fenced {
   /** The fence's. */
   readonly name: string;

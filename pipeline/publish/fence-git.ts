@@ -23,20 +23,20 @@ interface FencePlace {
 /** Texts by the names of rings, each with all that it was before: the commits of `refs/portolan-rings/<name>`. */
 interface KeptTexts {
   readText(name: string): Promise<{ readonly text: string; readonly version: string } | undefined>;
-  /** @returns false, and nothing is written, when another version stands there */
+  /** @returns false if the stored version is another one; nothing is written then */
   replaceText(name: string, text: string, version: string | undefined): Promise<boolean>;
 }
 
 /** A fence whose names can be asked for. */
 export interface GitFence extends Fence, KeptTexts {
-  /** What anybody has claimed: names of fences. */
+  /** Names of all fences with a claim. */
   names(): Promise<readonly string[]>;
   /** The branches of the repository, with the ids of their tips. */
   branches(): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }
 
-/** Where branches begin. */
+/** Prefix of the refs of branches. */
 const HEADS = 'refs/heads/';
 
 /** The name of the claim's file in its commit. */
@@ -75,18 +75,18 @@ function ringsRefOf(name: string): string {
 }
 
 /**
- * Of `ID<tab>REF` lines the id of this very ref: where git looks a name up, the branch
- * `refs/heads/refs/portolan/…` answers to `refs/portolan/…` as well.
+ * The id of exactly this ref, from lines `ID<tab>REF`: git also lists the branch `refs/heads/refs/portolan/…` if it is
+ * asked for `refs/portolan/…`.
  */
 function idOf(ref: string, lines: Buffer): string | undefined {
   const found = lines.toString('utf8').split('\n');
   return found.map((line) => line.split('\t')).find(([, name]) => name === ref)?.[0];
 }
 
-/** Where claims begin. */
+/** Prefix of the refs with claims. */
 const CLAIMS = 'refs/portolan/';
 
-/** Of `ID<tab>REF` lines the tips of branches. */
+/** Ids of branch tips by branch, from lines `ID<tab>REF`. */
 function branchesIn(lines: Buffer): ReadonlyMap<string, string> {
   const tips = new Map<string, string>();
   for (const line of lines.toString('utf8').split('\n')) {
@@ -109,7 +109,7 @@ function namesIn(lines: Buffer): string[] {
 interface Refs {
   /** The run in whose repository commits are written. */
   readonly run: GitRun;
-  /** The commit of a ref, there to be read; undefined where there is none. */
+  /** The commit of a ref; undefined if there is none. */
   readRef(ref: string): Promise<string | undefined>;
   /** @returns false when the ref was moved by somebody else */
   updateRef(ref: string, to: string, from: string | undefined): Promise<boolean>;
@@ -230,7 +230,7 @@ async function readRemote(
   return id;
 }
 
-/** What a server says to the second of two who move a ref at once. */
+/** A server's errors for the second of two simultaneous updates of a ref. */
 const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|already exists/;
 
 /** @throws PipelineError unless the ref was moved by somebody else */

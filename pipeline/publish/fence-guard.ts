@@ -20,7 +20,7 @@ export interface Guarded {
   readonly registry: Registry;
   /** Given where the fence is not shared by all publishers: the published image is then asked as well. */
   readonly ownFence?: OwnFence | undefined;
-  /** Where the documents of every publish are kept, besides the directory that they are written to. */
+  /** The storage for the documents of every publish, in addition to the output directory. */
   readonly records?: RecordStore | undefined;
   readonly catalog: string;
   /** Id of the commit. */

@@ -15,7 +15,7 @@ export interface LeaseOptions {
 
 interface Leasing extends LeaseOptions {
   readonly fence: Fence;
-  /** What is fenced. */
+  /** Name of the fence. */
   readonly name: string;
 }
 
@@ -100,7 +100,7 @@ function heldLease({ fence, name, clock, lease, over }: Held): HeldLease {
       try {
         await fence.replaceLease(name, 0, lease);
       } catch (error) {
-        // It ends by itself.
+        // The lease expires without a call.
         if (!(error instanceof PipelineError)) throw error;
       }
     },

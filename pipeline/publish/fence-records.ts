@@ -48,7 +48,7 @@ function leasesIn(store: RecordStore): Pick<Fence, 'readLease' | 'replaceLease'>
   };
 }
 
-/** What is to be written over a lease. */
+/** The lease that replaces the standing one. */
 export function nextLease(until: number, standing: Lease | undefined): Lease {
   return { turn: (standing?.turn ?? 0) + 1, until };
 }

@@ -12,14 +12,14 @@ import { acquireLease, type HeldLease, type LeaseOptions } from './fence-lease.t
 
 export interface Fencing {
   readonly fence: Fence;
-  /** What is fenced: {@link fenceName}. */
+  /** Name of the fence: {@link fenceName}. */
   readonly name: string;
   /** Whether the first of two commits is an ancestor of the second, or the same. */
   readonly isAncestor: (older: string, newer: string) => Promise<boolean>;
   readonly lease?: LeaseOptions | undefined;
 }
 
-/** How a commit stands to the one that is claimed. */
+/** The order of a commit and the claimed one. */
 export type Standing =
   | { readonly kind: 'ahead'; readonly of: StandingClaim | undefined }
   /** A newer commit is claimed, or a later epoch. */
@@ -131,9 +131,9 @@ function isSame(one: Claim, other: Claim): boolean {
   return isOneImage && one.epoch === other.epoch && one.retired === other.retired;
 }
 
-/** Something that is to follow the claims: a tag, a record of what is published. */
+/** A value that follows the claims: a tag, or a record of the published image. */
 export interface Follower {
-  /** Whether it is as the claim says. */
+  /** Whether it matches the claim. */
   follows(claim: StandingClaim): Promise<boolean>;
   /** Moves it. It asks what is left of the turn directly before the request that does, which takes no longer. */
   move(claim: StandingClaim, turn: Pick<HeldLease, 'left' | 'doubt'>): Promise<void>;

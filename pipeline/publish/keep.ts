@@ -1,4 +1,4 @@
-/** Old images after a publish: as many stay as the policy says. */
+/** Deletes old images after a publish, except as many as the policy keeps. */
 import { formatReference, repositoryName, type TagReference } from '../../catalog/reference.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
@@ -59,7 +59,7 @@ function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor)
   return isOurs && (attest.includes('kms') || attest.includes('keyless'));
 }
 
-/** Those places that are tags in registries. */
+/** The places that are tags in registries. */
 function tagsOf(places: readonly ImageLocation[]): TagReference[] {
   return places.flatMap((place) =>
     place.kind === 'registry' && place.reference.kind === 'tag' ? [place.reference] : [],

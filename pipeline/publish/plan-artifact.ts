@@ -14,7 +14,7 @@ import { filesArtifact, TITLE } from './files-artifact.ts';
 
 /** The type of the artifact: files of a mirror plan, one a layer, named by its title. */
 export const PLAN_TYPE = 'application/vnd.dev.portolan.mirror-plan.v1';
-/** Where the mirror is that the plan is for. */
+/** The address of the plan's mirror. */
 const MIRROR = 'dev.portolan.mirror';
 
 /** The artifact that holds the files; the same files make the same bytes. */

@@ -26,7 +26,7 @@ export interface PublishRequest extends PublishChoices {
   readonly commit: string;
   /** The catalog's name, as the layout of the commit's policy finds it. */
   readonly catalog: string;
-  /** Where the receipt and the mirror's documents are written. */
+  /** The directory for the receipt and the mirror's documents. */
   readonly out: string;
   /** The day for which waivers are checked, `YYYY-MM-DD` in UTC. */
   readonly today: string;
@@ -81,7 +81,7 @@ export type Published =
     }
   | {
       readonly kind: 'published';
-      /** What is worth knowing, none of it an error. */
+      /** Notes that are not errors. */
       readonly findings: readonly Finding[];
       readonly receipt: PublishReceipt;
       readonly push: PushReport;

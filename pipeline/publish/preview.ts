@@ -44,7 +44,7 @@ export interface Previewed {
   /** The layout, and the digest of the manifest list in it. Absent when it could not be built. */
   readonly layout?: string;
   readonly digest?: string;
-  /** What its server listed. */
+  /** The packages that its server listed. */
   readonly packages: readonly string[];
   /** Packages that differ from the base branch. */
   readonly changed: readonly string[];

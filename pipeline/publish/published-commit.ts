@@ -21,7 +21,7 @@ export type PublishedCommit = Pick<Claim, 'commit' | 'epoch'>;
 /** Commits that are read of one image at most. */
 const MOST_COMMITS = 1000;
 
-/** The artifact that says which commit an image was published from; the same commit makes the same bytes. */
+/** The artifact with the commit of an image; the same commit makes the same bytes. */
 export function commitArtifact(subject: Manifest, { commit, epoch }: PublishedCommit): ImageContent {
   const annotations = { [REVISION]: commit, [EPOCH]: String(epoch) };
   const files = new Map([['commit.txt', `${commit}\n`]]);
@@ -63,11 +63,11 @@ function parsed(annotations: Readonly<Record<string, string>>): PublishedCommit 
   return isWhole ? { commit, epoch: Number(epoch) } : undefined;
 }
 
-/** Where a tag stands, and what compares commits. */
+/** The image behind a tag, and a comparison of commits. */
 interface PublishedPlace {
   readonly registry: Registry;
   readonly tag: Reference;
-  /** What the place is called in messages. */
+  /** The place's name in messages. */
   readonly place: string;
   readonly isAncestor: (older: string, newer: string) => Promise<boolean>;
 }

@@ -15,11 +15,11 @@ import { PAGE, PAGE_TYPE } from './page.ts';
 import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 import { commitArtifact, type PublishedCommit } from './published-commit.ts';
 
-/** An image and a place for it. */
+/** An image and its destination. */
 export interface PushJob {
   readonly image: CatalogImage;
   readonly place: ImageLocation;
-  /** What the image was built on; undefined when that was nothing. */
+  /** The base of the image; undefined without a base. */
   readonly base: OpenBase | undefined;
   /** Whether the place's tag is left alone: the image is then known by its digest only. */
   readonly untagged: boolean;
@@ -176,7 +176,7 @@ function mountable({ base, place }: PushJob, before: readonly Sent[]): string[] 
     .map(({ repository }) => repository);
 }
 
-/** What was sent to all places together. */
+/** Bytes sent to all places together. */
 export function summedReport(reports: readonly PushReport[]): PushReport {
   const sum = (of: (report: PushReport) => number): number =>
     reports.reduce((total, report) => total + of(report), 0);

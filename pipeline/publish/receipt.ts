@@ -17,11 +17,11 @@ export interface PublishReceipt {
   readonly commit: string;
   /** The place under which the image was published. */
   readonly image: string;
-  /** Of the manifest list. */
+  /** Digest of the manifest list. */
   readonly digest: string;
   /** Further places of the same image; absent without any. */
   readonly also?: readonly string[];
-  /** The image for OLM v1 alone; absent when there was no place for it. */
+  /** The image for OLM v1 alone; absent without a place for it. */
   readonly slim?: { readonly image: string; readonly digest: string };
   /** Digest of the base image's manifest list; absent for an image on nothing. */
   readonly base?: string;
@@ -30,7 +30,7 @@ export interface PublishReceipt {
   readonly packages: number;
   /** Our layers; the base's are not counted. */
   readonly layers: number;
-  /** What `opm serve` checks its cache by. */
+  /** The digest by which `opm serve` checks its cache. */
   readonly cacheDigest?: string;
 }
 

@@ -76,7 +76,7 @@ export async function deleteOld(
   }
   const parts = new Set([...named.values()].filter(({ digest }) => !going.has(digest)).flatMap(partsOf));
   for (const { manifest, artifacts } of going.values()) {
-    // What a death leaves behind still has its tag: the next publish goes on.
+    // After a crash the tag still exists: the next publish continues.
     for (const { digest } of artifacts) await registry.deleteManifest(withDigest(published, digest));
     await registry.deleteManifest(withDigest(published, manifest.digest));
     for (const part of partsOf(manifest)) {

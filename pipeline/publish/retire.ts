@@ -31,7 +31,7 @@ interface Retiring {
   /** Digest of the image that was published last, where no claim names it. */
   readonly last: string;
   readonly retired: Retirement;
-  /** What follows the claim besides the tag. */
+  /** The followers of the claim besides the tag. */
   readonly beside: readonly Follower[];
 }
 

@@ -1,4 +1,4 @@
-/** Where a catalog is published: what was asked for, else what the policy says. */
+/** The places where a catalog is published: those of the request, else those of the policy. */
 import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
@@ -14,7 +14,7 @@ export interface PublishChoices {
   readonly to?: string | undefined;
   /** Further tags and places of the same image; in place of the policy's. */
   readonly also?: readonly string[] | undefined;
-  /** Where the image for OLM v1 alone goes. */
+  /** The place of the image for OLM v1 alone. */
   readonly slim?: string | undefined;
   /** Whether no tag is moved: the image is then known by its digest only. */
   readonly untagged?: boolean | undefined;
@@ -127,7 +127,7 @@ export function placesOf(target: PublishTarget): ImageLocation[] {
   return [...publishedPlaces(target), ...target.rings.slice(1).map(({ place }) => place)];
 }
 
-/** Where catalogs are published to, as the policy names it. */
+/** The places that the policy publishes catalogs to. */
 export function takenPlaces(policy: Policy, catalogs: readonly string[]): Set<string> {
   const targets = catalogs.flatMap((catalog) => targetIn(policy, catalog) ?? []);
   return new Set(targets.flatMap(placesOf).map(formatLocation));

@@ -44,11 +44,13 @@ export interface PathSummary {
 
 /** Rows of a package: those that lose their upgrade path first, then by channel and version. */
 export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
-  const own = new Set(publishedInstallations(change.before, name).map(({ installed }) => installed.name));
-  // What clusters bring from other catalogs is reported by rules.
-  const moves = installationChanges(change, name).filter(({ installed }) => own.has(installed.name));
-  // Under OLM v1 most extensions select no channel; who selects one is reported by rules.
-  const open = new Map(
+  const published = new Set(
+    publishedInstallations(change.before, name).map(({ installed }) => installed.name),
+  );
+  // Leave out versions from other catalogs: rules report those.
+  const moves = installationChanges(change, name).filter(({ installed }) => published.has(installed.name));
+  // Under OLM v1 most extensions select no channel; rules report the others.
+  const withoutChannel = new Map(
     moves
       .filter((move) => move.olm === 'v1' && move.channel === '')
       .map((move) => [move.installed.name, move]),
@@ -57,7 +59,7 @@ export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
   const places = moves.filter((move) => move.olm === shown && move.channel !== '');
   const rows = places.flatMap((move) => {
     const v0 = move.olm === 'v0' ? beforeAfterOf(move) : undefined;
-    const v1 = beforeAfterOf(open.get(move.installed.name));
+    const v1 = beforeAfterOf(withoutChannel.get(move.installed.name));
     return v0 || v1
       ? [
           {

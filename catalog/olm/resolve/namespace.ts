@@ -160,7 +160,7 @@ class Problem {
     if (failure) throw failures.length > 1 ? joined(failures, failure) : failure;
   }
 
-  /** Adds what a subscription may become, and returns why it could not; the others are added all the same. */
+  /** Adds the bundles that a subscription may upgrade to. An error is returned, so that the caller can add the others first. */
   #failureToAdd(subscription: Subscription): readonly (Failure | RequirementError)[] {
     try {
       this.#addSubscription(subscription);
@@ -172,7 +172,7 @@ class Problem {
     }
   }
 
-  /** Adds what a subscription may become. */
+  /** Adds the bundles that a subscription may upgrade to. @throws Failure, RequirementError */
   #addSubscription(subscription: Subscription): void {
     const current = this.#existing.find(({ name }) => name === subscription.installedCSV);
     const id = `subscription:${subscription.name}`;

@@ -20,7 +20,7 @@ interface GeneratedEntry {
   readonly skips?: readonly string[];
 }
 
-/** One place of a bundle: in which channel, and there at which index. */
+/** The place of a bundle in one generated channel. */
 interface Seat {
   readonly archetype: Archetype;
   readonly kind: ChannelKind;
@@ -31,7 +31,7 @@ interface Seat {
 
 type Options = Pick<SemverTemplate, 'kinds' | 'preference'>;
 
-/** Channels by name, and the one that subscriptions begin with. */
+/** The generated channels by name, and the default channel. */
 export function channelsOf(
   versions: Versions,
   options: Options,
@@ -53,7 +53,7 @@ export function channelsOf(
   return { channels, defaultChannel: newest.channel };
 }
 
-/** Seats by kind of channel, the major channels first, and in each by version. */
+/** The places of an archetype's bundles, such as `stable-v1` and `stable-v1.2`: by kind of channel, and by version in each. */
 function seatsOf(archetype: Archetype, versions: ReadonlyMap<string, Version>, { kinds }: Options): Seat[] {
   const ascending = [...versions].sort(([, a], [, b]) => compareVersions(a, b));
   return kinds.flatMap((kind) =>

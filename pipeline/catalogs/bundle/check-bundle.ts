@@ -118,7 +118,7 @@ export interface PolicyOn {
   readonly today: string;
 }
 
-/** What keeps a bundle from being pushed: the check and the merge ask this alike. */
+/** Errors that keep a bundle from being pushed, for the check and for the merge. */
 export async function refusalsOf(
   source: CatalogSource,
   folder: BundleFolder,
@@ -129,6 +129,7 @@ export async function refusalsOf(
   return findings.filter(({ severity }) => severity === 'error');
 }
 
+/** Groups findings that do not count here by the suite that has their rule. */
 function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
   const others = new Map<Suite, Finding[]>();
   for (const finding of findings) {

@@ -69,6 +69,7 @@ function usage(message: string, hint?: string): PipelineError {
   return new PipelineError('usage', message, hint === undefined ? {} : { hint });
 }
 
+/** The value under `kind` of the entry with a name, as in `clusters: [{name: prod, cluster: {…}}]`. */
 function named(list: unknown, name: string, kind: string): Json | undefined {
   const found = Array.isArray(list) ? list.find((one) => isObject(one) && one['name'] === name) : undefined;
   const value = isObject(found) ? found[kind] : undefined;

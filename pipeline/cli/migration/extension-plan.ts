@@ -185,13 +185,17 @@ function unknownSettings(config: Readonly<Record<string, unknown>> | undefined):
     .map((name) => `OLM v1 refuses the setting ${quoted(name)} in spec.config`);
 }
 
-/** Whether OLM v1 manages namespaces, and would choose the one that the operator is in: any other would stop it. */
-function isManaged({ namespace, package: of, installed }: ClusterInstallation, { ground }: Around): boolean {
+/** Whether OLM v1 manages namespaces on this cluster, and would choose the operator's current one. */
+function isManaged(
+  { namespace, package: packageName, installed }: ClusterInstallation,
+  { ground }: Around,
+): boolean {
   if (!installed || !managesNamespaces(ground.view)) return false;
   const csv = ground.view.one('ClusterServiceVersion', namespace, installed.name);
   const suggested = (name: string): string =>
     textAt(csv, 'metadata', 'annotations', `operatorframework.io/suggested-namespace${name}`);
   const template = textAt(parsedJson(suggested('-template')), 'metadata', 'name');
-  const chosen = template || suggested('') || (isDnsLabel(`${of}-system`) ? `${of}-system` : '');
+  const systemName = `${packageName}-system`;
+  const chosen = template || suggested('') || (isDnsLabel(systemName) ? systemName : '');
   return chosen === namespace;
 }

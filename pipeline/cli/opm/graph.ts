@@ -25,7 +25,7 @@ export const command: OpmCommand = {
   },
   run: async (call, world) => {
     const blobs = await readAll(call, world, { references: call.operands, only: 'catalogs' });
-    if (!blobs || complain(versionless(blobs), world)) return 1;
+    if (!blobs || complain(versionErrors(blobs), world)) return 1;
     await world.terminal.out(
       drawn(blobs, {
         v0: call.flag('draw-v0-semantics'),
@@ -53,8 +53,8 @@ export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1])
   throw new PipelineError('not-found', `no bundle ${JSON.stringify(options.from)} in the catalog`);
 }
 
-/** What keeps versions of bundles from being known; of equal names the first counts. */
-export function versionless(blobs: Blobs): Finding[] {
+/** Errors of bundles whose version cannot be read. Of bundles with equal names only the first is checked. */
+export function versionErrors(blobs: Blobs): Finding[] {
   const findings: Finding[] = [];
   const check = bundleChecker([ownProperty, property, version], ownSeverity, findings);
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
 import { complain } from './catalog.ts';
 import type { Call, OpmCommand, OpmExit, World } from './command.ts';
-import { drawn, versionless } from './graph.ts';
+import { drawn, versionErrors } from './graph.ts';
 import { readInput } from './input.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 import { OUTPUT_FLAG, outputOf } from './output.ts';
@@ -92,7 +92,7 @@ async function expanded(
     await writeBlobs(blobs, output, world.terminal.out);
     return 0;
   }
-  if (complain(versionless(blobs), world)) return 1;
+  if (complain(versionErrors(blobs), world)) return 1;
   await world.terminal.out(drawn(blobs, { v0: true }));
   return 0;
 }

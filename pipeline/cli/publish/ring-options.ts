@@ -108,7 +108,7 @@ interface OnRefs {
   readonly message: RingMessage;
 }
 
-/** As the Action does, with its records in the refs of a git repository. */
+/** Acts on a ring like the Action: the records are refs of a git repository, the clone's own if `place` is `repo`. */
 async function actOnRefs(
   place: string,
   registry: Registry,

@@ -42,7 +42,7 @@ export interface ChartsOutcome extends ReadCharts {
 
 /** The platform that charts are rendered for by default. */
 const CURRENT: Minor = { major: 4, minor: 20 };
-/** Charts at a time: each renders in a process of its own. */
+/** Charts that are rendered at a time, each in its own process. */
 const PARALLEL = 2;
 
 /** Reads charts; what is wrong with one is a finding, and does not stop the others. */
@@ -117,7 +117,7 @@ async function wantedCharts(
   return { wanted, unread };
 }
 
-/** What stands for a chart that could not be read. */
+/** The placeholder for a chart that could not be read. */
 function unreadGroup({ name, path, repository }: ChartSelection): ImageGroup {
   const origin = path ?? repository?.url ?? '';
   return {

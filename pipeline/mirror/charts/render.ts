@@ -15,14 +15,14 @@ interface RenderLimits {
   readonly milliseconds: number;
   /** Bytes of manifests. */
   readonly output: number;
-  /** Bytes that helm may use; checked where the system says (Linux). */
+  /** Bytes of memory that helm may use; checked on Linux. */
   readonly memory: number;
 }
 
 export const RENDER_LIMITS: RenderLimits = { milliseconds: 60_000, output: 64 * 2 ** 20, memory: 2 ** 30 };
 
 interface RenderOptions {
-  /** Where programs are looked for: `PATH`. */
+  /** The search path of programs: `PATH`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** An existing, empty directory. */
   readonly scratch: string;
@@ -125,7 +125,7 @@ async function renderWith(
 
 /** Milliseconds between two looks at the memory. */
 const EVERY = 50;
-/** Characters of what helm says that are kept. */
+/** Characters of helm's output that are kept. */
 const MESSAGE = 4_096;
 
 function refusal(message: string): PipelineError {
@@ -143,7 +143,7 @@ function refusal(message: string): PipelineError {
   return new PipelineError('usage', `helm cannot render the chart: ${printable(said)}`);
 }
 
-/** Bytes of memory that a process has; 0 where the system does not say. */
+/** Bytes of memory that a process uses; 0 if the system does not report it. */
 function memoryOf(pid: number | undefined): number {
   try {
     const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -31,9 +31,9 @@ export interface RepositoryPorts {
 export interface RemoteChart {
   readonly name: string;
   readonly version: string;
-  /** Where it is, for people. */
+  /** Its address, for messages. */
   readonly url: string;
-  /** The artifact, where the chart is one: it is mirrored, too. */
+  /** The artifact, if the chart is one: it is mirrored too. */
   readonly artifact?: string;
   /** @throws PipelineError `corrupt` for other bytes than the repository promises */
   readonly fetch: () => Promise<Uint8Array>;

@@ -181,7 +181,7 @@ function packetsOf(bytes: Buffer): Packet[] {
 
 interface Extent {
   readonly length: number;
-  /** Where the body begins. */
+  /** Offset of the body. */
   readonly start: number;
 }
 

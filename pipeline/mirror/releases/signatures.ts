@@ -14,7 +14,7 @@ import { PipelineError } from '../../error.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { type Keyring, OpenPgpError, signedText } from './openpgp.ts';
 
-/** Where Red Hat publishes the signatures of OpenShift. */
+/** Red Hat's addresses of OpenShift signatures. */
 export const RED_HAT_SIGNATURES =
   'https://mirror.openshift.com/pub/openshift-v4/signatures/openshift/release';
 

@@ -13,7 +13,7 @@ export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
 
-/** The label that says where in an image the catalog stands. */
+/** The label with the catalog's path in an image. */
 export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface BaseImage {
   /** Digest of the manifest list, or of the one manifest. */
   readonly digest: string;
-  /** The family of media types that the index image will have, too. */
+  /** The family of media types of the base, which the index image uses too. */
   readonly family: 'oci' | 'docker';
   readonly platforms: readonly BasePlatform[];
 }

@@ -10,13 +10,13 @@ import { parseJson } from '../../../catalog/json.ts';
 import type { LayerFacts } from './layer.ts';
 import type { PieceFacts } from './layer-piece.ts';
 
-/** Where a build's memory is kept between runs: a directory, a cloud's storage. */
+/** The storage for a build's memory between runs: a directory or a cloud's storage. */
 export interface Store {
   get(key: string): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array): Promise<void>;
 }
 
-/** What a file of the catalog holds. */
+/** The content of a catalog file. */
 export interface FileFacts {
   /** Names of packages; the empty string for blobs of no package. */
   readonly packages: readonly string[];
@@ -37,7 +37,7 @@ export interface BundleFacts {
   readonly image: string;
 }
 
-/** What the rest of the image needs to know of a package. */
+/** The parts of a package that the rest of the image needs. */
 export interface PackageFacts {
   /** Undefined for the blobs of no package when there are none. */
   readonly configs?: StretchFacts;
@@ -51,18 +51,18 @@ export interface PackageFacts {
   readonly metas: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** A piece, and where it stands in the image that was built last. */
+/** A piece, and its place in the last image that was built. */
 interface RememberedPiece extends PieceFacts {
   readonly layer?: {
     readonly digest: string;
-    /** Of the whole layer, in bytes. */
+    /** Size of the whole layer, in bytes. */
     readonly size: number;
-    /** Of the piece's first byte. */
+    /** Offset of the piece's first byte. */
     readonly offset: number;
   };
 }
 
-/** What the rules said of files that belong together. */
+/** The findings of the rules in files that belong together. */
 export interface VerdictFacts {
   readonly findings: readonly Finding[];
   /** How many blobs they hold, and how many of them are packages and bundles. */

@@ -40,17 +40,17 @@ export interface BuildOptions {
   readonly cache: 'json' | 'none';
   /** zstd layers are smaller by far; only OCI images can have them, and clients of some age cannot read them. */
   readonly codec: Codec;
-  /** Labels beside the one that says where the catalog stands. */
+  /** Labels besides the one with the catalog's path. */
   readonly labels: Readonly<Record<string, string>>;
   /** Platforms of images without a base. */
   readonly platforms: readonly Platform[];
   /** An existing directory for compressed layers; who made it removes it after the push. */
   readonly scratch: string;
-  /** Where the memory of the build before is, and under which key. */
+  /** The storage and the key of the previous build's memory. */
   readonly memory?: { readonly store: Store; readonly key: string };
   /** Reads layers of that build: what did not change of a layer that did is then not made again. */
   readonly earlier?: ReadLayer | undefined;
-  /** What is wrong with the catalog: nothing is made of one with errors. */
+  /** Findings in the catalog. If one is an error, no image is made. */
   readonly check?: (contents: Contents, memory: BuildCache) => Promise<readonly Finding[]>;
 }
 
@@ -66,10 +66,10 @@ export interface BuiltCatalog {
   readonly image: CatalogImage;
   /** The catalog and nothing else, for OLM v1; its layers are also layers of `image`. */
   readonly slim: CatalogImage;
-  /** What `opm serve` checks the cache by; undefined without a cache. */
+  /** The digest by which `opm serve` checks the cache; undefined without a cache. */
   readonly cacheDigest: string | undefined;
   readonly packages: number;
-  /** What is in the image, sorted by package. */
+  /** The content of the image, sorted by package. */
   readonly contents: readonly { readonly name: string; readonly bundles: readonly BundleFacts[] }[];
   /** How many of our layers had to be made; the others were known. */
   readonly made: number;
@@ -147,7 +147,7 @@ async function assemble(
   };
   const hasRoot = packages[0]?.name === ROOT && packages[0].pieces.configs !== undefined;
   const groups = [...(hasRoot ? [[ROOT]] : []), ...plan.configs];
-  // A catalog of nothing has its folder, too.
+  // An empty catalog has a folder too.
   const configs = await layersOf('configs', groups.length === 0 ? [[]] : groups);
   const cached = options.cache === 'json';
   const index = cached ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;

@@ -38,7 +38,7 @@ export function compressor(codec: Codec, sink: (bytes: Uint8Array) => void): Pro
 const GZIP_LEVEL = 6;
 const ZSTD_LEVEL = 6;
 
-/** Byte 9 of a gzip header names the operating system: ours says "unknown", as Go's does. */
+/** Byte 9 of a gzip header is the operating system. Like Go, Portolan writes "unknown". */
 function namelessHost(sink: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
   let offset = 0;
   return (bytes) => {

@@ -10,13 +10,13 @@ import type { Platform } from '../../ports.ts';
 import { CONFIGS_LABEL, type Json } from './base.ts';
 
 export interface ImageSettings {
-  /** Labels beside the one that says where the catalog stands. */
+  /** Labels besides the one with the catalog's path. */
   readonly labels: Readonly<Record<string, string>>;
   /** Whether the image has a cache, which the server then reads and checks. */
   readonly cache: boolean;
 }
 
-/** What the history says of a layer of ours, with the folder of the image that it is in. */
+/** The history entry of a layer that Portolan adds, with its folder in the image. */
 export const MADE_BY = 'portolan';
 
 /** A layer of ours, as the configuration names it. */
@@ -27,7 +27,7 @@ interface ConfiguredLayer {
   readonly folder: string;
 }
 
-/** Nothing in an image says when it was built: the same content is the same image. */
+/** An image has no build time: the same content makes the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
 /**
@@ -66,7 +66,7 @@ export function imageConfig(
   return new TextEncoder().encode(text);
 }
 
-/** Without a cache the server builds one in a directory of its own; it would refuse to start on an empty one. */
+/** Without a cache the server builds one in its own directory; it would refuse to start on an empty one. */
 function serving(cache: boolean): Json {
   return {
     Entrypoint: ['/bin/opm'],

@@ -1,4 +1,4 @@
-/** What an image is made of, as data: manifests and blobs from bytes, and their digests. */
+/** Makes the manifests and blobs of an image from bytes, with their digests. */
 import { createHash } from 'node:crypto';
 import type { BlobSource } from '../../ports.ts';
 

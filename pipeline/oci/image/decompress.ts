@@ -1,4 +1,4 @@
-/** Layers come as gzip, as zstd or as they are; the first bytes say which, whatever the media type says. */
+/** Decompresses layers with gzip, zstd or no compression. The first bytes decide, not the media type. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { PipelineError } from '../../error.ts';

@@ -28,7 +28,7 @@ export interface Layer {
   readonly folder: string;
 }
 
-/** Where an image runs that stands on no base: the architectures of Kubernetes nodes that OLM is used on. */
+/** Platforms of an image without a base: the architectures of Kubernetes nodes on which OLM is used. */
 export const PLATFORMS: readonly Platform[] = ['amd64', 'arm64', 'ppc64le', 's390x'].map((architecture) => ({
   os: 'linux',
   architecture,

@@ -36,7 +36,7 @@ export interface PieceSink {
   abandon(): void;
 }
 
-/** Whom `opm generate dockerfile` and its users give the files to: any user of the root group can read them. */
+/** Owner of the files, as with `opm generate dockerfile`: any user of the root group can read them. */
 const OWNER = { uid: 1001, gid: 0 };
 
 /** Bytes that are collected before they are compressed. */
@@ -135,7 +135,7 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-/** Where content stands in the scratch directory. */
+/** The path of content in the scratch directory. */
 export function scratchFile(scratch: string, digest: string): string {
   return join(scratch, digest.replace(':', '-'));
 }

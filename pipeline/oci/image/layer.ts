@@ -8,7 +8,7 @@ import type { Codec } from './compress.ts';
 import { decompressed } from './decompress.ts';
 import { type Extent, readExtents } from './layer-piece.ts';
 
-/** What is known of a layer without its bytes. Sizes in bytes. */
+/** The description of a layer without its bytes. Sizes are in bytes. */
 export interface LayerFacts {
   /** Digest of the archive before compression. */
   readonly diffId: string;

@@ -10,7 +10,7 @@ import { type LayerFacts, layerBlob, layerOf } from './layer.ts';
 import { type Extent, endPiece, finishedPiece, openPiece, type PieceFacts } from './layer-piece.ts';
 import { makePackage } from './package.ts';
 
-/** What stands around the pieces of every layer. */
+/** The bytes around the pieces of every layer. */
 interface Frame {
   /** The folders that hold a tree's files. */
   readonly heads: Readonly<Record<Tree, Extent>>;
@@ -73,7 +73,7 @@ async function pieceOf(tree: Tree, name: string, workshop: Workshop): Promise<Ex
   return made;
 }
 
-/** Remembers where in a layer each piece stands, for the build after this one. */
+/** Records the place of each piece in a layer for the next build. */
 function notePlaces(
   keys: readonly string[],
   { facts: { digest, size }, extents }: { readonly facts: LayerFacts; readonly extents: readonly Extent[] },

@@ -1,4 +1,4 @@
-/** What is remembered for as long as the program runs. */
+/** A store in the memory of the program. */
 import type { Store } from './build-cache.ts';
 
 /** Bytes that are kept; what was not asked for the longest goes first. */

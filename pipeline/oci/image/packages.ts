@@ -14,7 +14,7 @@ import { runRules } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import type { FactTable, FileFacts } from './build-cache.ts';
 
-/** Name that stands for the blobs of no package. */
+/** The name for blobs without a package. */
 export const ROOT = '';
 
 export interface Contents {
@@ -30,7 +30,7 @@ export interface Contents {
   read(name: string): Promise<PackageContent>;
 }
 
-/** What the catalog says of one package. */
+/** The catalog's content of one package. */
 export interface PackageContent {
   /** In the order in which they are rendered. */
   readonly blobs: readonly Blob[];
@@ -68,7 +68,7 @@ export async function readContents(
   for (const file of files) {
     await bring(file);
     const identity = await identityOf(file);
-    // What cannot be read is said each time.
+    // Report unreadable files in each build.
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const { packages } = found ?? (await packagesIn(file, findings));
     if (!found) facts.set(identity, { packages });

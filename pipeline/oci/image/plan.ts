@@ -11,7 +11,7 @@ import { PipelineError } from '../../error.ts';
 /** Layers of an image, the base's among them: runtimes stack about 127, some builders fewer. */
 export const MOST_LAYERS = 100;
 
-/** What a package brings into the layers of one tree. `size` in bytes, compressed. */
+/** The content that a package adds to the layers of one tree. `size` in bytes, compressed. */
 export interface Load {
   readonly name: string;
   readonly size: number;

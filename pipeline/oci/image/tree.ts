@@ -28,13 +28,13 @@ export interface ImageEntry {
   readonly mode: number;
   /** In bytes. */
   readonly size: number;
-  /** Of a symbolic link: where it points. */
+  /** Target of a symbolic link. */
   readonly target?: string;
-  /** Where the content begins among what was unpacked. */
+  /** Offset of the content in the unpacked bytes. */
   readonly offset: number;
 }
 
-/** What layers may ask of the machine that reads them. */
+/** Limits for reading layers. */
 export interface TreeLimits {
   /** Bytes of all layers together, decompressed. */
   readonly bytes: number;
@@ -171,7 +171,7 @@ async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promi
 }
 
 interface Into {
-  /** What the layer added so far. */
+  /** The entries that the layer added so far. */
   readonly added: Stack;
   readonly state: Unpacking;
 }

@@ -119,7 +119,7 @@ class Reader {
     }
   }
 
-  /** Tells the source that nobody reads on. */
+  /** Closes the source when nobody reads on. */
   async close(): Promise<void> {
     await this.#pieces.return?.();
   }

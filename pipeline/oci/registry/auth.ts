@@ -11,7 +11,7 @@ import type { Budget } from './retry.ts';
 import { basic, createTokens, type TokenService, type Tokens } from './token.ts';
 import type { Transport } from './transport.ts';
 
-/** What a request needs to be allowed to do. */
+/** The permission that a request needs. */
 export interface Access {
   readonly repository: string;
   readonly actions: 'pull' | 'pull,push' | 'pull,push,delete';
@@ -40,7 +40,7 @@ export interface Authentication {
 interface AuthenticationOptions {
   /** The registry as references name it: credentials are filed under this name. */
   readonly registry: string;
-  /** Where its API is. */
+  /** Address of its API. */
   readonly base: URL;
   readonly transport: Transport;
   readonly credentials: CredentialSource;
@@ -110,14 +110,14 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (credential.kind === 'basic' && scheme?.kind === 'basic' && basic(credential) !== sent) return true;
     const isOther = (await credentials.refused?.(about, credential)) ?? false;
     if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return isOther;
-    // The token, too, may have been revoked before its end.
+    // The token may also have been revoked before its expiry.
     tokensFor(credential).reject(scopes.of(access), sent.replace(/^Bearer /, ''));
     return true;
   };
   return { header, refused, renewed };
 }
 
-/** What tokens are asked for, by what a request needs. */
+/** The scopes to request, from the permissions that a request needs. */
 interface Scopes {
   of(access: Access): readonly string[];
   /** The registry named a scope that it wants to see. */
@@ -164,7 +164,7 @@ async function askScheme(
   const work = async (inner: Budget): Promise<Scheme> => {
     const answer = await transport.send({ method: 'GET', url, what: 'the greeting /v2/' }, inner);
     await answer.discard();
-    // What another host asks for is not a request of this registry: its credentials are not for that host's token service.
+    // The challenge of another host is not this registry's: do not send this registry's credentials to that token service.
     if (answer.url.origin !== base.origin) return { kind: 'none' };
     const asked = answer.status === 401 ? challengeOf(answer) : undefined;
     return asked === undefined ? { kind: 'none' } : schemeOf(asked, registry);

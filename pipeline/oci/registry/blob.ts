@@ -30,7 +30,7 @@ function blobName(of: Repository, digest: string): string {
   return `the blob ${digest} of ${repositoryName(of)}`;
 }
 
-/** Whether a repository holds a blob. A HEAD that says no, or nothing, is checked by a GET of one byte. */
+/** Whether a repository has a blob. If HEAD does not confirm it, a GET of one byte decides. */
 export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Promise<boolean> {
   const request = {
     ...blobRequest(of, digest, 'pull'),
@@ -48,7 +48,7 @@ export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Pro
   });
 }
 
-/** What a HEAD says: false for "no" and for all that is not an answer. */
+/** Whether HEAD confirms the blob; false for all other replies. */
 export async function headBlob(
   endpoint: Endpoint,
   of: Repository,

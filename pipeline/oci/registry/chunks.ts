@@ -1,5 +1,5 @@
 /**
- * Uploads in chunks: what breaks goes on where the registry says that it got to.
+ * Uploads in chunks: a broken upload continues at the offset that the registry reports.
  *
  * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pushing-a-blob-in-chunks
  */
@@ -100,16 +100,17 @@ export async function progress(upload: Upload, location: URL): Promise<Progress>
   return progressOf(upload, answer, 0);
 }
 
-/** A registry that does not say how far it got takes the blob anew. */
+/** The error of a registry that does not report its progress: the blob is then sent from the start. */
 async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
   const { code, message, retryable } = await failure(answer, what);
   return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
 
-function progressOf({ endpoint, blob }: Upload, answer: Answer, otherwise: number): Progress {
+/** The next offset and location of an upload. @param assumed the offset if the registry reports none */
+function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number): Progress {
   const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, 'range') ?? '')?.[1];
-  // `0-0` is said for no byte at all as well, and chunks are never of one byte.
-  const offset = last === undefined ? otherwise : last === '0' ? 0 : Number(last) + 1;
+  // Registries also report `0-0` if they have no bytes. A chunk never has a single byte, so this means none.
+  const offset = last === undefined ? assumed : last === '0' ? 0 : Number(last) + 1;
   if (offset > blob.size) {
     throw new PipelineError(
       'corrupt',
@@ -138,7 +139,7 @@ async function* part(blob: BlobSource, offset: number, end: number): AsyncGenera
   }
 }
 
-/** What is the same in all requests of an upload. */
+/** The parts that all requests of an upload share. */
 export function uploadRequest({ to, blob }: Pick<Upload, 'to' | 'blob'>): {
   access: Access;
   headers: Record<string, string>;
@@ -151,7 +152,7 @@ export function uploadRequest({ to, blob }: Pick<Upload, 'to' | 'blob'>): {
   };
 }
 
-/** What is sent and where to, for messages about the bytes of its source. */
+/** The blob and its destination, for messages about the source's bytes. */
 export function sentName({ digest }: BlobSource, to: Repository): string {
   return `the blob ${digest} for ${repositoryName(to)}`;
 }

@@ -55,7 +55,7 @@ interface TransportChoices {
 }
 
 export interface ClientOptions extends TransportChoices {
-  /** Nothing is proved to anybody when left out. */
+  /** Without credentials, requests are anonymous. */
   readonly credentials?: CredentialSource;
   /** Whether a repository may be asked for at all; everything may when left out. Asked before any request. */
   readonly allows?: (repository: Repository) => boolean;
@@ -68,13 +68,13 @@ export interface ClientOptions extends TransportChoices {
 export interface RegistryClient extends Registry {
   /** Whether a registry keeps lists of referrers itself; undefined until it was asked for one. */
   keepsReferrers(registry: string): boolean | undefined;
-  /** What has gone over the network so far, by host. */
+  /** Bytes sent and received so far, by host. */
   traffic(): ReadonlyMap<string, Traffic>;
   /** Closes the connections that are kept for further requests. */
   close(): void;
 }
 
-/** What registries must take at least: 4 MiB. */
+/** The manifest size that every registry must accept: 4 MiB. */
 export const LARGEST_MANIFEST: number = 4 * 1024 * 1024;
 const ANONYMOUS: CredentialSource = { credential: async () => undefined };
 

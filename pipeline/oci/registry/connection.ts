@@ -72,7 +72,7 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
 
 export function createConnections(options: ConnectionOptions): Connections {
   const agents = createAgents(options);
-  /** What is the same for all requests to one host that is reached without a proxy. */
+  /** The parts that all direct requests to one host share. */
   const direct = new Map<string, Readonly<Record<string, unknown>>>();
   const directTo = (url: URL): Readonly<Record<string, unknown>> => {
     checkLiteral(options.addresses, url);

@@ -32,7 +32,7 @@ export async function askHelper(
   const { status, output } = await run(program, server, environment);
   if (status !== 0) {
     if (/credentials not found/i.test(output)) return undefined;
-    // What it printed may hold anything: it is not repeated.
+    // Do not repeat its output: it may contain secrets.
     throw new PipelineError('denied', `${program} failed for ${server}`, {
       hint: `echo ${server} | ${program} get`,
     });
@@ -77,7 +77,7 @@ function run(
       reject(new PipelineError('denied', `cannot run the credential helper ${program}`, { cause })),
     );
     child.once('close', (status) => resolve({ status, output }));
-    // A helper that ends without reading closes the pipe: its status says why.
+    // A helper may end without reading, which closes the pipe. Its exit code explains why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

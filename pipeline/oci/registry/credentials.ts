@@ -84,7 +84,7 @@ async function readFiles(named: string | undefined, environment: Environment): P
   return files;
 }
 
-/** Where files are looked for, in this order; containers' tools before Docker. */
+/** Paths of credential files in the order of search: containers' tools before Docker. */
 function usualPaths(environment: Environment): string[] {
   const {
     HOME: home,
@@ -184,7 +184,7 @@ function hostOf(key: string): string {
   return url?.[1] ?? key.replace(/\/v[12]\/?$/, '');
 }
 
-/** What an entry of `auths` holds; an empty one says only that a store has it. */
+/** The content of an entry in `auths`. An empty one means that a credential store has the credentials. */
 function credentialOf(entry: unknown): Credential | undefined {
   const { auth, username, password, identitytoken, registrytoken } = Object(entry);
   if (isText(registrytoken)) return { kind: 'bearer', token: registrytoken };

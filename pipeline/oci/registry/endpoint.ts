@@ -28,7 +28,7 @@ export interface Endpoint {
   ask(request: EndpointRequest, budget: Budget): Promise<Answer>;
   /** Tries something until it works, within one budget. */
   attempt<T>(work: (budget: Budget) => Promise<T>): Promise<T>;
-  /** What the registry gave as the place to go on, in full; it may be relative. */
+  /** The registry's location for the next request, as an absolute URL. */
   follow(location: string | undefined, from: URL): URL;
 }
 

@@ -33,7 +33,7 @@ interface Outgoing {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Where the answer came from, after redirects. */
+  /** The URL of the reply, after redirects. */
   readonly url: URL;
   /** The `Authorization` header that was sent. */
   readonly authorization?: string | undefined;
@@ -130,7 +130,7 @@ function answerOf(
       reject(connectionError(outgoing, error));
     });
     send(request, outgoing.body, meter).catch((error: Error) => {
-      // The source failed, not the connection: what it says is passed on as it is.
+      // The source failed, not the connection: pass its error on.
       reject(error);
       request.destroy();
     });
@@ -178,7 +178,7 @@ async function* readBody(
   const chunks = message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   try {
     for (;;) {
-      // Only the host's time counts: whatever the reader does between two reads is its own.
+      // Only the host's time counts, not the reader's time between two reads.
       const before = performance.now();
       const stalled = setTimeout(
         () => message.destroy(tooSlow(outgoing.url, 'stopped sending')),

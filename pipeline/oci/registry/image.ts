@@ -14,7 +14,7 @@ export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
 
-/** What is asked for with `Accept`; Docker's schema 1 is not, it has no config. */
+/** Media types for `Accept`, without Docker's schema 1, which has no config. */
 export const MANIFEST_TYPES: readonly string[] = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];
 
 export const LIST_TYPES: ReadonlySet<string> = new Set([OCI_INDEX, DOCKER_LIST]);
@@ -74,7 +74,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
   };
   const isList = has(json, 'manifests');
   const isImage = has(json, 'layers') || has(json, 'config');
-  // Whoever reads it as the one and whoever as the other would run different images.
+  // Clients that read it as different types would run different images.
   if (isList && isImage) throw bad('is both an image and a manifest list');
   if (LIST_TYPES.has(mediaType) && !isImage) {
     return { kind: 'list', ...common, manifests: descriptors(field(json, 'manifests') ?? [], bad) };
@@ -110,7 +110,7 @@ export function contentOf(manifest: ImageManifest | ManifestList): readonly Desc
   return [manifest.config, ...manifest.layers.filter((layer) => !isElsewhere(layer))];
 }
 
-/** Where buildkit's attestations in a list say which image of it they are about. */
+/** The annotation that names the image of a buildkit attestation in the same list. */
 const ABOUT = 'vnd.docker.reference.digest';
 
 /**

@@ -14,7 +14,7 @@ import { only } from './stream.ts';
 
 const ACCEPT = { accept: MANIFEST_TYPES.join(', ') };
 
-/** The digest or the tag: what stands last in the path. */
+/** The digest or tag: the last part of the path. */
 function nameOf(reference: Reference): string {
   return reference.kind === 'digest' ? reference.digest : reference.tag;
 }

@@ -178,8 +178,9 @@ async function byCodeOwners(
   if (unreadable !== undefined) return { identities: [], source: undefined, findings: [unreadable] };
   const found = paths.map((one) => lineFor(lines, one));
   const [first, ...rest] = found.map((line) => line?.owners ?? []);
-  const names = rest.map((owners) => new Set(owners.map(identityKey)));
-  const identities = (first ?? []).filter((one) => names.every((some) => some.has(identityKey(one))));
+  const keysOfOthers = rest.map((owners) => new Set(owners.map(identityKey)));
+  const ownsAll = (owner: Identity): boolean => keysOfOthers.every((keys) => keys.has(identityKey(owner)));
+  const identities = (first ?? []).filter(ownsAll);
   const findings = [...new Set(found)].flatMap((line) => (line ? unreadParts(path, line) : []));
   return { identities, source: identities.length > 0 ? path : undefined, findings };
 }

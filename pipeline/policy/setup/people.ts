@@ -35,7 +35,7 @@ export async function pipelineConfig(objects: ObjectReader, tree: string): Promi
   };
 }
 
-/** Whether the policy takes a text as the pattern of a registry, which then matches what is below it. */
+/** Whether a text is a valid registry pattern of a policy, and matches the repositories below it. */
 function isPattern(text: string): boolean {
   const [registry = '', ...path] = text.split('/');
   if (!/^[a-z0-9.-]+(?::[0-9]+)?$/.test(registry) || path.some((name) => !/^[a-z0-9._-]+$/.test(name)))

@@ -12,16 +12,16 @@ import type { Descriptor, Manifest, Registry } from '../../ports.ts';
 
 /** A document about an image. */
 export interface Attachment {
-  /** What it is, for those who look for it: a media type. */
+  /** Its type for searches: a media type. */
   readonly artifactType: string;
   readonly bytes: Uint8Array;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Type of the artifact that says what is in an image. */
+/** Type of the artifact with the content of an image. */
 export const SBOM_TYPE = 'application/vnd.cyclonedx+json';
 
-/** The annotation that says what a signed statement is about. */
+/** The annotation with the subject of a signed statement. */
 export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
 
 const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';

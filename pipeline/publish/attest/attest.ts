@@ -15,23 +15,23 @@ import type { Signer } from './signer.ts';
 export interface AttestOptions {
   readonly sbom: boolean;
   readonly provenance: boolean;
-  /** Who signs the provenance; it is put there as it is when nobody does. */
+  /** The signer of the provenance; without one it is attached unsigned. */
   readonly signer?: Signer | undefined;
   /** Repository of the commit, as a URL. */
   readonly source?: string | undefined;
-  /** Who runs the build; a URI. */
+  /** The builder, a URI. */
   readonly builder: string;
 }
 
 export interface Attested {
-  /** Nothing is put there when left out. */
+  /** Left out, nothing is attached. */
   readonly options: AttestOptions | undefined;
   readonly built: BuiltCatalog;
   readonly receipt: PublishReceipt;
   readonly settings: ProvenanceRequest['settings'];
 }
 
-/** What a publisher can sign with. */
+/** The ways in which a publisher can sign. */
 export interface Signing {
   /** The publisher's own key. */
   readonly key?: Signer | undefined;
@@ -85,31 +85,27 @@ function signerFor(asked: PublishTarget['attest'], signing: Signing): Signer | u
 }
 
 /**
- * Puts documents beside the image, where there are none of their kind yet: a commit that changes nothing in the
- * image adds nothing to it.
+ * Attaches documents to a pushed image, unless it has some of their kind: publishing the same image again adds nothing.
  *
- * @param standing places; those of another image are passed over
- * @returns digests of the documents that were put there
- * @throws PipelineError `denied` when nobody vouches for the job, and whatever the registry answers
+ * @param pushed images with their places; other images than the one that was built are skipped
+ * @returns digests of the attached documents
+ * @throws PipelineError `denied` if no identity provider vouches for the job, and errors of the registry
  */
-export async function attestImages(
-  standing: readonly StandingImage[],
-  attested: Attested,
-): Promise<string[]> {
+export async function attestImages(pushed: readonly StandingImage[], attested: Attested): Promise<string[]> {
   const { options, built } = attested;
   if (!options) return [];
   const makers = makersOf(attested, options);
   const made = new Map<Maker, Promise<Attachment>>();
   const digests = new Set<string>();
-  for (const { image, registry, reference } of standing) {
+  for (const { image, registry, reference } of pushed) {
     if (image !== built.image) continue;
     const { manifestList: manifest } = image;
     for (const maker of makers) {
       const { type, predicate, make } = maker;
       const subject = withDigest(reference, manifest.digest);
-      const there = await registry.listReferrers(subject, manifest.digest, type);
-      if (there.some((one) => type !== BUNDLE_TYPE || says(one, predicate))) continue;
-      // Signed once, however many places there are.
+      const referrers = await registry.listReferrers(subject, manifest.digest, type);
+      if (referrers.some((referrer) => type !== BUNDLE_TYPE || says(referrer, predicate))) continue;
+      // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();
       made.set(maker, attachment);
       digests.add((await attach(registry, { reference, manifest }, await attachment)).digest);
@@ -121,7 +117,7 @@ export async function attestImages(
 /** One kind of document. */
 interface Maker {
   readonly type: string;
-  /** What a signed statement is about. */
+  /** The subject of a signed statement. */
   readonly predicate: string;
   readonly make: () => Promise<Attachment>;
 }

@@ -12,15 +12,15 @@ const BUILD_TYPE = 'urn:portolan:publish:v1';
 
 export interface ProvenanceRequest {
   readonly receipt: PublishReceipt;
-  /** Repository of the commit, as a URL; undefined where nobody knows. */
+  /** Repository of the commit, as a URL; undefined if unknown. */
   readonly source: string | undefined;
-  /** What decided the image beside the catalog. */
+  /** The inputs of the image besides the catalog. */
   readonly settings: {
     readonly cache: string;
     readonly compression: string;
     readonly labels: Readonly<Record<string, string>>;
   };
-  /** Who ran the build; a URI. */
+  /** The builder, a URI. */
   readonly builder: string;
 }
 

@@ -57,7 +57,7 @@ function keyBundle(
   };
 }
 
-/** The public half of a private key, PEM. @throws PipelineError `usage` for a key that is none */
+/** The public half of a private key, PEM. @throws PipelineError `usage` if the key is not valid */
 export function publicKeyOf(pem: string): string {
   return createPublicKey(privateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
 }
@@ -80,7 +80,7 @@ function keyHint(key: KeyObject): string {
     .digest('base64');
 }
 
-/** What DSSE signs: type and payload, each with its length. */
+/** The bytes that DSSE signs: type and payload, each with its length. */
 function preAuthentication(payload: Uint8Array): Buffer {
   const head = `DSSEv1 ${STATEMENT_TYPE.length} ${STATEMENT_TYPE} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);

@@ -70,7 +70,7 @@ async function publishMessage(
     await askReport(ports, before);
     return undefined;
   }
-  // Of a burst of merges nearly each ends here, and the repository is not even opened.
+  // In a burst of merges most messages end here, before the repository is opened.
   const { behind } = message;
   if (behind !== undefined) {
     const newer = await knownOutcome({ ...message, commit: behind }, ports);
@@ -134,7 +134,7 @@ async function recordOvertaken(
   return true;
 }
 
-/** The message comes again; meanwhile people can see why they wait. */
+/** Records a failure while the queue retries the message, so that people can see the reason. */
 async function recordFailure(
   ports: DeliveryPorts,
   tell: typeof recordBehind,
@@ -156,7 +156,7 @@ interface Publishing {
   readonly branch: OpenBranch;
   readonly ports: DeliveryPorts;
   readonly options: CatalogOptions;
-  /** Commits that were published meanwhile. */
+  /** Commits that were published since. */
   readonly published: Set<string>;
 }
 
@@ -250,7 +250,7 @@ async function missingBundle(
 function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   if (published.kind === 'superseded') {
     const { by, image } = published;
-    // Nothing of that one was built, so it has no documents.
+    // A retirement builds no image, so it has no documents.
     if (by.retired !== undefined)
       return { state: 'retired', detail: `${catalog} is not in the newer commit ${by.commit}` } as const;
     const documents = documentsOf({ ...by, catalog, image });

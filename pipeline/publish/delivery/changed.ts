@@ -31,7 +31,7 @@ export interface CatalogAt {
 
 export interface FencedTarget {
   readonly target: PublishTarget;
-  /** Of the fence. */
+  /** Name of the fence. */
   readonly name: string;
 }
 

@@ -29,7 +29,7 @@ export interface TagStatus {
 
 export interface CatalogStatus extends PublishedFrom {
   readonly catalog: string;
-  /** The tag that a publish moves; undefined where the policy names none of its own. */
+  /** The tag that a publish moves; undefined if the policy names none. */
   readonly tag?: TagStatus;
   /** When the published commit was made, in ISO 8601. */
   readonly committed?: string;
@@ -38,13 +38,13 @@ export interface CatalogStatus extends PublishedFrom {
   /** The tags of the rings after the first one. */
   readonly rings: readonly TagStatus[];
   readonly holds: readonly Hold[];
-  /** What is wrong, one line each; empty where all is as it should be. */
+  /** Problems, one line for each; empty if there are none. */
   readonly problems: readonly string[];
 }
 
 export type ComparePorts = Pick<DeliveryPorts, 'open' | 'fence' | 'registry'> &
   Partial<Pick<DeliveryPorts, 'records'>> & {
-    /** Where the rings of a catalog are kept. */
+    /** The storage of a catalog's rings. */
     readonly ringStore: (catalog: string, name: string) => RingStore;
   };
 

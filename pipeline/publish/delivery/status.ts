@@ -91,7 +91,7 @@ interface Named {
   readonly repository: string | undefined;
 }
 
-/** Of two repositories, catalogs of one name are two; old records do not say of which they are. */
+/** Catalogs of the same name in two repositories are different; old records do not name the repository. */
 function isSame(one: Outcome, { catalog, repository }: Named): boolean {
   return one.catalog === catalog && (repository === undefined || one.repository === repository);
 }
@@ -149,7 +149,7 @@ function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
   return `${amount(behind, 'commit')} behind ${branch}${same}`;
 }
 
-/** What waits, was refused or failed last. */
+/** The latest pending, refused and failed publishes. */
 function openLines(of: Named, { last, at }: DeliveryStatus): string[] {
   return last.filter((one) => isSame(one, of) && !isEnded(one)).map((one) => lineOf(one, at));
 }

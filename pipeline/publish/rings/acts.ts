@@ -36,7 +36,7 @@ export async function changeRings(
   });
 }
 
-/** What a hold is about. */
+/** The scope of a hold. */
 export type Held = Pick<Hold, 'commit' | 'bundle'>;
 
 /** Holds a catalog, a commit or a bundle; the same hold with another reason takes the place of the first. */

@@ -36,7 +36,7 @@ export interface RingQuestions {
 
 export interface RingLook extends RingQuestions {
   readonly rings: readonly RingPlace[];
-  /** What each ring is claimed for. */
+  /** The claim of each ring. */
   readonly claims: readonly (StandingClaim | undefined)[];
   readonly now: Date;
 }
@@ -106,7 +106,7 @@ function thinned(arrivals: readonly Arrival[], after: number, stamp: string): re
 interface Asked {
   readonly state: RingState;
   readonly look: RingLook;
-  /** What the ring names. */
+  /** The image that the ring names. */
   readonly there: StandingClaim | undefined;
 }
 

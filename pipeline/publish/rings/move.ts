@@ -20,7 +20,7 @@ export interface RingPorts {
   readonly fence: Fence;
   readonly lease?: LeaseOptions | undefined;
   readonly registry: Registry;
-  /** Where the record of what each ring has is kept as well. */
+  /** The storage for the record of each ring's image. */
   readonly records?: RecordStore | undefined;
   readonly isAncestor: Fencing['isAncestor'];
   readonly now: () => Date;

@@ -75,7 +75,7 @@ const RECORD = objectOf({
   clock: {
     kind: 'value',
     expected: TIME.expected,
-    // Nobody has looked yet.
+    // Zero until the rings are read for the first time.
     fits: (value) => value === new Date(0).toISOString() || TIME.fits(value),
   },
   rings: listOf({ ring: TEXT, tag: TAG }, { image: objectOf(IMAGE) }),
@@ -114,7 +114,7 @@ export function parseRings(text: string, where: string, catalog?: string): RingS
   throw unreadable(where, `catalog: ${misfit(state.catalog, shown(catalog))}`);
 }
 
-/** The first thing in a value that is not as its shape says. */
+/** The first value that does not match its shape. */
 function defectOf(value: unknown, shape: Shape, path: string): string | undefined {
   const wrong = (expected: string): string => `${path === '' ? '' : `${path}: `}${misfit(value, expected)}`;
   switch (shape.kind) {

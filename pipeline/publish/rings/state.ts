@@ -15,7 +15,7 @@ export interface Arrival extends RingImage {
   readonly at: string;
 }
 
-/** Who did something, when and why. */
+/** The person, the time and the reason of an act. */
 export interface Act {
   readonly at: string;
   readonly by: string;
@@ -37,12 +37,12 @@ export interface Hold extends Act {
   readonly bundle?: string;
 }
 
-/** A word for opening a ring early, where several people must say it. */
+/** One person's approval to open a ring early, if several are needed. */
 export interface Approval extends Act, RingImage {
   readonly ring: string;
 }
 
-/** Something that was done, for the history. */
+/** An act, for the history. */
 interface RingEvent extends Act {
   readonly what: 'opened' | 'opened early' | 'approved' | 'held' | 'released';
   readonly ring?: string;

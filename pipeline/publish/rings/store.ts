@@ -7,15 +7,15 @@ import type { PublishTarget } from '../target.ts';
 import { parseRings } from './read.ts';
 import { noRings, type RingState, ringsText } from './state.ts';
 
-/** Where a catalog's rings are kept. */
+/** The storage of a catalog's rings. */
 export interface RingStore {
   /** The version is undefined where nothing is kept yet. @throws PipelineError `corrupt` */
   read(): Promise<{ readonly state: RingState; readonly version: string | undefined }>;
-  /** @returns false, and nothing is written, when another version stands there */
+  /** @returns false if the stored version is another one; nothing is written then */
   replace(state: RingState, version: string | undefined): Promise<boolean>;
 }
 
-/** Where records of rings begin. */
+/** Prefix of the keys of rings. */
 export const RINGS = 'rings/';
 /** The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. */
 export function ringsName(catalog: string, { to }: Pick<PublishTarget, 'to'>): string {
@@ -57,7 +57,7 @@ export function textRings(
   };
 }
 
-/** What is known of the rings of all catalogs. */
+/** The state of the rings of all catalogs. */
 export interface KnownRings {
   /** By the names of catalogs; those whose record can be read. */
   readonly rings: readonly RingState[];

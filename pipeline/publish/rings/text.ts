@@ -1,4 +1,4 @@
-/** What is known of rings, for people. */
+/** Describes the state of rings for people. */
 import { linesText, plain } from '../../text.ts';
 import type { RingState } from './state.ts';
 

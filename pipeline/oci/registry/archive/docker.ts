@@ -33,13 +33,13 @@ const CONFIG_TYPE = 'application/vnd.docker.container.image.v1+json';
 const LAYER_TYPE = 'application/vnd.docker.image.rootfs.diff.tar';
 const GZIPPED_LAYER_TYPE = `${LAYER_TYPE}.gzip`;
 
-/** What can be read of an archive: its images by the tags written in it, in the repository that each tag names. */
+/** Reads an archive's images by their tags, each in the repository that its tag names. */
 interface DockerArchive extends LayoutView {
   readonly images: readonly Reference[];
   close(): Promise<void>;
 }
 
-/** @throws PipelineError `corrupt` when the archive is none of Docker's */
+/** @throws PipelineError `corrupt` if it is not an archive of Docker */
 export async function openDockerArchive(path: string): Promise<DockerArchive> {
   const archive = await openArchive(path);
   try {

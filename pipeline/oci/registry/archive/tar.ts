@@ -11,7 +11,7 @@ export interface TarEntry {
   /** Without a leading `./`. */
   readonly name: string;
   readonly kind: 'file' | 'link' | 'other';
-  /** Where a link leads, relative to the root of the archive. */
+  /** Target of a link, relative to the root of the archive. */
   readonly target: string;
   /** Offset of the first byte in the archive, and bytes. */
   readonly offset: number;
@@ -177,7 +177,7 @@ export function paddingOf(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
 
-/** What a tar file ends with. */
+/** The end of a tar file. */
 export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
 
 /** Writes an archive of files, in the order given. */

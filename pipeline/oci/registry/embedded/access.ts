@@ -29,7 +29,7 @@ export interface AccessOptions {
 
 export type Action = 'pull' | 'push' | 'delete';
 
-/** What a request wants to do; no repository for the registry as a whole. */
+/** The access that a request needs; without a repository, to the registry as a whole. */
 interface AccessRequest {
   readonly repository?: string;
   readonly action: Action;

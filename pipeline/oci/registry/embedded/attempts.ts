@@ -1,4 +1,4 @@
-/** Limits how often an address may try a password, so that wrong ones delay nobody else. */
+/** Limits failed passwords for each address, so that they do not delay others. */
 import { PipelineError } from '../../../error.ts';
 
 /** Wrong passwords of one address in a minute, with those that are being checked. */

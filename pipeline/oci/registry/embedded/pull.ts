@@ -80,7 +80,7 @@ export async function listRepositories(
   return json(200, { repositories: page.items }, page.headers);
 }
 
-/** Those after `last`, at most `n`, and where the next ones are. */
+/** At most `n` names after `last`, and the link to the next ones. */
 function pageOf(
   all: readonly string[],
   query: URLSearchParams,

@@ -44,7 +44,7 @@ async function mount(
   const from = query.get('from');
   const source = from === null ? await members.holder(digest) : toLayout(from);
   if (source === undefined || (await members.size(source, digest)) === undefined) return undefined;
-  // What one may not read one may not mount either.
+  // Mounting a blob needs the permission to read it.
   if (await gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
   members.add(toLayout(name), digest);
   await layout.blobs.touch(digest);
@@ -58,7 +58,7 @@ function stored(name: string, digest: string): Reply {
   };
 }
 
-/** Where an upload goes on and how far it is. */
+/** The location of an upload, and its progress. */
 function progress(status: number, name: string, upload: Upload): Reply {
   return {
     status,

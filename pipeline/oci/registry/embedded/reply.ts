@@ -6,7 +6,7 @@ import { PipelineError } from '../../../error.ts';
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** Bytes, or a stream of as many bytes as the header `content-length` says. */
+  /** Bytes, or a stream with as many bytes as the header `content-length`. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -26,10 +26,10 @@ type SpecCode =
   | 'UNAUTHORIZED'
   | 'DENIED'
   | 'UNSUPPORTED'
-  /** Not of the specification, which names no code for failures of the server; Docker's registry says so. */
+  /** Docker's registry uses this code for server failures; the specification has none. */
   | 'UNKNOWN';
 
-/** An answer that says why not. */
+/** An error reply with its reason. */
 export function refusal(status: number, code: SpecCode, message: string): Reply {
   return json(status, { errors: [{ code, message }] });
 }
@@ -56,7 +56,7 @@ export function replyTo(error: unknown): Reply {
   }
   if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
-  // 507 says to clients that another try is of no use.
+  // Clients do not retry after a 507.
   return refusal(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
 }
 
@@ -85,7 +85,7 @@ export async function write(response: ServerResponse, reply: Reply, withBody: bo
     }
     response.end();
   } catch {
-    // The head has gone out already: a connection that breaks is the only way left to say so.
+    // The status has been sent already: only a broken connection can report the error.
     response.destroy();
   }
   return sent;

@@ -20,7 +20,7 @@ export interface Registry {
   /** From the name in a path to that in the layout, where the layout's own repository is empty. */
   readonly toLayout: (name: string) => string;
   readonly fromLayout: (repository: string) => string;
-  /** Whether a tag that stands may not be written again. */
+  /** Whether existing tags are immutable. */
   readonly isImmutable: (name: string, tag: string) => boolean;
   /** Whether a list may name images that the repository does not have. */
   readonly takesSparse: boolean;

@@ -15,7 +15,7 @@ export type Route =
   | { readonly kind: 'uploads'; readonly name: string }
   | { readonly kind: 'upload'; readonly name: string; readonly id: string };
 
-/** What a path means, or the answer to one that means nothing. */
+/** The route of a path, or the error reply for an unknown path. */
 export function routeOf(path: string): { readonly route: Route } | { readonly reply: Reply } {
   if (path === '/v2/' || path === '/v2') return { route: { kind: 'greeting' } };
   if (path === '/v2/_catalog') return { route: { kind: 'catalog' } };

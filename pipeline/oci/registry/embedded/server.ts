@@ -38,11 +38,11 @@ export interface RegistryOptions {
   readonly access?: AccessOptions;
   /** Key and certificate, PEM. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Whether a tag that stands may not be written again; every tag moves when left out. */
+  /** Whether existing tags are immutable; false by default. */
   readonly isImmutable?: (name: string, tag: string) => boolean;
   /** Whether manifest lists may name images that the repository does not have; they may not when left out. */
   readonly takesSparse?: boolean;
-  /** Where clients reach the registry, when that is not where it listens: `https://registry.example`. */
+  /** The registry's address for clients, if it differs from the listening address: `https://registry.example`. */
   readonly url?: string;
   /** Whether everybody may use the registry at an address other than loopback; needed there without `access`. */
   readonly openToAll?: boolean;
@@ -64,7 +64,7 @@ export interface SeenRequest {
 export interface RunningRegistry {
   /** `http://127.0.0.1:5000`. */
   readonly url: string;
-  /** `127.0.0.1:5000`, as it stands in references. */
+  /** `127.0.0.1:5000`, as references name it. */
   readonly host: string;
   /** Ends connections and uploads under way. */
   close(): Promise<void>;
@@ -74,7 +74,7 @@ const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** Slowest body: from `after` ms on, so many bytes per ms on average. A large blob over a slow line may take hours. */
 const SLOWEST = { after: 60_000, bytes: 0.1 };
-/** How long a body that nobody reads may go on when the answer has gone out, in ms. */
+/** Milliseconds for which an unread body may continue after the reply was sent. */
 const UNREAD = 60_000;
 
 /** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
@@ -122,7 +122,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   };
 }
 
-/** A registry without accounts is for this machine, unless its owner says otherwise. */
+/** A registry without accounts serves only this machine, unless its owner allows others. */
 function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryOptions): void {
   const isLoopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host);
   if (isLoopback || access !== undefined || openToAll === true) return;
@@ -131,7 +131,7 @@ function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryO
 }
 
 function newServer({ tls }: RegistryOptions, listener: RequestListener): Server {
-  // Node looks for requests that take too long every 30 s when it is not told.
+  // By default Node looks for slow requests only every 30 s.
   const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
   const server = tls ? createSecureServer({ ...tls, ...timing }, listener) : createServer(timing, listener);
   limitConnections(server, { total: 2000, perAddress: 250, beyond: 'refuse' });
@@ -170,7 +170,7 @@ async function serve(
   response.setHeader('docker-distribution-api-version', 'registry/2.0');
   const method = request.method ?? '';
   const reply = await answer(registry, options, { request, body });
-  // What of a body was not read must not be taken for the next request.
+  // The unread rest of a body must not be read as the next request.
   if (!request.readableEnded && request.headers['content-length'] !== '0') discard(request);
   const sent = await write(response, reply, method !== 'HEAD').catch(() => {
     // A head that cannot be written. One request must not end the process.

@@ -107,7 +107,7 @@ export function createUploads(blobs: Blobs): Uploads {
   };
 }
 
-/** Ends uploads that nobody goes on with, and where too many are only announced, those that have waited longest. */
+/** Ends abandoned uploads and, if there are too many without bytes, the oldest of these. */
 function makeRoom(uploads: readonly Known[]): void {
   const now = performance.now();
   const idle = uploads.filter(({ state }) => state.busy === 0);

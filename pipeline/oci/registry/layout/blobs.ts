@@ -38,7 +38,7 @@ export interface Blobs extends BlobReader {
 
 /** Beside `blobs`, so that no other tool takes half a blob for one. */
 const TEMPORARY = '.portolan-uploads';
-/** Milliseconds after which a temporary file belongs to nobody any more. */
+/** Milliseconds after which a temporary file counts as abandoned. */
 const ABANDONED = 24 * 3600 * 1000;
 const READ_SIZE = 256 * 1024;
 

@@ -33,7 +33,7 @@ interface Collected {
 
 /**
  * Removes blobs that no manifest names, and where asked manifests that no tag, list or referrer's subject names.
- * A registry or another program may work on the layout meanwhile.
+ * A registry or another program may change the layout at the same time.
  *
  * @throws PipelineError `not-found` for a directory that is not a layout; `corrupt` when a manifest cannot be read, and
  *   nothing is removed then: nobody knows what it names
@@ -43,7 +43,7 @@ export async function collectGarbage(directory: string, options: CollectOptions)
     throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
   for (const place of ['blobs', 'blobs/sha256', 'blobs/sha384', 'blobs/sha512', INDEX]) {
     const found = await lstat(join(directory, place)).catch(() => undefined);
-    // What a link leads to may be in use elsewhere; without an index everything would be garbage.
+    // The target of a link may be in use elsewhere, and without an index everything would be garbage.
     if (found?.isSymbolicLink())
       throw new PipelineError('usage', `${join(directory, place)} is a symbolic link`);
     if (place === INDEX && found === undefined)
@@ -52,7 +52,7 @@ export async function collectGarbage(directory: string, options: CollectOptions)
   const blobs = openBlobs(directory);
   const manifests = manifestReader(blobs);
   const began = Date.now();
-  // Alone to the end: a manifest that comes meanwhile may name what is being removed.
+  // Keep the lock to the end: a new manifest may name content that is being removed.
   return openIndex(directory, false).alone(async ({ entries }, write) => {
     const kept =
       options.untagged === undefined

@@ -1,4 +1,4 @@
-/** What the repositories of a layout hold, worked out from its index and its manifests. */
+/** The content of a layout's repositories, from its index and its manifests. */
 
 import { compareText } from '../../../../catalog/go/text.ts';
 import { PipelineError } from '../../../error.ts';
@@ -19,13 +19,13 @@ import type { Entry, LayoutIndex } from './entries.ts';
 
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
-/** A manifest that a repository holds, by itself or in a list. */
+/** A manifest of a repository, separate or in a list. */
 interface HeldManifest {
   readonly descriptor: Descriptor;
   readonly parsed: ImageManifest | ManifestList;
 }
 
-/** What one repository of a layout holds. */
+/** The content of one repository in a layout. */
 export interface Contents {
   readonly tags: ReadonlyMap<string, Descriptor>;
   /** By digest; those in lists too, as far as they are there. */

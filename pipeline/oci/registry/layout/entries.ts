@@ -26,7 +26,7 @@ export interface Entry {
   /** Undefined for a name that this scheme cannot read. */
   readonly repository: string | undefined;
   readonly tag: string | undefined;
-  /** The descriptor as it stands in the file, with all that others wrote there. */
+  /** The descriptor as the file has it, including fields of other programs. */
   readonly raw: Raw;
 }
 
@@ -167,7 +167,7 @@ export function withoutManifest(
   return withoutDoubles([...kept, ...alone], repository);
 }
 
-/** What can happen to an index: as data, it can be written down before the index itself is. */
+/** A change of an index. It is data, so that it can be recorded before the index is written. */
 export type IndexChange =
   | ({ readonly kind: 'put' } & Placing)
   | { readonly kind: 'untag'; readonly repository: string; readonly tag: string }

@@ -76,7 +76,7 @@ export async function appendToFile(path: string, text: string): Promise<string> 
   }
 }
 
-/** What changes when a file is replaced or written to. */
+/** Stamps that change when a file is replaced or written to. */
 export async function stampOf(path: string): Promise<string> {
   try {
     return stampIn(await stat(path, { bigint: true }));
@@ -115,7 +115,7 @@ export async function moveInto(temporary: string, path: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Makes renames in a directory last; systems that cannot open directories do so by themselves. */
+/** Makes renames in a directory durable. Systems that cannot open directories need no call. */
 async function syncDirectory(path: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
@@ -129,7 +129,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The bytes of a small file; undefined when there is none. */
+/** The bytes of a small file; undefined if it does not exist. */
 export async function readIfThere(path: string, limit: number): Promise<Buffer | undefined> {
   try {
     const { size } = await stat(path);

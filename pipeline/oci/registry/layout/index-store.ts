@@ -31,14 +31,14 @@ interface IndexStore {
   change(work: (index: LayoutIndex) => Promise<IndexChange | undefined>): Promise<boolean>;
   /** Writes what only the journal has into the index. */
   fold(): Promise<void>;
-  /** Does something while nobody else changes the index; `write` replaces its entries. */
+  /** Does work while nobody else changes the index; `write` replaces its entries. */
   alone<T>(
     work: (index: LayoutIndex, write: (entries: readonly Entry[]) => Promise<void>) => Promise<T>,
   ): Promise<T>;
 }
 
 interface Known {
-  /** Stamps of both files when they said so. */
+  /** Stamps of both files when they were read. */
   readonly indexStamp: string;
   readonly journalStamp: string;
   readonly index: LayoutIndex;

@@ -25,7 +25,7 @@ export interface Layout extends LayoutView {
   add(repository: string, tag: string | undefined, manifest: Manifest): Promise<void>;
   /** @returns false when there was no such tag */
   removeTag(repository: string, tag: string): Promise<boolean>;
-  /** Removes a manifest and its tags; false when the repository has no entry for it. */
+  /** Removes a manifest and its tags; false if the repository has no entry for it. */
   removeManifest(repository: string, digest: string): Promise<boolean>;
   /** Leaves the layout to those who read `index.json` alone; needed after `journaled` only. */
   close(): Promise<void>;
@@ -36,7 +36,7 @@ const VERSION = 'oci-layout';
 /**
  * Opens a layout.
  *
- * @param create whether to begin one where there is none; else that is an error
+ * @param create whether to create a missing layout; otherwise it is an error
  * @param takesSparse whether lists may name images that are not in the layout
  * @param journaled whether many changes are to come: each is then appended to a journal, and `index.json` follows
  * @throws PipelineError `not-found`, or `usage` for a directory with other things in it
@@ -116,7 +116,7 @@ async function isHeldElsewhere(view: LayoutView, repository: string, digest: str
   return false;
 }
 
-/** Whether a directory says that it is a layout. */
+/** Whether a directory has the file that marks a layout. */
 export async function isLayout(directory: string): Promise<boolean> {
   try {
     return (await stat(join(directory, VERSION))).isFile();

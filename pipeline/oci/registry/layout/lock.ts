@@ -45,7 +45,7 @@ async function takeLock(path: string): Promise<void> {
 interface Owner {
   readonly place: string;
   readonly pid: number;
-  /** When it began, so that a later process with its id is not taken for it; empty where the system does not say. */
+  /** Start time of the process, so that a later process with its id is not mistaken for it; empty if unknown. */
   readonly began: string;
 }
 
