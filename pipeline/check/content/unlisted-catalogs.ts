@@ -17,6 +17,9 @@ import type { CatalogResult } from './catalog-rules.ts';
 /** Names of files outside of catalogs' folders that may hold one. */
 const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
+/** Schemas of what opm renders: as a blob of a catalog it says nothing to clients. */
+const TEMPLATE = /^olm\.(?:template\.[a-z]+|semver|composite)$/;
+
 /**
  * What a change brings of catalogs, or takes away, in places that the layout does not know. In the folder of a catalog a
  * publish reads every file, whatever it is called.
@@ -82,7 +85,7 @@ async function isCatalog(
   const { packages, channels, bundles, deprecations, others } = blobs;
   if (layout.serves(path))
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
-      ({ schema, package: of }) => schema.startsWith('olm.') || of !== '',
+      ({ schema, package: of }) => of !== '' || (schema.startsWith('olm.') && !TEMPLATE.test(schema)),
     );
   // Rendered bundles have names: a list of bundles without names is a template.
   if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;

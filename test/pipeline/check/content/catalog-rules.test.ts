@@ -256,6 +256,7 @@ test.each([
     'v4.20/catalog/etcd/catalog.yaml',
     'v4.20/catalog/notes.txt',
   ],
+  ['fbc/{catalog}/{package}/catalog.yaml', 'fbc/v4.20/etcd/catalog.yaml', 'fbc/v4.20/notes.txt'],
   ['fbc/{catalog}/catalog.yaml', 'fbc/v4.20/catalog.yaml', undefined],
 ])('a template beside what %s publishes passes, and blobs in it do not', async (pattern, file, inside) => {
   const repository = makeRepository();
