@@ -207,7 +207,11 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: (bytes) => compileGoRegexp(Buffer.from(bytes).toString())?.test('a'.repeat(10_000)),
   },
   versions: {
-    reads: ['catalog/version/version.ts', 'catalog/olm/resolve/release.ts'],
+    reads: [
+      'catalog/version/version.ts',
+      'catalog/olm/resolve/release.ts',
+      'catalog/rules/bundle-checks/version-range.ts',
+    ],
     what: 'digits',
     bytes: () => Buffer.alloc(900_000, 0x31),
   },

@@ -163,7 +163,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'catalog/yaml/compose.ts',
     text: 'open.push(Object.values(value).values());',
     instead: 'for (const inner of Object.values(value)) yield* parts(inner);',
-    test: 'test/catalog/steps.test.ts',
+    test: 'test/catalog/yaml/compose.test.ts',
+    limit: 1500,
   },
   {
     attack: 45,

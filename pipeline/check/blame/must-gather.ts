@@ -1,10 +1,10 @@
 /** Reads a cluster's operators from a must-gather: a folder with the cluster's objects as YAML, usually one in each file. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CORE_SCHEMA, loadAll } from 'js-yaml';
+import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
-import { readText } from '../../directory.ts';
+import { fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { textAt } from '../cluster.ts';
 import { readFleet } from '../fleet/read-fleet.ts';
@@ -35,10 +35,16 @@ export function mustGatherInstallations(folder: string): FleetInstallation[] {
 }
 
 function objectsIn(path: string): unknown[] {
+  return readManifestFile(path, bytesOf(path)).documents.map((document) => {
+    if (document.kind === 'value') return document.value;
+    throw new PipelineError('usage', `${path}: ${document.message}`);
+  });
+}
+
+function bytesOf(path: string): Uint8Array {
   try {
-    return loadAll(readText(path), { schema: CORE_SCHEMA });
-  } catch (cause) {
-    if (cause instanceof PipelineError) throw cause;
-    throw new PipelineError('usage', `${path} is not valid YAML`, { cause });
+    return readFileBytes(path);
+  } catch (error) {
+    throw fileError(error, path);
   }
 }

@@ -96,6 +96,11 @@ describe('hostile documents', () => {
     expect(refusal(lines.join('\n')).message).toContain('nested deeper than');
   });
 
+  test.each(['.inf', '{~: 1}'])('45: %s, which JSON does not have, is found below many lists', (bad) => {
+    const text = `v: ${'['.repeat(980)}${'1,'.repeat(150_000)}${bad}${']'.repeat(980)}`;
+    expect(() => compose(readTree(text, { depth: 1000 }).root)).toThrow();
+  });
+
   test('what is wrong but overwritten is not seen, as in Go', () => {
     expect(read('a: .inf\nb: {~: 1}\na: 1\nb: 2').value).toEqual({ a: 1, b: 2 });
   });

@@ -196,6 +196,15 @@ test('a must-gather is searched for all that is stuck, in the catalogs of its pl
   expect([empty.exit, empty.err]).toEqual([2, expect.stringContaining('has no Subscription')]);
 });
 
+test('45: aliases of aliases in a must-gather are refused', async () => {
+  const { git } = past(chain([A, B]), trap([A, B, C]));
+  const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(12)}]`);
+  const at = 'namespaces/ops/operators.coreos.com/subscriptions/p.yaml';
+  const dir = folder({ [at]: `a0: &a0 x\n${levels.join('\n')}\n` });
+  const { exit, err } = await runCommand(['blame', '--must-gather', dir], { directory: git.directory });
+  expect([exit, err]).toEqual([2, expect.stringContaining('excessive aliasing')]);
+});
+
 test('a fleet is searched for all that is stuck; who can upgrade is counted', async () => {
   const { git } = past(chain([A, B]), trap([A, B, C]));
   const row = (version: string): unknown => ({
