@@ -179,15 +179,14 @@ export async function loadedFiles(
   unit: CatalogUnit,
 ): Promise<LoadedFile[]> {
   if (unit.made) return [{ path: unit.path, mode: unit.mode, id: unit.id, made: unit.made }];
-  if (!isTree(unit.mode)) return [{ path: unit.path, mode: unit.mode, id: unit.id }];
-  const inside = (await listFiles(objects, unit.id)).map((file) => ({
-    ...file,
-    path: joinPath(unit.path, file.path),
-  }));
+  const ignoring = await ignoreFilesAbove(objects, tree, unit);
+  const own = { path: unit.path, mode: unit.mode, id: unit.id };
+  if (!isTree(unit.mode) && ignoring.length === 0) return [own];
+  const inside = isTree(unit.mode)
+    ? (await listFiles(objects, unit.id)).map((file) => ({ ...file, path: joinPath(unit.path, file.path) }))
+    : [own];
   const below = (path: string): string => (unit.root === '' ? path : path.slice(unit.root.length + 1));
-  const all = new Map(
-    [...(await ignoreFilesAbove(objects, tree, unit)), ...inside].map((file) => [below(file.path), file]),
-  );
+  const all = new Map([...ignoring, ...inside].map((file) => [below(file.path), file]));
   const source = {
     files: () => Promise.resolve([...all].map(([path, file]) => sourceFile(objects, { ...file, path }))),
   };
@@ -197,7 +196,7 @@ export async function loadedFiles(
     const file = all.get(path);
     return file ? [{ ...file, unreadable }] : [];
   });
-  return loaded.filter(({ path }) => !isOfEarlier(unit, path));
+  return loaded.filter(({ path }) => path === unit.path || !isOfEarlier(unit, path));
 }
 
 /** The first pattern that matches a file decides whose it is. */
