@@ -5,6 +5,7 @@ import type { CompanionSource } from './companions.ts';
 import type { CopyMemory } from './copy-memory.ts';
 import type { Progress, ProgressState } from './progress.ts';
 import type { TagLists } from './tag-lists.ts';
+import type { Writes } from './writes.ts';
 
 /** What a copy needs of the place that it fills. */
 export type CopyTarget = Pick<Registry, 'resolve' | 'putBlob' | 'putManifest' | 'listTags'>;
@@ -22,7 +23,9 @@ export interface CopyPorts {
   readonly sparse?: Pick<Registry, 'putManifest' | 'deleteManifest'>;
   /** Failures that may be temporary are retried after a pause. */
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Told from time to time how far it is. */
+  /** Called before anything is sent, with the sources of images that have layers which are not copied. */
+  readonly elsewhere?: (sources: readonly string[]) => void;
+  /** Called from time to time with how far it is. */
   readonly progress: (state: ProgressState) => void;
 }
 
@@ -30,6 +33,7 @@ export interface CopyPorts {
 export interface CopyRun {
   readonly ports: CopyPorts;
   readonly mover: BlobMover;
+  readonly writes: Writes;
   readonly progress: Progress;
   readonly sources: CompanionSource;
   readonly destinations: TagLists;

@@ -5,7 +5,7 @@
  */
 import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
-import { parseManifest } from '../oci/registry/image.ts';
+import { isElsewhere, parseManifest } from '../oci/registry/image.ts';
 import { readImage } from '../oci/registry/push.ts';
 import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
@@ -19,6 +19,7 @@ import { pushContent, pushImage } from './push-image.ts';
 import { checkSparse } from './sparse.ts';
 import { createTagLists } from './tag-lists.ts';
 import { isSpoiled } from './until-sound.ts';
+import { countWrites, isNotTried, type Refusal } from './writes.ts';
 
 export interface CopyRequest {
   readonly jobs: readonly CopyJob[];
@@ -44,6 +45,8 @@ export interface CopyReport {
   readonly bytes: number;
   /** Sorted by destination. */
   readonly failed: readonly FailedCopy[];
+  /** Registries that took nothing: where there were many writes, the copy ended early. */
+  readonly refused: readonly Refusal[];
 }
 
 export interface FailedCopy {
@@ -55,10 +58,14 @@ export interface FailedCopy {
 /** Copies images; whatever fails for one of them is in the report. */
 export async function copyImages(ports: CopyPorts, request: CopyRequest): Promise<CopyReport> {
   const progress = createProgress(request.jobs.length, ports.progress);
+  const writes = countWrites();
+  const putBlob: CopyPorts['to']['putBlob'] = (to, ...rest) =>
+    writes.attempt(to.registry, 'blob', () => ports.to.putBlob(to, ...rest));
   const run: CopyRun = {
     ports,
     progress,
-    mover: createBlobMover(ports.to, ports.memory, progress),
+    writes,
+    mover: createBlobMover({ putBlob }, ports.memory, progress),
     sources: { registry: ports.from, tags: createTagLists(ports.from), keepsReferrers: ports.keepsReferrers },
     destinations: createTagLists(ports.to),
     checksLists: request.checksLists === true,
@@ -82,6 +89,8 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
         looked.set(job, image);
       }),
     );
+    const elsewhere = found.filter(hasLayersElsewhere).map(({ job }) => job.source);
+    if (elsewhere.length > 0) ports.elsewhere?.(elsewhere);
     if (ports.sparse) await checkSparse(found, ports.sparse);
     progress.expect(found);
     run.mover.expect(progress.state().bytes.total);
@@ -92,9 +101,15 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     });
   };
   await copyAll(request.jobs, request.parallel);
-  await tryAgain(failed, ports.clock, (jobs) => copyAll(jobs, Math.min(request.parallel, CALM)));
+  await tryAgain(failed, ports.clock, (jobs) => {
+    writes.again();
+    return copyAll(jobs, Math.min(request.parallel, CALM));
+  });
   if (failed.size === 0) ports.memory.end();
-  return reportOf(request, { progress, looked: [...looked.values()], failed });
+  return {
+    ...reportOf(request, { progress, looked: [...looked.values()], failed }),
+    refused: writes.refusing(),
+  };
 }
 
 /** Images at a time where something failed before. */
@@ -110,9 +125,11 @@ async function tryAgain(
 ): Promise<void> {
   const before = new Map<CopyJob, PipelineError>();
   for (let idle = 0; ; ) {
-    const again = [...failed].flatMap(([job, error]) =>
-      mayPass(error) && !isPermanent(error, before.get(job)) ? [job] : [],
-    );
+    const again = [...failed]
+      .filter(([job, error]) => mayPass(error) && !isPermanent(error, before.get(job)))
+      // What was not tried comes first: it may be of another kind than what failed.
+      .sort(([, a], [, b]) => Number(isNotTried(b)) - Number(isNotTried(a)))
+      .map(([job]) => job);
     const pause = PAUSES[idle];
     if (again.length === 0 || pause === undefined) return;
     await clock.sleep(pause);
@@ -132,11 +149,22 @@ async function tryAgain(
  * refuses what it does not accept, such as layers whose URL it does not allow.
  */
 function isPermanent(error: PipelineError, before: PipelineError | undefined): boolean {
-  return error.status === 500 && before?.status === 500 && error.message === before.message;
+  return (
+    error.status === 500 && before?.status === 500 && error.message === before.message && !isNotTried(error)
+  );
 }
 
 function mayPass(error: PipelineError): boolean {
   return error.retryable || isSpoiled(error);
+}
+
+/** Whether an image has layers that its registry does not distribute, as those of Windows once were. */
+function hasLayersElsewhere({ content }: Inspected): boolean {
+  if (!content) return false;
+  return [content.root, ...content.manifests].some((manifest) => {
+    const parsed = parseManifest(manifest);
+    return parsed.kind === 'image' && parsed.layers.some(isElsewhere);
+  });
 }
 
 /** As the mapping has them: looking ends in any order. */
@@ -156,7 +184,7 @@ function reportOf(
     readonly looked: readonly Inspected[];
     readonly failed: ReadonlyMap<CopyJob, PipelineError>;
   },
-): CopyReport {
+): Omit<CopyReport, 'refused'> {
   const good = looked.filter(({ job }) => !failed.has(job));
   for (const { job, digest } of good) arrived?.(job, digest);
   const reasons = [...failed].map(([{ source, destination }, { message }]) => ({

@@ -2,7 +2,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
-import type { BlobSource } from '../ports.ts';
+import type { BlobSource, Manifest } from '../ports.ts';
 import type { CopyRun } from './copy-run.ts';
 import type { Inspected } from './inspect.ts';
 
@@ -29,14 +29,16 @@ export async function pushContent(content: ImageContent, to: Reference, putting:
   const putBlobs = (how: PushContext): Promise<void> =>
     allOf(content.blobs.map((blob) => putBlob(blob, to, how)));
   const again = (): Promise<void> => putBlobs({ run, isNew: false, beside: undefined, doubted: true });
+  const put = (name: Reference, manifest: Manifest): Promise<void> =>
+    run.writes.attempt(to.registry, 'manifest', () => ports.to.putManifest(name, manifest));
   await putBlobs(putting);
   for (const manifest of content.manifests) {
     const name = withDigest(to, manifest.digest);
     if (!isNew && (await ports.to.resolve(name)) !== undefined) continue;
-    await withMissing(() => ports.to.putManifest(name, manifest), again);
+    await withMissing(() => put(name, manifest), again);
     progress.manifestSent(manifest.bytes.length);
   }
-  await withMissing(() => ports.to.putManifest(to, content.root), again);
+  await withMissing(() => put(to, content.root), again);
   progress.manifestSent(content.root.bytes.length);
 }
 

@@ -1,6 +1,7 @@
 /** What people see of a copy: how far it is, and what came of it. */
-import type { CopyReport } from '../../mirror/copy.ts';
+import type { CopyReport, FailedCopy } from '../../mirror/copy.ts';
 import type { ProgressState } from '../../mirror/progress.ts';
+import type { Refusal } from '../../mirror/writes.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
@@ -25,10 +26,34 @@ export function requestsOf(client: Pick<RegistryClient, 'traffic'>): number {
   return [...client.traffic().values()].reduce((sum, one) => sum + one.requests, 0);
 }
 
-/** A line for each image that could not be copied. */
-export function failureLines({ failed }: Pick<CopyReport, 'failed'>): string[] {
-  return failed.map(
-    ({ source, destination, why }) => `failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}`,
+/** A line for each image that could not be copied; one for all images of a registry that took nothing. */
+export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'refused'>): string[] {
+  const isOf = ({ destination }: FailedCopy, { registry }: Refusal): boolean =>
+    destination.startsWith(`${registry}/`);
+  const causes = refused.map((refusal) => {
+    const count = failed.filter((copy) => isOf(copy, refusal)).length;
+    return `failed ${amount(count, 'image')}: no write to ${plain(refusal.registry)} has succeeded. The first error: ${plain(refusal.why)}`;
+  });
+  const others = failed.filter((copy) => !refused.some((refusal) => isOf(copy, refusal)));
+  return [
+    ...causes,
+    ...others.map(
+      ({ source, destination, why }) => `failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}`,
+    ),
+  ];
+}
+
+/** Most images that a line names. */
+const MOST_NAMED = 3;
+
+/** What a registry must allow before it takes images with layers that are not copied. */
+export function elsewhereLine(sources: readonly string[]): string {
+  const named = sources.slice(0, MOST_NAMED).map((source) => plain(source));
+  const more = sources.length > named.length ? ` and ${sources.length - named.length} more` : '';
+  return (
+    `${amount(sources.length, 'image')} with layers that are not copied, because their manifests point to other hosts (foreign layers): ` +
+    `${named.join(', ')}${more}. distribution's registry refuses them with 500 unless its configuration has ` +
+    `validation.manifests.urls.allow: ['^https?://']`
   );
 }
 

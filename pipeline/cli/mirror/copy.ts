@@ -16,6 +16,7 @@ import { carriedStatement } from './carried-statement.ts';
 import {
   copyLines,
   copyProgress,
+  elsewhereLine,
   FARTHEST,
   failureLines,
   PACE_OPTIONS,
@@ -103,7 +104,12 @@ export const command: Command = {
       const progress = copyProgress(terminal);
       const { images, arrived } = arrivals();
       const report = await copyImages(
-        { ...way.ports, clock: systemClock, progress: progress.tell },
+        {
+          ...way.ports,
+          clock: systemClock,
+          progress: progress.tell,
+          elsewhere: (sources) => terminal.err(`${elsewhereLine(sources)}\n`),
+        },
         {
           jobs,
           parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,

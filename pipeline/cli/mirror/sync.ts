@@ -27,6 +27,7 @@ import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import {
   copyLines,
   copyProgress,
+  elsewhereLine,
   FARTHEST,
   failureLines,
   PACE_OPTIONS,
@@ -237,7 +238,12 @@ async function carryOut(
     const { jobs, findings } = await copyJobs(mappings, client, undefined);
     for (const finding of findings) terminal.err(findingText(finding));
     const progress = copyProgress(terminal);
-    const ports = { ...way.ports, clock: systemClock, progress: progress.tell };
+    const ports = {
+      ...way.ports,
+      clock: systemClock,
+      progress: progress.tell,
+      elsewhere: (sources: readonly string[]) => void terminal.err(`${elsewhereLine(sources)}\n`),
+    };
     const { images, arrived } = arrivals();
     const request = {
       parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,

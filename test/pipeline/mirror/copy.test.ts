@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
+import { elsewhereLine, failureLines } from '../../../pipeline/cli/mirror/copy-output.ts';
 import { openArchives, receiptAt } from '../../../pipeline/mirror/archive-reader.ts';
 import { openArchiveWriter } from '../../../pipeline/mirror/archive-writer.ts';
 import { type CopyReport, copyImages } from '../../../pipeline/mirror/copy.ts';
@@ -208,6 +209,76 @@ test.each([
     await expectWhole(client, `${hosts.to}/m/a:list`, list);
   },
 );
+
+describe('a registry that refuses', () => {
+  const TAGS = Array.from({ length: 60 }, (_, i) => `v${i}`);
+  /** 60 images into a registry that answers some writes with a status. */
+  const refused = async (status: number, isRefused: (request: Passing) => boolean) => {
+    const { client, ports, ...hosts } = await scene();
+    for (const tag of TAGS)
+      await pushImage(client, parseReference(`${hosts.source}/org/a:${tag}`), { image: single });
+    let writes = 0;
+    const bad = await faultProxy(hosts.to, (request) => {
+      if (!/^(?:POST|PUT|PATCH)$/.test(request.method) || !isRefused(request)) return { kind: 'pass' };
+      writes++;
+      return { kind: 'answer', status };
+    });
+    const through = testClient([bad.host, hosts.from]);
+    const text = TAGS.map((tag) => `${hosts.from}/org/a:${tag}=${bad.host}/m/${tag}:x\n`).join('');
+    const report = await copy(text, { ...ports, from: through, to: through });
+    return { report, writes, host: bad.host };
+  };
+  const isManifest = ({ url }: Passing): boolean => url.includes('/manifests/');
+
+  test.each([
+    ['every write', () => true],
+    ['every manifest', isManifest],
+  ])('%s with 500 is not asked for all images, and there is one cause', async (_, isRefused) => {
+    const { report, writes, host } = await refused(500, isRefused);
+    expect(report.failed).toHaveLength(60);
+    expect(report.refused).toEqual([{ registry: host, why: expect.stringContaining('returned 500') }]);
+    expect(failureLines(report)).toEqual([
+      expect.stringContaining(`failed 60 images: no write to ${host} has succeeded.`),
+    ]);
+    // Four passes of 16 images. All 60, each with four tries in each pass, are 960.
+    expect(writes).toBeLessThan(600);
+  });
+
+  test('every write with 403 is asked once for each image, and there is one cause', async () => {
+    const { report, host } = await refused(403, () => true);
+    expect(report.failed.map(({ why }) => why).filter((why) => why.startsWith('not tried'))).toEqual([]);
+    expect(report.refused.map(({ registry: name }) => name)).toEqual([host]);
+  });
+
+  test.each([403, 500])('all but one image with %i takes that one', async (status) => {
+    const { report } = await refused(status, (one) => isManifest(one) && !one.url.includes('/m/v40/'));
+    expect([report.copied, report.failed.length, report.refused]).toEqual([1, 59, []]);
+  });
+});
+
+test('images with foreign layers are named before anything is sent, and those layers are not copied', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const manifest = JSON.parse(Buffer.from(single.root.bytes).toString('utf8'));
+  const [first] = manifest.layers;
+  first.mediaType = 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip';
+  first.urls = ['https://layers.example.com/base'];
+  const bytes = Buffer.from(JSON.stringify(manifest));
+  const root = { ...single.root, bytes, digest: digestOf(bytes) };
+  const blobs = single.blobs.filter(({ digest }) => digest !== first.digest);
+  await pushImage(client, parseReference(`${hosts.source}/org/windows:v1`), {
+    image: { root, manifests: [], blobs },
+  });
+  const said: { sources: readonly string[]; sent: number }[] = [];
+  const sent = (): number => client.traffic().get(hosts.to)?.sent ?? 0;
+  const text = `${mappingOf(hosts)}${hosts.from}/org/windows:v1=${hosts.to}/m/windows:v1\n`;
+  const report = await copy(text, {
+    ...ports,
+    elsewhere: (sources) => void said.push({ sources, sent: sent() }),
+  });
+  expect(report).toMatchObject({ copied: 3, failed: [], refused: [] });
+  expect(said).toEqual([{ sources: [`${hosts.from}/org/windows:v1`], sent: 0 }]);
+  expect(elsewhereLine(said[0]?.sources ?? [])).toContain('1 image with layers that are not copied');
+});
 
 test('other bytes than the digest says: a named failure, and no tag', async () => {
   const other = 'x'.repeat(list.blobs[0]?.size ?? 1);

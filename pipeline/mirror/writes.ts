@@ -1,0 +1,94 @@
+/** Writes into registries. Where all that were tried fail, further ones only cost time: they are not tried. */
+import { PipelineError } from '../error.ts';
+
+/** An image is there with its manifests: a registry may take all blobs and refuse these. */
+export type WriteKind = 'blob' | 'manifest';
+
+export interface Writes {
+  /**
+   * Writes to a registry.
+   *
+   * @throws PipelineError what the registry answers; {@link isNotTried} where no write has succeeded and many failed
+   */
+  attempt<T>(registry: string, kind: WriteKind, write: () => Promise<T>): Promise<T>;
+  /** Begins another pass: some writes are tried again. */
+  again(): void;
+  /** Registries that took nothing of one kind, each with its first error. */
+  refusing(): readonly Refusal[];
+}
+
+export interface Refusal {
+  readonly registry: string;
+  /** The first error, which names the image. */
+  readonly why: string;
+}
+
+/** Failures, with no success before, after which a registry takes nothing. */
+const ENOUGH = 16;
+
+interface Tally {
+  readonly registry: string;
+  hasTaken: boolean;
+  /** Of all passes. */
+  failures: number;
+  /** Of this pass, with all tries of each: what fails at once costs a single request. */
+  retried: number;
+  first: PipelineError | undefined;
+}
+
+export function countWrites(): Writes {
+  const tallies = new Map<string, Tally>();
+  const tallyOf = (registry: string, kind: WriteKind): Tally => {
+    const key = `${kind} ${registry}`;
+    const tally = tallies.get(key) ?? {
+      registry,
+      hasTaken: false,
+      failures: 0,
+      retried: 0,
+      first: undefined,
+    };
+    tallies.set(key, tally);
+    return tally;
+  };
+  return {
+    attempt: async (registry, kind, write) => {
+      const tally = tallyOf(registry, kind);
+      if (!tally.hasTaken && tally.first && tally.retried >= ENOUGH) throw notTried(registry, tally.first);
+      try {
+        const written = await write();
+        tally.hasTaken = true;
+        return written;
+      } catch (error) {
+        note(tally, error);
+        throw error;
+      }
+    },
+    again: () => {
+      for (const tally of tallies.values()) tally.retried = 0;
+    },
+    refusing: () =>
+      [...tallies.values()].flatMap(({ registry, hasTaken, failures, first }) =>
+        !hasTaken && first && failures >= ENOUGH ? [{ registry, why: first.message }] : [],
+      ),
+  };
+}
+
+function note(tally: Tally, error: unknown): void {
+  // What the source answers says nothing of the registry that is written to.
+  if (!(error instanceof PipelineError) || !error.message.includes(tally.registry)) return;
+  tally.first ??= error;
+  tally.failures++;
+  if (error.retryable) tally.retried++;
+}
+
+const NOT_TRIED = 'not tried: ';
+
+function notTried(registry: string, { code, status, retryable }: PipelineError): PipelineError {
+  const message = `${NOT_TRIED}no write to ${registry} has succeeded`;
+  return new PipelineError(code, message, { status, retryable });
+}
+
+/** Whether an error says that a write was not tried. */
+export function isNotTried({ message }: PipelineError): boolean {
+  return message.startsWith(NOT_TRIED);
+}
