@@ -48,7 +48,7 @@ if (process.argv.includes('--action')) {
 common.define.PORTOLAN_SOURCES = JSON.stringify(sourcesDigest());
 
 /** They read files of their own packages, or ask for Node's modules as CommonJS does: they stay where npm puts them. */
-const IN_PLACE = ['@grpc/*', 'sigstore', '@sigstore/*'];
+const IN_PLACE = ['@grpc/*', 'sigstore', '@sigstore/*', 'vscode-languageserver'];
 
 /**
  * Commands that have a file of their own: their words, and the modules of their tables that they need.
