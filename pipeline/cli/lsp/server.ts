@@ -192,6 +192,8 @@ class Session {
     open.findings = findings;
     const diagnostics = findings.map((finding) => diagnosticOf(finding, open.text));
     await this.#connection.sendDiagnostics({ uri, version: open.version, diagnostics });
+    // What was written goes out only when reading the rest of a catalog pauses.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** A file of a catalog, once all that was sent is checked. */
