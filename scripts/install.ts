@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'bfe5259016b69891bb3be6e939e3434101d141f2',
+  commit: '441589d5b414c725fe1c3f51b2b2ef434262aae4',
 };
 
 const REPOSITORY = 'portolan/portolan';
