@@ -155,6 +155,12 @@ test(
     expect(bare('portolan', '--version').stdout).toBe(`portolan ${version}\n`);
     expect(bare('portolan', 'validate', SAMPLE)).toMatchObject({ status: 0 });
     expect(bare('portolan', 'list', 'channels', SAMPLE).stdout).toContain('lighthouse-operator');
+    // What editors start needs a package of its own, which the installation brings.
+    writeFileSync(join(home, 'hello'), framed({ id: 1, method: 'initialize', params: { capabilities: {} } }));
+    writeFileSync(join(home, 'bye'), framed({ id: 2, method: 'shutdown' }) + framed({ method: 'exit' }));
+    const served = bare('sh', '-c', `{ cat ${home}/hello; sleep 2; cat ${home}/bye; } | portolan lsp`);
+    expect(served.status, served.stderr).toBe(0);
+    expect(served.stdout).toContain('"hoverProvider":true');
     // README's first command, in a clone where the second change strands clusters on 1.0.0.
     const { directory, chain, git, remove } = makeRepository();
     onTestFinished(remove);
@@ -223,6 +229,12 @@ async function npmRegistry(): Promise<string> {
 /** npm publishes for somebody only; Verdaccio takes anybody. */
 function npmLogin(url: string): string[] {
   return [`--${url.replace('http:', '')}/:_authToken=anybody`];
+}
+
+/** A message of the Language Server Protocol. */
+function framed(message: object): string {
+  const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+  return `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
 /** The commands for the `PATH` and for a single run that README shows once the package is published. */

@@ -20,7 +20,7 @@ import { splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { correctedLine } from '../../../catalog/yaml/correction.ts';
 import { rulePage } from '../../report/rule-help.ts';
-import { plain } from '../../text.ts';
+import { linesText, plain, plainLines } from '../../text.ts';
 import { completions, definition, hover, type OutlineItem, outline } from './answers.ts';
 import { CatalogFolder } from './catalog-folder.ts';
 import { findingsOf, isCatalogText } from './other-files.ts';
@@ -263,7 +263,7 @@ function diagnosticOf({ severity, rule, message, hint, location }: Finding, text
     source: 'portolan',
     code: rule,
     ...(page === undefined ? {} : { codeDescription: { href: page } }),
-    message: [message, ...(hint === undefined ? [] : [`fix: ${hint}`])].map(plain).join('\n'),
+    message: linesText([message, ...(hint === undefined ? [] : [`fix: ${hint}`])]).trimEnd(),
   };
 }
 
@@ -323,9 +323,5 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
 
 /** As text: a name in a catalog could be Markdown. */
 function plainMarkdown(text: string): string {
-  return text
-    .split('\n')
-    .map(plain)
-    .join('\n')
-    .replaceAll(/[<[\]`|\\]/g, '\\$&');
+  return plainLines(text).replaceAll(/[<[\]`|\\]/g, '\\$&');
 }

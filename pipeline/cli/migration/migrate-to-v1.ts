@@ -2,13 +2,14 @@ import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
 import type { Terminal } from '../../terminal.ts';
+import { linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { CONTEXT_OPTION, readClusters } from '../inventory/open-clusters.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { type ClusterView, LISTED, viewOfCluster, viewOfPath } from './cluster-view.ts';
 import { type MigratedCluster, migrationOf } from './migration.ts';
-import { migrationText } from './migration-text.ts';
+import { leftOutLines, migrationText } from './migration-text.ts';
 
 export const command: Command = {
   words: 'migrate-to-v1',
@@ -47,7 +48,8 @@ export const command: Command = {
     '(portolan bundle manifests).',
     '',
     'Portolan changes nothing. The output ends with the commands of library-olm, which adopts running operators and can roll',
-    'back, in the order in which operators should move. Do not remove the Subscription or the ClusterServiceVersion yourself:',
+    'back, in the order in which operators should move, and with those that cannot move, or with the checks of the cluster that',
+    'must pass first. Do not remove the Subscription or the ClusterServiceVersion yourself:',
     'that stops the operator. The exit code is 1 if an operator cannot move, and 2 if something was not checked.',
   ].join('\n'),
   examples: [
@@ -63,9 +65,11 @@ export const command: Command = {
     const report = await migrationOf(catalogs, views, named);
     if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === 'text') await terminal.out(migrationText(report, terminal));
-    else
+    else {
       for (const document of report.clusters.flatMap(documentsOf))
         await terminal.out(`---\n${emitYaml(document)}`);
+      terminal.err(linesText(report.clusters.flatMap(leftOutLines)));
+    }
     return exitOf(report.clusters);
   },
 };

@@ -100,14 +100,24 @@ function shareLine({ name, packages, installable, withGate }: CatalogShare): str
   return `${name}: OLM v1 can install ${installable} of ${amount(packages, 'package')} (${share} %)${gated}`;
 }
 
-/** Who moves the operators, and in which order. */
-function handoverLines({ cluster, operators }: MigratedCluster, isOne: boolean): string[] {
+/** Who moves the operators, and in which order; or what is in the way. */
+function handoverLines(migrated: MigratedCluster, isOne: boolean): string[] {
+  const { cluster, checks, operators } = migrated;
+  const where = isOne ? '' : ` on ${cluster}`;
+  const open = checks.filter(({ result }) => result === 'refused' || result === 'unread');
+  if (open.length > 0) {
+    const names = open.map(({ name }) => name).join(', ');
+    return [
+      '',
+      `Not ready: library-olm moves nothing${where} before these checks of the cluster pass: ${names}`,
+    ];
+  }
   const ready = operators
     .filter(({ order }) => order !== undefined)
     .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
-  const accepted = operators.flatMap((one) => acceptLines(one));
-  if (ready.length === 0 && accepted.length === 0) return [];
-  const where = isOne ? '' : ` on ${cluster}`;
+  const accepted = operators.flatMap((operator) => acceptLines(operator));
+  const left = leftOutLines(migrated);
+  if (ready.length === 0 && accepted.length === 0) return left.length === 0 ? [] : ['', ...left];
   return [
     '',
     `library-olm (https://github.com/operator-framework/library-olm) adopts what runs, and can roll back. In this order${where}:`,
@@ -116,7 +126,19 @@ function handoverLines({ cluster, operators }: MigratedCluster, isOne: boolean):
     ...(accepted.length === 0
       ? []
       : ['Only after you have accepted what the table says of them:', ...accepted]),
+    ...left,
   ];
+}
+
+/** A line for each operator that cannot move, with the first reason. */
+export function leftOutLines({ operators }: Pick<MigratedCluster, 'operators'>): string[] {
+  return operators
+    .filter((operator) => operator.status !== 'Eligible' && acceptLines(operator).length === 0)
+    .map(({ namespace, name, status, checks, obstacles }) => {
+      const failed = checks.find(({ result }) => result === 'refused' || result === 'unread');
+      const why = failed ? `${failed.name}: ${failed.reason}` : (obstacles[0] ?? '');
+      return `not moved: ${namespace}/${name} (${status}): ${why}`;
+    });
 }
 
 /** The command for an operator that library-olm moves when somebody overrides its refusals. */

@@ -24,7 +24,11 @@ export interface Compared {
   readonly packages: readonly string[];
 }
 
-/** Compares one catalog with another. Both are taken to be the same catalog at two times. */
+/**
+ * Compares one catalog with another. Both are taken to be the same catalog at two times.
+ *
+ * @throws PipelineError `usage` where neither has a package, or neither has one that was asked for
+ */
 export async function diffPlaces(
   base: CatalogPlace,
   head: CatalogPlace,
@@ -32,6 +36,11 @@ export async function diffPlaces(
 ): Promise<Compared> {
   const [before, after] = await readCatalogs([base, head]);
   const names = [before, after].flatMap((read) => [...(read?.catalog.packages.keys() ?? [])]);
+  // What is not a catalog must not look like one without changes.
+  if (names.length === 0)
+    throw new PipelineError('usage', `neither ${base.name} nor ${head.name} contains a package`, {
+      hint: 'check the paths; to compare bundles, use --bundle',
+    });
   const compared = [...new Set(names)].sort().filter((name) => packages?.has(name) ?? true);
   const missing = [...(packages ?? [])].find((name) => !compared.includes(name));
   // A mistyped name must not look like a package without changes.

@@ -24,6 +24,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/publish/target.ts': ['publish'],
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],
   'pipeline/cli/catalog/installed-next.ts': ['next'],
+  'pipeline/cli/repository/compare.ts': ['diff'],
   'pipeline/check/prospects.ts': ['audit'],
   'pipeline/oci/registry/embedded/server.ts': ['registry'],
   'catalog/mirror/image-set.ts': ['mirror plan'],

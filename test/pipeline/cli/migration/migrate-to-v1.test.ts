@@ -55,9 +55,9 @@ async function migrate(
   const items = [...objects, ...(withPlatform ? platform() : [])];
   writeFileSync(join(root, 'cluster.json'), JSON.stringify({ kind: 'List', items }));
   const words = ['migrate-to-v1', 'v4.20', '--installed', 'cluster.json', '--format', format];
-  const { exit, out } = await portolan(root, ...words);
+  const { exit, out, err } = await portolan(root, ...words);
   const report = format === 'json' ? JSON.parse(out) : undefined;
-  return { exit, out, report, operators: report?.clusters[0].operators ?? [] };
+  return { exit, out, err, report, operators: report?.clusters[0].operators ?? [] };
 }
 
 test('the equivalent ClusterExtension, and what OLM v1 then does from the same version', async () => {
@@ -289,10 +289,11 @@ test('the share of packages that OLM v1 can install', async () => {
 });
 
 test('only what can be applied, as YAML: catalogs first', async () => {
-  const { out } = await migrate([packageOf('a', ALL)], [...subscribed('a'), ...subscribed('gone')], {
+  const { out, err } = await migrate([packageOf('a', ALL)], [...subscribed('a'), ...subscribed('gone')], {
     format: 'yaml',
   });
   expect(out.match(/^kind: .*$/gm)).toEqual(['kind: ClusterCatalog', 'kind: ClusterExtension']);
+  expect(err).toMatch(/^not moved: ops\/gone \(Ineligible\): ./);
 });
 
 describe('the end of the text', () => {
@@ -309,16 +310,27 @@ describe('the end of the text', () => {
     const objects = [...subscribed('etcd'), ...subscribed('zoo', { namespace: 'zoo' }), ...dependent];
     const packages = ['etcd', 'zoo', 'web'].map((name) => packageOf(name, ALL));
     const { out } = await migrate(packages, objects, { format: 'text' });
-    expect(out.slice(out.indexOf('In this order'))).toBe(
-      [
-        'In this order:',
-        '  migrate-catalogs-v0-to-v1',
-        '  migrate-operators-v0-to-v1 convert zoo -n zoo',
-        '  migrate-operators-v0-to-v1 convert etcd -n ops',
-        '',
-      ].join('\n'),
-    );
+    expect(out.slice(out.indexOf('In this order')).split('\n')).toEqual([
+      'In this order:',
+      '  migrate-catalogs-v0-to-v1',
+      '  migrate-operators-v0-to-v1 convert zoo -n zoo',
+      '  migrate-operators-v0-to-v1 convert etcd -n ops',
+      expect.stringMatching(/^not moved: web\/web \(Ineligible\): No dependency resolution: ./),
+      '',
+    ]);
     expect(out).not.toMatch(/delete/i);
+  });
+
+  test('names the checks of the cluster that must pass before anything moves', async () => {
+    const { exit, out } = await migrate([packageOf('etcd', ALL)], subscribed('etcd'), {
+      format: 'text',
+      withPlatform: false,
+    });
+    expect(exit).not.toBe(0);
+    expect(out).toMatch(
+      /Not ready: library-olm moves nothing before these checks of the cluster pass: ClusterObjectSet API\n$/,
+    );
+    expect(out).not.toContain('convert etcd');
   });
 
   test('names the options for refusals that somebody may override', async () => {

@@ -70,6 +70,21 @@ describe('portolan diff', () => {
     });
   });
 
+  test('directories without a package are no catalogs without changes', async () => {
+    const directory = folder();
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(directory, name, 'manifests'), { recursive: true });
+      writeFileSync(
+        join(directory, name, 'manifests/csv.yaml'),
+        `kind: ClusterServiceVersion\nname: ${name}\n`,
+      );
+    }
+    const { exit, out, err } = await runCommand(['diff', 'a', 'b'], { directory });
+    expect([exit, out]).toEqual([2, '']);
+    expect(err).toContain('neither a nor b contains a package');
+    expect(err).toContain('to compare bundles, use --bundle');
+  });
+
   test('two revisions of a repository', async () => {
     const words = ['diff', 'main~1', 'main', '--repo', repository.directory];
     expect(await runCommand(words)).toMatchObject({ out: TEXT, err: 'compared 1 package: p\n' });
