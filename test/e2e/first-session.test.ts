@@ -60,7 +60,7 @@ test(
     run(`git clone --quiet ${resolve('.')} ${clone}`, '.');
     run(BUILD, clone);
     const { directory, git } = hub.repository;
-    const said = run(typed('portolan setup --admin').replace('YOUR-LOGIN', 'amy'), directory);
+    const said = run(typed('portolan setup --admin').replace('YOUR_LOGIN', 'amy'), directory);
     expect(said).toContain(`wrote ${POLICY_PATH}`);
     git('add', '.');
     hub.moveBase(
