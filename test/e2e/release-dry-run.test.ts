@@ -158,7 +158,11 @@ test(
     // What editors start needs a package of its own, which the installation brings.
     writeFileSync(join(home, 'hello'), framed({ id: 1, method: 'initialize', params: { capabilities: {} } }));
     writeFileSync(join(home, 'bye'), framed({ id: 2, method: 'shutdown' }) + framed({ method: 'exit' }));
-    const served = bare('sh', '-c', `{ cat ${home}/hello; sleep 2; cat ${home}/bye; } | portolan lsp`);
+    const served = bare(
+      'sh',
+      '-c',
+      `{ cat ${home}/hello; sleep 2; cat ${home}/bye; sleep 2; } | portolan lsp`,
+    );
     expect(served.status, served.stderr).toBe(0);
     expect(served.stdout).toContain('"hoverProvider":true');
     // README's first command, in a clone where the second change strands clusters on 1.0.0.
