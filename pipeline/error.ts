@@ -3,6 +3,8 @@
  * is a bug. What is wrong with what people wrote is a Finding instead.
  */
 
+import { cleaned, withoutSecrets } from './secrets.ts';
+
 /** The closed list of reasons. */
 export type ErrorCode =
   /** The command line, an input or the policy cannot be used as given. */
@@ -59,14 +61,15 @@ export class PipelineError extends Error {
   readonly remedy: Remedy | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(withoutSecrets(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'PipelineError';
     this.code = code;
     this.retryable = options.retryable ?? false;
     this.status = options.status;
-    this.hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
-    this.details = options.details ?? [];
-    this.remedy = options.remedy;
+    const hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
+    this.hint = hint && withoutSecrets(hint);
+    this.details = cleaned(options.details ?? []);
+    this.remedy = cleaned(options.remedy);
   }
 }
 

@@ -15,6 +15,7 @@ const OWN: readonly string[] = [
   'pipeline/oci/image/compress.ts',
   'pipeline/oci/registry/quirks.ts',
   'pipeline/publish/delivery/local.ts',
+  'pipeline/secrets.ts',
 ];
 
 const sources = ['catalog', 'pipeline', 'functions', 'playground']

@@ -67,6 +67,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'lru-cache.ts',
     'ports.ts',
     'error.ts',
+    'secrets.ts',
   ],
 };
 /** What a reader can take in at once. */

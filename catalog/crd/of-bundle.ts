@@ -1,10 +1,9 @@
 /** The CRDs that a bundle in a catalog carries. */
 
+import { manifestOfKind } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
-import { textWith } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
-import { parsedJson } from '../json.ts';
 import { type Crd, readCrd } from './crd.ts';
 
 const known = new WeakMap<Bundle, readonly Crd[] | undefined>();
@@ -36,7 +35,7 @@ let keptSize = 0;
  */
 function crdIn(data: string): Crd | undefined {
   if (kept.has(data)) return kept.get(data);
-  const crd = readCrd(jsonIn(data));
+  const crd = readCrd(manifestOfKind('CustomResourceDefinition', data));
   keptSize += data.length;
   if (keptSize > MOST_KEPT) {
     kept.clear();
@@ -44,11 +43,4 @@ function crdIn(data: string): Crd | undefined {
   }
   kept.set(ownText(data), crd);
   return crd;
-}
-
-/** The JSON in a property; what is not JSON is reported where catalogs are read. */
-function jsonIn(data: string): unknown {
-  const text = textWith('CustomResourceDefinition', data);
-  if (text === undefined) return undefined;
-  return parsedJson(text);
 }

@@ -27,16 +27,8 @@ export function decodeBase64(text: string): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** The text in base64, if it has a word of ASCII letters: what lacks it is not decoded to text. */
-export function textWith(word: string, base64: string): string | undefined {
-  const bytes = latin1Of(base64);
-  if (bytes !== undefined && !bytes.includes(word)) return undefined;
-  const text = new TextDecoder().decode(decodeBase64(base64));
-  return text.includes(word) ? text : undefined;
-}
-
 /** A character for each byte; undefined for what only the tolerant decoder takes. */
-function latin1Of(base64: string): string | undefined {
+export function latin1Of(base64: string): string | undefined {
   try {
     return atob(base64);
   } catch {

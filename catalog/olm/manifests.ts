@@ -3,11 +3,11 @@
  * parts of its ClusterServiceVersion about install modes, webhooks and permissions.
  */
 
+import { manifestIn } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { decodeBase64 } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
-import { parsedJson } from '../json.ts';
 import { usedImages } from '../references/csv.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ let keptSize = 0;
 function partIn(data: string): ManifestPart {
   const found = kept.get(data);
   if (found) return found;
-  const part = beginning(data) ?? manifestPart(jsonIn(data));
+  const part = beginning(data) ?? manifestPart(manifestIn(data));
   keptSize += data.length;
   if (keptSize > MOST_KEPT) {
     kept.clear();
@@ -149,11 +149,6 @@ function beginning(data: string): ManifestPart | undefined {
   const apiVersion = CRD_KIND.exec(text)?.[1];
   if (apiVersion !== 'apiextensions.k8s.io/v1') return undefined;
   return { api: { apiVersion, kind: 'CustomResourceDefinition', name: '' }, csv: undefined };
-}
-
-/** The JSON in a property; what is not JSON is reported where catalogs are read. */
-function jsonIn(data: string): unknown {
-  return parsedJson(decodeBase64(data));
 }
 
 function csvFacts(name: string, csv: Fields): CsvFacts {

@@ -1,40 +1,20 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
 
+import { manifestOfKind } from '../fbc/bundle-object.ts';
 import type { Bundle } from '../fbc/model.ts';
-import { textWith } from '../go/base64.ts';
 import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
-import { parseJson } from '../json.ts';
-import { compose } from '../yaml/compose.ts';
-import { readTree } from '../yaml/parser.ts';
-import { YamlError } from '../yaml/tree.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const CSV_KIND = 'ClusterServiceVersion';
 
 /** The ClusterServiceVersion among the manifests of a bundle; undefined for those that carry metadata only, or none. */
 export function csvOf({ properties }: Bundle): Fields | undefined {
   for (const { type, value } of properties) {
     if (type !== 'olm.bundle.object' || !isObject(value) || typeof value['data'] !== 'string') continue;
-    // Few manifests name the kind at all; only those are parsed.
-    const text = textWith(CSV_KIND, value['data']);
-    const manifest = text === undefined ? undefined : parsed(text);
-    if (isObject(manifest) && manifest['kind'] === CSV_KIND) return manifest;
+    const manifest = manifestOfKind('ClusterServiceVersion', value['data']);
+    if (manifest) return manifest;
   }
   return undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return text.trimStart().startsWith('{')
-      ? parseJson(text)
-      : compose(readTree(text, { depth: 1000 }).root).value;
-  } catch (error) {
-    // What is not a manifest is for the rules that say so.
-    if (error instanceof YamlError || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** Labels of the ClusterServiceVersion; undefined where the catalog holds nothing of it. */

@@ -1,6 +1,7 @@
 /** A forge's API over HTTP: JSON both ways, errors without a token in them. */
 import { parsedJson } from '../../catalog/json.ts';
 import { type ErrorCode, PipelineError } from '../error.ts';
+import { keepAuthorization, withoutSecrets } from '../secrets.ts';
 import { list, type Reader } from './reply.ts';
 
 interface ForgeApi {
@@ -112,13 +113,15 @@ function nameOf({ method, path }: Asked): string {
 /** The text of a reply. */
 async function send({ name, url, headers }: ForgeApi, asked: Asked): Promise<string> {
   const { method, path, body } = asked;
+  const proof = await headers();
+  for (const value of Object.values(proof)) keepAuthorization(value);
   const request = {
     method,
     headers: {
       accept: 'application/json',
       'user-agent': 'portolan',
       ...(body ? { 'content-type': 'application/json' } : {}),
-      ...(await headers()),
+      ...proof,
     },
     redirect: 'manual' as const,
     signal: AbortSignal.timeout(TIMEOUT),
@@ -144,7 +147,7 @@ async function answerOf(url: string, request: RequestInit): Promise<Answer> {
 }
 
 function errorOf(name: string, what: string, { status, text }: Answer): PipelineError {
-  const said = text.replaceAll(/\s+/g, ' ').slice(0, 300);
+  const said = withoutSecrets(text).replaceAll(/\s+/g, ' ').slice(0, 300);
   // A redirect counts as not found: forges redirect names that a repository gave up.
   const code = status >= 300 && status < 400 ? 'not-found' : (CODES[status] ?? 'bad-answer');
   return new PipelineError(code, `${name} returned ${status} for ${what}: ${said}`, {

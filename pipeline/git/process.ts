@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { PipelineError } from '../error.ts';
+import { keepAuthorization } from '../secrets.ts';
 
 /** How git is started. */
 export interface GitSettings {
@@ -61,7 +62,9 @@ export function authorization(token: string | undefined): string | undefined {
 /** The value of that header. */
 export function authorizationValue(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
-  return `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+  const value = `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+  keepAuthorization(value);
+  return value;
 }
 
 /** Variables that say how git reaches hosts. */

@@ -4,6 +4,8 @@ import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
+import type { CheckReport } from '../../pipeline/check/report.ts';
+import { keepAuthorization } from '../../pipeline/secrets.ts';
 import { catalogOf } from '../fakes/gate.ts';
 import { gateRequest } from '../fakes/gate-request.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
@@ -84,6 +86,21 @@ test('45: nothing is checked where the program that reads is missing', async () 
 test('45: a check that needs more than its time ends, and the next one is checked', async () => {
   expect(await gated(READER, { seconds: 0.01 })).toMatchObject({ verdict: 'inconclusive' });
   expect(await gated(READER)).toMatchObject({ authority: { decision: 'needs' } });
+});
+
+test('63: a report from that process has no secret that a registry repeated to it', async () => {
+  keepAuthorization('Bearer registry-token-1');
+  const says = "process.send({ kind: 'report', report: { unchecked: [{ why: 'type registry-token-1' }] } });";
+  const { log } = request;
+  const confined = confinedCheck({ file: readerThat(says), words: [], log, ...LIMITS });
+  const pull = hub.open(etcd, { author: 'mallory' });
+  let report: CheckReport | undefined;
+  const check: typeof confined = async (...asked) => {
+    report = await confined(...asked);
+    throw new Error('seen');
+  };
+  await expect(handleGate(pull.number, { ...request, check })).rejects.toThrow('seen');
+  expect(report).toEqual({ unchecked: [{ why: 'type ***' }] });
 });
 
 test('45: the process has no variable of the environment but those of git', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
+import { cleaned } from '../../secrets.ts';
 import { startOf } from '../check.ts';
 import { reportOf, type Start } from '../outcome/outcome.ts';
 import type { CheckReport } from '../report.ts';
@@ -61,7 +62,7 @@ async function checkOnce(
   const policyOf = async () => (await started(repository, request)).policy.policy;
   const answers = answersOf(repository, request, policyOf);
   const ended = await readIn(confinement, taskOf(repository, request), answers);
-  if (ended.kind === 'report') return ended.report;
+  if (ended.kind === 'report') return cleaned(ended.report);
   if (ended.kind === 'error') throw receivedError(ended.error);
   confinement.log(`check of ${request.head}: ${ended.why}`);
   return endedCheck(ended.why)(repository, request);

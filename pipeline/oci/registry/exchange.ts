@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { PipelineError } from '../../error.ts';
+import { keepAuthorization } from '../../secrets.ts';
 import { stopped } from './clock.ts';
 import type { Connections } from './connection.ts';
 
@@ -35,8 +36,6 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** The URL of the reply, after redirects. */
   readonly url: URL;
-  /** The `Authorization` header that was sent. */
-  readonly authorization?: string | undefined;
   /** The body, once; it must be read to its end or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Ends when the connection can serve again, or is closed. */
@@ -76,6 +75,8 @@ interface ExchangeOptions {
  */
 export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
   if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
+  const { authorization } = outgoing.headers;
+  if (authorization !== undefined) keepAuthorization(authorization);
   const route = await options.connections.route(outgoing.url);
   const size =
     outgoing.body?.size ?? (outgoing.method === 'GET' || outgoing.method === 'HEAD' ? undefined : 0);
@@ -94,7 +95,6 @@ export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Pr
     status: message.statusCode ?? 0,
     headers: message.headers,
     url: outgoing.url,
-    authorization: outgoing.headers['authorization'],
     body: readBody(message, outgoing, options),
     discard: () => discard(message, options.meter),
   };

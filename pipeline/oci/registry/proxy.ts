@@ -6,6 +6,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { PipelineError } from '../../error.ts';
+import { keepAuthorization } from '../../secrets.ts';
 
 /** The variables as they are; the lower-case name counts before the upper-case one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -89,5 +90,7 @@ function nameEntry(entry: string): { name: string; port: string; below: boolean 
 export function proxyAuthorization(proxy: URL): string | undefined {
   if (proxy.username === '' && proxy.password === '') return undefined;
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
+  const header = `Basic ${Buffer.from(pair).toString('base64')}`;
+  keepAuthorization(header);
+  return header;
 }

@@ -1,6 +1,7 @@
 /** Answers that are not a success: from a status and a body to a PipelineError that people can use. */
 import { parseJson } from '../../../catalog/json.ts';
 import { type ErrorCode, PipelineError } from '../../error.ts';
+import { withoutSecrets } from '../../secrets.ts';
 import type { Answer } from './exchange.ts';
 
 /** Bytes of an error body that are looked at. */
@@ -102,16 +103,7 @@ async function errorText(answer: Answer): Promise<string> {
       .join(' ');
     if (text !== '') parts.push(text);
   }
-  return printable(withoutSecrets(parts.join('; '), answer.authorization));
-}
-
-/** A text of a registry without what it was sent: reports are public. */
-function withoutSecrets(text: string, authorization = ''): string {
-  const [, secret = ''] = authorization.split(' ');
-  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(secret, 'base64').toString('utf8')) ?? [];
-  return [secret, password]
-    .filter((one) => one !== '')
-    .reduce((rest, one) => rest.replaceAll(one, '***'), text);
+  return printable(withoutSecrets(parts.join('; ')));
 }
 
 /** Errors of a reply that a message shows. */

@@ -11,6 +11,7 @@
 import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential } from '../../ports.ts';
+import { keepSecret } from '../../secrets.ts';
 import { failure, readAll } from './response.ts';
 import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
@@ -174,6 +175,7 @@ function refreshRequest(
   scopes: readonly string[],
   refreshToken: string,
 ): Parameters<Transport['send']>[0] {
+  keepSecret(refreshToken);
   const form = new URLSearchParams({
     grant_type: 'refresh_token',
     client_id: 'portolan',

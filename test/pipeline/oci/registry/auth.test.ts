@@ -1,5 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
+import { PipelineError } from '../../../../pipeline/error.ts';
+import { parseManifest } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import type { Credential, CredentialSource } from '../../../../pipeline/ports.ts';
 import { type Respond, reply, startHost, testClient } from '../../../fakes/host.ts';
@@ -41,6 +44,54 @@ test('63: what a registry repeats of a password is not said', async () => {
   });
   const asked = testClient([host], { credentials }).getManifest(parseReference(`${host}/a:v1`));
   await expect(asked).rejects.toThrow('DENIED bad header Basic ***: u, ***');
+});
+
+/** Where a registry may repeat what it was sent. */
+const PLACES: Readonly<Record<string, (response: ServerResponse, sent: string) => void>> = {
+  'the media type of an image': (response, sent) =>
+    reply(response, 200, JSON.stringify({ schemaVersion: 2, mediaType: `x/${sent}` }), {
+      'content-type': `x/${sent}`,
+    }),
+  'a message, escaped as in a URL': (response, sent) =>
+    reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: encodeURIComponent(sent) }] })),
+  'a message that is cut off': (response, sent) =>
+    reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: `${'x'.repeat(290)} ${sent}` }] })),
+  'the name of a host': (response, sent) => reply(response, 302, '', { location: `http://${sent}.example/` }),
+};
+
+test.each(Object.entries(PLACES))('63: what a registry repeats in %s is not said', async (_, repeat) => {
+  const password = 'pass.word-1234567890';
+  const credentials = always({ kind: 'basic', username: 'u', password });
+  const { host } = await startHost(({ headers }, response) =>
+    headers.authorization === undefined
+      ? reply(response, 401, '', { 'www-authenticate': 'Basic realm="x"' })
+      : repeat(response, password),
+  );
+  const asked = testClient([host], { credentials })
+    .getManifest(parseReference(`${host}/a:v1`))
+    .then((manifest) => manifest && parseManifest(manifest));
+  const error = await asked.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(PipelineError);
+  expect(JSON.stringify([error, (error as Error).message])).not.toContain(password.slice(0, 8));
+});
+
+test('63: what another host repeats after a redirect, or a token service of a refresh token, is not said', async () => {
+  const other = await startHost(({ url }, response) =>
+    reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: url }] })),
+  );
+  const { host } = await startHost(({ headers: { authorization }, url, body }, response) => {
+    if (url === '/token') return reply(response, 400, JSON.stringify({ message: `no: ${body.toString()}` }));
+    if (authorization === undefined)
+      return reply(response, 401, '', { 'www-authenticate': `Bearer realm="http://${host}/token"` });
+    return reply(response, 307, '', { location: `http://${other.host}/?${authorization.slice(7)}` });
+  });
+  const secret = 'a-token/that=is+secret';
+  for (const kind of ['bearer', 'identity'] as const) {
+    const client = testClient([host, other.host], { credentials: always({ kind, token: secret }) });
+    const error = await client.getManifest(parseReference(`${host}/a:v1`)).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).toContain('***');
+    expect((error as Error).message).not.toMatch(/that/);
+  }
 });
 
 describe('a registry with tokens', () => {

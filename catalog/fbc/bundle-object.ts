@@ -1,0 +1,44 @@
+/** Manifests in `olm.bundle.object` properties: JSON, or YAML, which opm converts to JSON. */
+import { decodeBase64, latin1Of } from '../go/base64.ts';
+import { isObject } from '../go/shape.ts';
+import { parseJson } from '../json.ts';
+import { compose } from '../yaml/compose.ts';
+import { readTree } from '../yaml/parser.ts';
+import { YamlError } from '../yaml/tree.ts';
+
+/** An object of Kubernetes. */
+type Manifest = Readonly<Record<string, unknown>>;
+
+/** How JSON may write a letter of a kind other than by the letter. */
+const ESCAPED_LETTER = /\\u00[4-7]/i;
+
+/** The manifest in a property; undefined if it cannot be read, which is reported where catalogs are read. */
+export function manifestIn(base64: string): Manifest | undefined {
+  const value = parsed(new TextDecoder().decode(decodeBase64(base64)));
+  return isObject(value) ? value : undefined;
+}
+
+/** As {@link manifestIn}, of one kind. JSON that cannot be of this kind is not parsed. */
+export function manifestOfKind(kind: string, base64: string): Manifest | undefined {
+  const text = latin1Of(base64);
+  const isOther = text?.startsWith('{') && !text.includes(kind) && !ESCAPED_LETTER.test(text);
+  const manifest = isOther ? undefined : manifestIn(base64);
+  return manifest?.['kind'] === kind ? manifest : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return yamlIn(text);
+  }
+}
+
+function yamlIn(text: string): unknown {
+  try {
+    return compose(readTree(text, { depth: 1000 }).root).value;
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
+}
