@@ -22,6 +22,11 @@ export function quoted(name: string): string {
   return JSON.stringify(name);
 }
 
+/** A word for a command that people copy into a shell: whatever it holds, it stays one word and is not executed. */
+export function shellWord(text: string): string {
+  return /^[\w.,/:@=+%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** The end of a name, in which a version is looked for: no sound name is longer. */
 export function nameEnd(name: string): string {
   return name.slice(-300);

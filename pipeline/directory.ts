@@ -3,6 +3,7 @@
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { compareText } from '../catalog/go/text.ts';
 import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
 import { piecesOf } from './file-pieces.ts';
@@ -15,6 +16,41 @@ import { piecesOf } from './file-pieces.ts';
  */
 export function directorySource(root: string): CatalogSource {
   return { files: () => Promise.resolve(walk(root)) };
+}
+
+/** What of a folder that somebody sent is read. */
+export interface WantedFiles {
+  readonly isWanted: (path: string) => boolean;
+  readonly mostFiles: number;
+  /** Of all files together. */
+  readonly mostBytes: number;
+}
+
+/**
+ * Reads files of a folder that somebody sent, such as a must-gather, in the order of their paths.
+ *
+ * @throws PipelineError `too-large`; `io` for a wanted file that cannot be read, such as a pipe or a link to nothing
+ */
+export async function* readFolder(
+  folder: string,
+  { isWanted, mostFiles, mostBytes }: WantedFiles,
+): AsyncGenerator<{ readonly path: string; readonly bytes: Uint8Array }> {
+  const wanted = walk(folder)
+    .filter(({ path }) => isWanted(path))
+    .sort((a, b) => compareText(a.path, b.path));
+  const tooLarge = (what: string): PipelineError =>
+    new PipelineError('too-large', `${folder} has more than ${what} of Kubernetes objects`, {
+      hint: 'name the folder with the namespaces and cluster-scoped-resources of one cluster',
+    });
+  if (wanted.length > mostFiles) throw tooLarge(`${mostFiles} files`);
+  let left = mostBytes;
+  for (const { path, unreadable } of wanted) {
+    const full = join(folder, path);
+    if (unreadable !== undefined) throw new PipelineError('io', `${full} is ${unreadable}`);
+    left -= filePieces(full).size;
+    if (left < 0) throw tooLarge(`${mostBytes} bytes`);
+    yield { path, bytes: readFileBytes(full) };
+  }
 }
 
 function walk(root: string): SourceFile[] {

@@ -1,6 +1,7 @@
 /**
  * Writing files so that a reader sees the old text or the new one, never a part.
  */
+
 import { randomBytes } from 'node:crypto';
 import {
   existsSync,
@@ -13,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { shellWord } from '../catalog/names.ts';
 import { fileError } from './directory.ts';
 import { PipelineError } from './error.ts';
 
@@ -122,7 +124,7 @@ export function linkOut(clone: string, folder: string): string | undefined {
 
 /** What to do about a link that leads out of a clone. */
 export function replaceLink(from: string): string {
-  return `replace the link by a directory: rm ${from} && mkdir ${from}`;
+  return `replace the link by a directory: rm ${shellWord(from)} && mkdir ${shellWord(from)}`;
 }
 
 /** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */

@@ -243,6 +243,29 @@ describe('rooms', () => {
     expect(sources.map(({ file }) => file).filter((file) => copying.test(code(file)))).toEqual([]);
   });
 
+  test('65: a command for people to copy has each value as a word of the shell', () => {
+    const command =
+      /(?:^|[ :(])(?:portolan (?!could )[a-z]|git (?:branch|push|fetch|sparse-checkout) |opm render |oc (?:apply|get) |rm |mkdir |echo )/;
+    // Names of the program's own: options, kinds, commands, numbers.
+    const own =
+      /^(?:LISTED|names|flag|kind|program|option|words|shell|command\.(?:words$|operands .*)|event\.number|COMMANDS\.length|type\.replace\(.*)$/;
+    const bare = sources.flatMap(({ file }) =>
+      [...code(file).matchAll(/`((?:\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\]|\\.)*)`/g)].flatMap(
+        ([, text = '']) => {
+          const from = text.search(command);
+          if (from < 0) return [];
+          const values = [...text.slice(from).matchAll(/\$\{((?:[^{}]|\{[^{}]*\})*)\}/g)].map(
+            ([, value = '']) => value,
+          );
+          return values
+            .filter((value) => !value.includes('shellWord') && !own.test(value))
+            .map((value) => `${file}: ${value}`);
+        },
+      ),
+    );
+    expect(bare).toEqual([]);
+  });
+
   test('no default exports, no enums', () => {
     expect(
       sources

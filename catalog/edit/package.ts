@@ -1,6 +1,8 @@
 /** Changes that people make to a package: a bundle more, something deprecated, the package taken away. */
+
 import type { Bundle, DeprecationEntry, Entry } from '../fbc/model.ts';
 import { renderBlob } from '../fbc/render.ts';
+import { shellWord } from '../names.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { type FileFormat, type FileText, type PieceText, pieceOf } from './file.ts';
@@ -34,7 +36,7 @@ export function addBundle(
 ): FileText[] {
   const pkg = bundle.package;
   if (!find(files, (blob) => blob.schema === 'olm.package' && blob.name === pkg)) {
-    throw noPackage(pkg, `create one with portolan opm init ${pkg} -c ${channel}`);
+    throw noPackage(pkg, `create one with portolan opm init ${shellWord(pkg)} -c ${shellWord(channel)}`);
   }
   const entry = { name: bundle.name, ...place };
   const listed = append(files, entry as Json, {

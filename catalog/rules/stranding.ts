@@ -3,10 +3,10 @@
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
+import { shellWord } from '../names.ts';
 import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
-import { scalar } from '../olm/foresight/skipped-links.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
 import { type SearchBudget, searchBudget } from '../olm/suggest/shortest-chain.ts';
@@ -107,7 +107,7 @@ function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string |
   const isHelped = ({ channel, installed: { name } }: Stranded): boolean =>
     helped.some((one) => one.channel === channel && one.installed.name === name);
   if (!group.every(isHelped)) return undefined;
-  return `write the edges that this prints: portolan suggest-graph --package ${scalar(first.package)} --keep all --diff DIR`;
+  return `write the edges that this prints: portolan suggest-graph --package ${shellWord(first.package)} --keep all --diff DIR`;
 }
 
 /** The fix if no change of the entries is known. */

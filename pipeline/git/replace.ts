@@ -1,4 +1,5 @@
 /** A commit on top of another one in which some paths are as a third one has them; no work tree is touched. */
+import { shellWord } from '../../catalog/names.ts';
 import { PipelineError } from '../error.ts';
 import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
@@ -165,6 +166,6 @@ export async function makeBranch(
   const { output } = await runGit(run, ['rev-parse', '--verify', '--quiet', ref]);
   if (output.toString('utf8').trim() === commit) return;
   throw new PipelineError('conflict', `cannot create the branch ${branch}`, {
-    hint: `if the branch is an older proposal, delete it: git branch -D ${branch}`,
+    hint: `if the branch is an older proposal, delete it: git branch -D ${shellWord(branch)}`,
   });
 }

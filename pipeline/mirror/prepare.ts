@@ -26,6 +26,7 @@ import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mir
 import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
 import { filterImageSet, takesAll } from '../../catalog/mirror/select/image-set-filter.ts';
 import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/select/select.ts';
+import { shellWord } from '../../catalog/names.ts';
 import { celFor } from '../../catalog/olm/foresight/world.ts';
 import { InvalidReference } from '../../catalog/reference.ts';
 import { opmFindings } from '../../catalog/rules/opm.ts';
@@ -172,7 +173,7 @@ function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[
     severity: 'error',
     message: `${catalog} has no ${what}`,
     location: { file: 'ImageSetConfiguration', line: 1, column: 1 },
-    hint: `portolan list channels ${catalog}: lists its packages and their channels`,
+    hint: `portolan list channels ${shellWord(catalog)}: lists its packages and their channels`,
   }));
 }
 

@@ -1,6 +1,7 @@
 /** The base image of an index image, read from wherever it is. */
 
 import { nodeConfig } from '../../catalog/mirror/node/node.ts';
+import { shellWord } from '../../catalog/names.ts';
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { BaseImage } from '../oci/image/base.ts';
@@ -63,7 +64,7 @@ async function refuseUnsigned(registry: Registry, image: DigestReference, trust:
     'not-allowed',
     `the base image ${name} lacks the signature that the policy requires: ${whyUnsigned(report)}`,
     {
-      hint: `see its signatures with portolan verify ${name} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
+      hint: `see its signatures with portolan verify ${shellWord(name)} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
     },
   );
 }

@@ -1,4 +1,5 @@
 /** Since when installations are stuck, as lines. */
+import { shellWord } from '../../catalog/names.ts';
 import type { Blamed, BlameReport, Cause } from '../check/blame/blame.ts';
 import { amount, fileLineText, linesText, shortList } from '../text.ts';
 
@@ -27,7 +28,7 @@ function stuckLines(one: Blamed): string[] {
     `  ${why}`,
     fix
       ? `  smallest fix: ${fix.text}${place}`
-      : `  no edit of one channel helps: portolan suggest-graph --package ${one.package} --keep all --diff DIR`,
+      : `  no edit of one channel helps: portolan suggest-graph --package ${shellWord(one.package)} --keep all --diff DIR`,
     ...requirementLines(one),
   ];
 }
@@ -38,7 +39,7 @@ function fineLines(one: Blamed): string[] {
 
 function requirementLines({ requiresOthers, package: name }: Blamed): string[] {
   return requiresOthers
-    ? [`  not searched: whether what it requires is there (portolan next --package ${name} DIR…)`]
+    ? [`  not searched: whether what it requires is there (portolan next --package ${shellWord(name)} DIR…)`]
     : [];
 }
 

@@ -1,4 +1,5 @@
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
+import { shellWord } from '../../names.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { manifestsOfBundle } from '../../olm/manifests.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -32,7 +33,7 @@ function checkName(world: World, { bundles }: Package, bundle: Bundle, report: R
     report(
       `${what} holds a copy of another ClusterServiceVersion, ${quoted(name)}: if its image has it too, ${harm}`,
       locate(bundle, 'name'),
-      { ...subject, severity: 'warning', hint: `opm render ${bundle.image}` },
+      { ...subject, severity: 'warning', hint: `opm render ${shellWord(bundle.image)}` },
     );
   else
     report(

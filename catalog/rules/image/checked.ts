@@ -1,4 +1,4 @@
-import { quoted } from '../../names.ts';
+import { quoted, shellWord } from '../../names.ts';
 import { lookedUp, placed } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
@@ -17,7 +17,7 @@ export const rule: Rule = {
           report(message, site.location, { ...details, severity: 'info' });
         } else {
           const message = `${placed(site)} has not passed the check ${quoted(check.name)}: ${check.why}`;
-          const hint = `see its statements with portolan verify ${site.written} --key FILE (policy: registries.attestations)`;
+          const hint = `see its statements with portolan verify ${shellWord(site.written)} --key FILE (policy: registries.attestations)`;
           report(message, site.location, { ...details, hint });
         }
       }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../names.ts';
 import { lookedUp, placed } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
@@ -13,7 +14,7 @@ export const rule: Rule = {
         site.location,
         {
           package: site.package,
-          hint: `see its signatures with portolan verify ${site.written} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
+          hint: `see its signatures with portolan verify ${shellWord(site.written)} --key FILE, or with --identity and --issuer (policy: registries.signatures)`,
         },
       );
     }

@@ -2,11 +2,13 @@
  * Templates that the catalogs of an advisory are rendered from: the next rendering would undo an edit that only the
  * catalogs have. Portolan edits a basic template if that gives exactly the edited catalogs; any other is a finding.
  */
+
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Blobs, catalogOf } from '../../../catalog/fbc/model.ts';
 import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { editedBasic } from '../../../catalog/opm/template/advisory.ts';
 import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basic.ts';
 import { templateKind } from '../../../catalog/opm/template/kinds.ts';
@@ -258,7 +260,7 @@ function findingOf({ file, schema }: Template, states: readonly State[], why: st
   const hint =
     first?.after.channels.length === 0
       ? `remove ${file}, and its mapping to ${names}`
-      : `portolan opm alpha convert-template ${kind} -o yaml ${first?.file ?? ''} > FILE, and render ${names} from FILE`;
+      : `portolan opm alpha convert-template ${kind} -o yaml ${shellWord(first?.file ?? '')} > FILE, and render ${names} from FILE`;
   const reason = why === undefined ? '' : `; Portolan does not edit it, because ${why}`;
   return {
     rule: 'advisory/template',

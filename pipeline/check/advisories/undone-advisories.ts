@@ -1,7 +1,7 @@
 /** Advisories that a merge applies or would undo, and advisory files that cannot be read. */
 import { locate } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
-import { quoted } from '../../../catalog/names.ts';
+import { quoted, shellWord } from '../../../catalog/names.ts';
 import { isAffected } from '../../../catalog/olm/advisory/advisory.ts';
 import { rule } from '../../../catalog/rules/advisory/undone.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -190,6 +190,6 @@ function findingOf(advisory: StoredAdvisory, { after }: TouchedCatalog): Omit<Fi
     message,
     location,
     package: name,
-    hint: `run portolan advisory apply ${id} on the merged files, or change the advisory first`,
+    hint: `run portolan advisory apply ${shellWord(id)} on the merged files, or change the advisory first`,
   };
 }

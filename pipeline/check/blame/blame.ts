@@ -6,6 +6,7 @@ import { type Installed, shortName } from '../../../catalog/fbc/edge.ts';
 import type { Package } from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Location } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
 import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
 import { installedIn } from '../../../catalog/olm/fleet/installed.ts';
 import { fixFor } from '../../../catalog/olm/foresight/fix.ts';
@@ -84,7 +85,7 @@ export async function blame(
   const search = { repository, history, policy };
   const blamed: Blamed[] = [];
   const neverPublished: string[] = [];
-  for (const installation of installations) {
+  for (const installation of distinct(installations)) {
     const found: Blamed[] = [];
     for (const name of catalogsOf(history, installation, catalog)) {
       const one = await blameIn(search, installation, name);
@@ -100,6 +101,12 @@ export async function blame(
     blamed,
     neverPublished: [...new Set(neverPublished)],
   };
+}
+
+/** Each once, by package: many clusters have the same, and the states of a package are read once. */
+function distinct(installations: readonly FleetInstallation[]): FleetInstallation[] {
+  const all = [...new Map(installations.map((one) => [JSON.stringify(one), one])).values()];
+  return all.sort((a, b) => compareText(a.package, b.package));
 }
 
 function catalogsOf(

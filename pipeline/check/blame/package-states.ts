@@ -53,12 +53,22 @@ export async function packageHistory(repository: Repository, tip: string, policy
   }
   const units = await catalogUnits(repository.objects, tip, policy.layout);
   const here = [...units.values()].map(({ catalog }) => catalog);
+  const ground = { tip, touching, policy };
+  // Of one package at a time: a fleet may have hundreds, each with many states.
+  let current = '';
+  const known = new Map<string, readonly PackageState[]>();
   const reader = fileReader(repository.objects, policy.limits, keptFiles());
   return {
     catalogs: [...new Set([...here, ...touching.flatMap((one) => [...one.packages.keys()])])].filter(
       (name) => name !== ANY,
     ),
-    statesOf: (question) => statesOf(repository, { tip, touching, policy, reader }, question),
+    statesOf: (question) => {
+      if (question.package !== current) known.clear();
+      current = question.package;
+      const states = known.get(question.catalog) ?? statesOf(repository, { ...ground, reader }, question);
+      known.set(question.catalog, states);
+      return states;
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { locate } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basic.ts';
 import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -181,7 +182,7 @@ async function templateFindings(
         severity: 'warning',
         message,
         location: difference.location ?? { file: path, line: 1, column: 1 },
-        hint: `portolan opm alpha render-template ${type.replace('olm.template.', '')} ${path} > ${unit.path}/catalog.yaml`,
+        hint: `portolan opm alpha render-template ${type.replace('olm.template.', '')} ${shellWord(path)} > ${shellWord(`${unit.path}/catalog.yaml`)}`,
         package: placed.name,
         catalogs: [...(known?.catalogs ?? []), unit.catalog].sort(compareText),
       });

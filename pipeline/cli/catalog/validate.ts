@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { shellWord } from '../../../catalog/names.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/is-bundle.ts';
@@ -67,7 +68,7 @@ export const command: Command = {
     const one = at ? undefined : platformFolders(path).at(-1);
     if (one !== undefined) {
       terminal.err(
-        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${plain(join(root, one))}\n`,
+        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${shellWord(plain(join(root, one)))}\n`,
       );
     }
     return failed ? 1 : 0;

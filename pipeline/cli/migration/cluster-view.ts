@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import { type ClusterObject, itemsOf, member, textAt } from '../../check/cluster.ts';
-import { directorySource, isDirectory, readText } from '../../directory.ts';
+import { isDirectory, readFolder, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ClusterApi } from '../inventory/cluster-api.ts';
 
@@ -58,8 +58,8 @@ export interface ClusterView {
   readonly knows: (kind: Kind) => boolean;
 }
 
-/** Most bytes of a folder's files that are read. */
-const MOST_BYTES = 512 * 1024 * 1024;
+/** What of a folder is read: a must-gather of a large cluster has 100,000 files of other kinds. */
+const LIMITS = { mostFiles: 200_000, mostBytes: 512 * 1024 * 1024 };
 
 /** A view of objects in a list, of which nobody says whether it is complete. */
 export function viewOf(name: string, objects: readonly ClusterObject[], isWhole = false): ClusterView {
@@ -129,23 +129,17 @@ const GROUP_FOLDER = /(?:^|\/)(?:namespaces\/[^/]+|cluster-scoped-resources)\/([
 
 async function objectsInFolder(path: string, written: string): Promise<ClusterObject[]> {
   const objects: ClusterObject[] = [];
-  let left = MOST_BYTES;
-  for (const file of await directorySource(path).files()) {
-    const group = GROUP_FOLDER.exec(file.path)?.[1];
-    const isForeign = group !== undefined && group !== OLM_V0 && group !== OLM_V1 && group !== CRDS;
-    if (isForeign || !/\.(?:ya?ml|json)$/.test(file.path) || file.unreadable !== undefined) continue;
-    const bytes = await file.read();
-    left -= bytes.length;
-    if (left < 0) {
-      const hint = 'name the folder with the namespaces and cluster-scoped-resources of one cluster';
-      throw new PipelineError('too-large', `${written} has more than ${MOST_BYTES} bytes of manifests`, {
-        hint,
-      });
-    }
-    const text = Buffer.from(bytes).toString('utf8');
+  for await (const file of readFolder(path, { isWanted, ...LIMITS })) {
+    const text = Buffer.from(file.bytes).toString('utf8');
     if (NAMES_KIND.test(text)) objects.push(...objectsIn(text, `${written}/${file.path}`));
   }
   return objects;
+}
+
+function isWanted(path: string): boolean {
+  const group = GROUP_FOLDER.exec(path)?.[1];
+  const isOurs = group === undefined || group === OLM_V0 || group === OLM_V1 || group === CRDS;
+  return isOurs && /\.(?:ya?ml|json)$/.test(path);
 }
 
 /** @throws PipelineError `usage` for what is neither JSON nor YAML */

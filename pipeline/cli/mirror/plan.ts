@@ -7,6 +7,7 @@ import type { DeployedImages } from '../../../catalog/mirror/images.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
 import { installableLines, isInstallable, type ReportedCatalog } from '../../../catalog/mirror/report.ts';
 import { parseChoice } from '../../../catalog/mirror/select/select.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { formatReference } from '../../../catalog/reference.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import { readText } from '../../directory.ts';
@@ -188,7 +189,7 @@ async function writeDeleteList(
   writeFiles(resolve(terminal.directory, out), new Map([[DELETE_LIST, deleteImagesText(report.images)]]));
   await terminal.out(`${amount(report.images.length, 'image')} to delete in ${plain(file)}\n`);
   terminal.err(
-    `nothing is deleted yet: read the list, then run portolan mirror prune ${plain(file)} --yes\n`,
+    `nothing is deleted yet: read the list, then run portolan mirror prune ${shellWord(plain(file))} --yes\n`,
   );
   return 0;
 }

@@ -12,6 +12,7 @@ import {
   reachedReadiness,
 } from '../../../catalog/mirror/report.ts';
 import { takesAll } from '../../../catalog/mirror/select/image-set-filter.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
@@ -329,7 +330,7 @@ function reportLines(report: SyncReport): string[] {
       ? [
           `the manifests are not written: ${amount(catalogs.length, 'index image')} must be in the mirror first`,
         ]
-      : [`to configure the clusters: oc apply -k ${plain(documents)}`]),
+      : [`to configure the clusters: oc apply -k ${shellWord(plain(documents))}`]),
   ];
 }
 

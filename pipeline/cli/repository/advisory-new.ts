@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { shellWord } from '../../../catalog/names.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { plansOf } from '../../check/advisories/advisories.ts';
@@ -81,7 +82,7 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   else {
     const isToApply = plans.catalogs.some(({ plan }) => plan.kind === 'edit');
     const next = isToApply
-      ? [`next: portolan advisory apply ${[id, ...sameClone(invocation)].join(' ')}`]
+      ? [`next: portolan advisory apply ${[id, ...sameClone(invocation)].map(shellWord).join(' ')}`]
       : [];
     const lines = [...advisoryLines(plans.catalogs), ...templateLines(templates)];
     await terminal.out(linesText([...lines, `wrote ${path}`, ...next]));

@@ -1,6 +1,8 @@
 /** What the commands about advisories share. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -69,7 +71,7 @@ export async function advisoryNamed(
   const entry = existsSync(file) ? undefined : await entryAt(repository.objects, commit, path);
   if (!existsSync(file) && !entry) {
     throw new PipelineError('usage', `there is no ${path}`, {
-      hint: `create it: portolan advisory new ${id} --package NAME --version VERSION -m TEXT`,
+      hint: `create it: portolan advisory new ${shellWord(id)} --package NAME --version VERSION -m TEXT`,
     });
   }
   const bytes = entry ? (await repository.objects.read(entry.id, MOST_BYTES)).bytes : readFileSync(file);

@@ -56,7 +56,7 @@ export const command: Command = {
     'portolan blame --repo ../catalogs --must-gather must-gather.local.123 --catalog v4.20',
   ],
   run: async (invocation, terminal) => {
-    const installations = installationsOf(invocation, terminal);
+    const installations = await installationsOf(invocation, terminal);
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     try {
@@ -92,7 +92,10 @@ function unknownVersion(all: readonly FleetInstallation[], catalog: string | und
   );
 }
 
-function installationsOf(invocation: Invocation, terminal: Terminal): readonly FleetInstallation[] {
+async function installationsOf(
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<readonly FleetInstallation[]> {
   const { operands, text } = invocation;
   const [name] = operands;
   const gathered = text('must-gather');

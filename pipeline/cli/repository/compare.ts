@@ -3,6 +3,7 @@
  * otherwise. Nothing is checked and nobody is asked.
  */
 
+import { shellWord } from '../../../catalog/names.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
 import { type CatalogPlace, readCatalogs } from '../../catalogs/read-catalogs.ts';
 import { classifyChange } from '../../change/classify.ts';
@@ -69,7 +70,7 @@ export async function diffRevisions(
   const { policy } = defaults ? await policyOrLayoutAt(repository, headId) : { policy: own };
   if (!policy)
     throw new PipelineError('usage', `cannot read the policy at ${base}`, {
-      hint: `run portolan check --base ${base} for details`,
+      hint: `run portolan check --base ${shellWord(base)} for details`,
     });
   const trees = { base: baseId, merged: await objects.treeOf(headId) };
   const change = await classifyChange(objects, trees, policy);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { shellWord } from '../../../catalog/names.ts';
 import { type Restored, type Rollback, rollback } from '../../check/proposals/rollback.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposal.ts';
@@ -108,7 +109,9 @@ async function printFound(outcome: Rollback | Restored, { out, err }: Terminal):
 async function print(outcome: Rollback, terminal: Terminal): Promise<void> {
   if (!(await printFound(outcome, terminal)) || outcome.kind !== 'proposed') return;
   const { commit, branch } = outcome;
-  await terminal.out(`proposed ${commit}\n  branch  ${branch}\n  next    git push origin ${branch}\n`);
+  await terminal.out(
+    `proposed ${commit}\n  branch  ${branch}\n  next    git push origin ${shellWord(branch)}\n`,
+  );
 }
 
 async function printProposed(restored: Restored, proposed: Proposed, terminal: Terminal): Promise<void> {

@@ -4,8 +4,10 @@
  *
  * @see https://github.com/docker/docker-credential-helpers#development
  */
+
 import { spawn } from 'node:child_process';
 import { parseJson } from '../../../catalog/json.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import type { Credential } from '../../ports.ts';
 import type { Environment } from './proxy.ts';
@@ -34,7 +36,7 @@ export async function askHelper(
     if (/credentials not found/i.test(output)) return undefined;
     // Do not repeat its output: it may contain secrets.
     throw new PipelineError('denied', `${program} failed for ${server}`, {
-      hint: `echo ${server} | ${program} get`,
+      hint: `echo ${shellWord(server)} | ${program} get`,
     });
   }
   return credentialOf(output, program);

@@ -1,4 +1,5 @@
 /** Errors of setup: no layout fits, several do, or the clone lacks files. Each has the lines of policy or the command that help. */
+import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import { amount, shortList } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
@@ -73,8 +74,4 @@ export function bringing(paths: readonly string[]): string {
   );
   const all = [...patterns].slice(0, MOST_FOLDERS).map((one) => (isFileOfPeople(one) ? one : `/${one}`));
   return `git sparse-checkout set --no-cone ${['/.github/', ...all].map(shellWord).join(' ')} && git checkout HEAD`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,5 @@
 /** What people do to rings: hold images, release them, and open a ring early. Each says who and why, and is kept. */
+import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import type { RingPlace } from '../target.ts';
 import { heldWords, holdOf, type RingQuestions, withOpening } from './look.ts';
@@ -85,8 +86,8 @@ function heldOption(held: Held): string {
 /** The options of `portolan hold` for the same hold. */
 function heldOptions({ commit, bundle }: Held): string[] {
   return [
-    ...(commit === undefined ? [] : [`--commit ${commit}`]),
-    ...(bundle === undefined ? [] : [`--bundle ${bundle}`]),
+    ...(commit === undefined ? [] : ['--commit', commit]),
+    ...(bundle === undefined ? [] : ['--bundle', bundle]),
   ];
 }
 
@@ -129,7 +130,7 @@ export async function withPromotion(
   const hold = await holdOf(state.holds, image.commit, has);
   if (hold) {
     throw new PipelineError('denied', `${image.commit.slice(0, 12)} is ${heldWords(hold)}`, {
-      hint: `release it first: portolan hold ${[state.catalog, ...heldOptions(hold)].join(' ')} --release --reason TEXT`,
+      hint: `release it first: portolan hold ${[state.catalog, ...heldOptions(hold)].map(shellWord).join(' ')} --release --reason TEXT`,
     });
   }
   const opening = rings.slice(1, last + 1);
