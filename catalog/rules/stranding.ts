@@ -75,7 +75,7 @@ function reportGroup(
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
-    hint: fix?.text ?? orderHelp(first.path) ?? (wantsFix ? graphHelp(world, group, olm) : undefined) ?? SKIP,
+    hint: fix?.text ?? helpFor(first.path) ?? (wantsFix ? graphHelp(world, group, olm) : undefined) ?? SKIP,
     ...correctionOf(channel, fix),
   });
 }
@@ -113,11 +113,17 @@ function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string |
 /** The fix if no change of the entries is known. */
 const SKIP = 'skip them in the entry of the next version, and tell users how to upgrade';
 
-/** The fix if OLM v0 finds no order of the entries. */
-function orderHelp({ last }: UpgradePath): string | undefined {
-  return last.kind === 'fails' && last.reason.code === 'no-order'
-    ? 'an entry below the head replaces one above it: remove that replaces'
-    : undefined;
+/** The fix if OLM v0 finds no order of the entries, or cannot install the next one. */
+function helpFor({ last }: UpgradePath): string | undefined {
+  if (last.kind === 'circle') return undefined;
+  switch (last.reason.code) {
+    case 'no-order':
+      return 'an entry below the head replaces one above it: remove that replaces';
+    case 'successor-blocked':
+      return 'publish what the next bundle requires first, or correct its requirements';
+    default:
+      return undefined;
+  }
 }
 
 function whyText(group: readonly Stranded[]): string {

@@ -260,6 +260,21 @@ test('a renamed catalog has a head that its clusters do not get to', async () =>
   expect(await merge({})).toEqual([]);
 });
 
+test('a head requires a version that works with none of its own', async () => {
+  const merge = (requires: Record<string, string>, range = '>=1.1.0'): Promise<string[]> => {
+    const pa = of({ stable: chain('1.0.0', '1.1.0') }, { requires });
+    const refused = { '1.1.0': '>=1.0.0', '1.2.0': range };
+    const states = [chain('1.0.0', '1.1.0'), chain('1.0.0', '1.1.0', '1.2.0')].map((stable) => ({
+      'v4.19': { pa, pb: of({ stable }, { requires: refused }) },
+    }));
+    return errorsOf(states[0] ?? {}, states[1] ?? {});
+  };
+  expect(await merge({ '1.1.0': '<1.2.0' })).toEqual(['graph/strands-installed-v0']);
+  expect(await merge({ '1.1.0': '<1.3.0' })).toEqual([]);
+  // The package is here: its versions are in no other catalog of the clusters.
+  expect(await merge({}, '>=1.2.0')).toEqual(['graph/strands-installed-v0']);
+});
+
 test('a new channel copies an edge to a lower version', async () => {
   const stable = [
     { version: '1.0.0' },

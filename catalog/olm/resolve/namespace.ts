@@ -16,6 +16,7 @@ import type { Version } from '../../version/version.ts';
 import { candidatesOf, disorderText } from './candidates.ts';
 import { followersOf } from './followers.ts';
 import type { Fails, ReasonCode } from './outcome.ts';
+import { isHere } from './provider.ts';
 import {
   gvkText,
   offerOf,
@@ -213,8 +214,9 @@ class Problem {
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
         spend(this.#scope, 1 + providers.length);
-        // Assume that an unknown catalog has a requirement that no known one meets.
-        if (providers.length === 0 && this.#scope.assumesDependencies) continue;
+        // Assume that an unknown catalog has what no known one has.
+        const isAssumed = this.#scope.assumesDependencies && !isHere(this.#scope, requirement);
+        if (providers.length === 0 && isAssumed) continue;
         for (const provider of providers) waiting.push(provider);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
         variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });

@@ -9,6 +9,7 @@ import { formatVersion } from '../../version/version.ts';
 import { disorderText } from './candidates.ts';
 import { withoutBundle } from './extension.ts';
 import { followersOf as allFollowersOf, type FirstFollower, firstFollower } from './followers.ts';
+import { isInstallable } from './installable.ts';
 import { resolveNamespace } from './namespace.ts';
 import { type Fails, type Outcome, type Reason, type ReasonCode, stays } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
@@ -39,8 +40,9 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     const failure = fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
     return () => failure;
   }
-  const nodes = offered(lane);
-  const first = followersOf(lane);
+  const all = offered(lane);
+  const nodes = isNeedy ? all.filter((node) => isInstallable(scope, source, node)) : all;
+  const first = nodes.length === all.length ? followersOf(lane) : followersAt(nodes, lane);
   return (installed) => {
     const unreadable = isNeedy ? unreadableFrom(scope, candidatesFor(lane, installed)) : undefined;
     if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
@@ -83,13 +85,17 @@ const followers = new WeakMap<Lane, FirstFollower>();
 function followersOf(lane: Lane): FirstFollower {
   let found = followers.get(lane);
   if (!found) {
-    found = firstFollower(
-      offered(lane).map(({ entry }) => entry),
-      [lane.entries],
-    );
+    found = followersAt(offered(lane), lane);
     followers.set(lane, found);
   }
   return found;
+}
+
+function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollower {
+  return firstFollower(
+    nodes.map(({ entry }) => entry),
+    [entries],
+  );
 }
 
 type Offered = Node & { readonly entry: Entry };

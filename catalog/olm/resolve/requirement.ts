@@ -49,10 +49,17 @@ function requirement(text: string, decide: Requirement['decide'], key?: string):
   return { key, text, holds, decide };
 }
 
+/** The package of a requirement that names one. */
+export function packageIn({ key }: Requirement): string | undefined {
+  return key?.startsWith(PACKAGE) ? key.slice(PACKAGE.length) : undefined;
+}
+
+const PACKAGE = 'package ';
+
 /** Keys of an offer for requirements. */
 export function keysOf({ packages, gvks, labels }: Offer): string[] {
   return [
-    ...packages.map((name) => `package ${name}`),
+    ...packages.map((name) => `${PACKAGE}${name}`),
     ...gvks.map((gvk) => `gvk ${gvk}`),
     ...labels.map((label) => `label ${label}`),
   ];
@@ -177,7 +184,7 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
       text,
       ({ packages, versions }) =>
         has(packages, packageName) && versions.some((version) => satisfies(version, range)),
-      `package ${packageName}`,
+      `${PACKAGE}${packageName}`,
     );
   } catch (error) {
     if (error instanceof VersionError) throw new RequirementError(error.message);
