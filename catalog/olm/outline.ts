@@ -66,6 +66,11 @@ function outlineBundle(bundle: Bundle): Bundle {
 
 const LEFT_OUT: Property = { type: '', value: null };
 
+/** Whether an outline lacks manifests that the bundle has. */
+export function lacksManifests({ properties }: Bundle): boolean {
+  return properties.includes(LEFT_OUT);
+}
+
 /** A copy that shares no text with what it was read from. */
 function ownValue<T>(value: T): T {
   return parseJson(JSON.stringify(value)) as T;

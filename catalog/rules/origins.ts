@@ -5,6 +5,7 @@
 import type { Bundle } from '../fbc/model.ts';
 import { broughtTo, installationsOf } from '../olm/foresight/installation.ts';
 import type { Change, World } from '../olm/foresight/world.ts';
+import { lacksManifests } from '../olm/outline.ts';
 
 /** Finds a bundle of a package by its name. */
 export type BundleOf = (name: string) => Bundle | undefined;
@@ -37,8 +38,12 @@ function lookUp({ before, after }: Change, name: string, bundle: string): Bundle
     const one = catalog.packages.get(name)?.bundles.get(bundle);
     if (one) return one;
   }
-  const past = before.publications({ package: name, bundle });
-  return (past.find(({ catalog }) => catalog === before.name) ?? past[0])?.bundle;
+  const all = before.publications({ package: name, bundle });
+  const own = all.find(({ catalog }) => catalog === before.name) ?? all[0];
+  const isWhole = (one: Bundle | undefined): boolean => one !== undefined && !lacksManifests(one);
+  // Another catalog may have the same bundle with its manifests.
+  const whole = all.find((one) => one.image === own?.image && isWhole(one.bundle));
+  return isWhole(own?.bundle) ? own?.bundle : (whole ?? own)?.bundle;
 }
 
 /** Versions of a package on the clusters of a catalog, and on clusters that upgrade to it. */

@@ -182,8 +182,8 @@ interface WrittenWorld {
   readonly elsewhere?: readonly { readonly name: string; readonly file: string }[];
   /** Catalogs of the platform's previous versions. */
   readonly preceding?: readonly { readonly name: string; readonly file: string }[];
-  /** The catalog of the platform's previous version, where this one is new. */
-  readonly predecessor?: { readonly name: string; readonly file: string };
+  /** The catalogs that clusters come from, where this one is new. */
+  readonly predecessors?: readonly { readonly name: string; readonly file: string }[];
   readonly rebuildsHeads?: boolean;
   readonly bundleRegistries?: readonly (readonly string[])[];
   /** Whether `published` has everything that clusters may have. */
@@ -205,7 +205,10 @@ async function optionsIn(
 ): Promise<WorldOptions> {
   const [, line = '{}'] = /^# world: (.*)$/m.exec(around) ?? [];
   const written: WrittenWorld = JSON.parse(line);
-  const { predecessor } = written;
+  const predecessors = (written.predecessors ?? []).map(async ({ name, file: previous }) => ({
+    name,
+    catalog: await catalogIn(join(folder, previous)),
+  }));
   const platform = tryParseMinor(written.platform ?? '');
   const companions = await Promise.all(
     (written.companions ?? []).map(async (name) => [name, await catalogIn(join(folder, name))] as const),
@@ -245,9 +248,7 @@ async function optionsIn(
     companions: new Map(companions),
     following: await Promise.all(following),
     preceding: await Promise.all(preceding),
-    ...(predecessor
-      ? { predecessor: { name: predecessor.name, catalog: await catalogIn(join(folder, predecessor.file)) } }
-      : {}),
+    predecessors: await Promise.all(predecessors),
     ...(elsewhere.length > 0 ? { publications: publicationsIn([own, ...elsewhere]) } : {}),
     ...(written.rebuildsHeads ? { rebuildsHeads: true } : {}),
     ...(written.bundleRegistries ? { bundleRegistries: written.bundleRegistries } : {}),

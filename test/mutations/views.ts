@@ -26,8 +26,8 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   {
     without: 'the even platform version after the next one',
     file: 'catalog/rules/platform-upgrade.ts',
-    text: 'isEven(platform) &&',
-    instead: 'isEven(undefined) &&',
+    text: 'from.minor % 2 === 0 &&',
+    instead: 'from.minor < 0 &&',
   },
   {
     without: 'what the branch once had',
@@ -62,8 +62,8 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
   {
     without: 'the packages of the catalog before a new one',
     file: WORLD,
-    text: '...(predecessor ? { predecessor } : {}),',
-    instead: '',
+    text: 'packages, predecessors,',
+    instead: 'packages,',
   },
   {
     without: 'where clusters had a package that is new in a catalog',

@@ -146,17 +146,24 @@ function harmsTo(one: Installation, views: Views): Harm[] {
   const openViews = { before: withoutCrds(before), after: withoutCrds(after) };
   const open = walksOf(one, openViews);
   const harm = harmTo(one, open, openViews);
-  if (harm === 'catalog renamed') return [harmTo(one, walksOf(one, views), views) ?? harm];
+  if (harm === 'catalog renamed') {
+    const there = renamedTo(one, before.state, after.state) ?? one.catalog;
+    const walks = { was: walk(before, one), is: walk(after, { ...one, catalog: there }) };
+    return [harmTo(one, walksOf(one, views), views) ?? harm, ...harmsToObjects(one, walks)];
+  }
   if (harm !== undefined) return [harm];
   const { was, is } = walksOf(one, views);
   if (!isBroken(open.was.next) && isNewlyRefused(was, is)) return ['refused'];
+  return [...harmsToObjects(one, { was, is }), ...lostOnPlatforms(one, views)];
+}
+
+function harmsToObjects({ olm }: Installation, { was, is }: Walks): Harm[] {
   // Who got an error before has an upgrade now: only that objects are deleted is worse.
   const hadUpgrades = was.next.kind !== 'fails';
   return [
-    ...(is.drops && !was.drops && one.olm === 'v1' ? ['objects deleted' as const] : []),
-    ...(is.drops && !was.drops && one.olm === 'v0' && hadUpgrades ? ['CRD without an owner' as const] : []),
+    ...(is.drops && !was.drops && olm === 'v1' ? ['objects deleted' as const] : []),
+    ...(is.drops && !was.drops && olm === 'v0' && hadUpgrades ? ['CRD without an owner' as const] : []),
     ...(is.harms && !was.harms && hadUpgrades ? ['objects at risk' as const] : []),
-    ...lostOnPlatforms(one, views),
   ];
 }
 

@@ -36,7 +36,7 @@ export type Step =
 /** Where an installation ends. */
 export interface Walk {
   readonly next: Step;
-  /** Undefined if resolution fails, or an upgrade is refused, on the way. */
+  /** Undefined if resolution fails, or an upgrade is refused, on the way; the lowest version of a circle. */
   readonly end: Installation | undefined;
   readonly atHead: boolean;
   /** Whether an upgrade on the way no longer has the CRD. */
@@ -58,7 +58,17 @@ export function walk(view: View, one: Installation): Walk {
     found.harms ||= step.harms;
     at = step.to;
   }
-  return { ...found, end: at, atHead: false };
+  return { ...found, end: lowestInCircle(view, at), atHead: false };
+}
+
+/** Who goes in a circle is at its lowest version as often as at its highest. */
+function lowestInCircle(view: View, one: Installation): Installation {
+  let lowest = one;
+  for (let step = stepOf(view, one); step.kind === 'upgrade'; step = stepOf(view, step.to)) {
+    if (byVersion(step.to.version, lowest.version) < 0) lowest = step.to;
+    if (step.to.version === one.version) break;
+  }
+  return lowest;
 }
 
 export function stepOf(view: View, one: Installation): Step {

@@ -16,10 +16,10 @@ import {
 } from '../../fbc/model.ts';
 import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
-import type { Version } from '../../version/version.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { type Manifests, manifestsOfBundle } from '../manifests.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
-import { type Foresight, foresightOf, type UpgradePath } from './foresight.ts';
+import { type Foresight, foresightOf, stepsOf, type UpgradePath } from './foresight.ts';
 
 /** The generations of OLM. */
 export type Olm = 'v0' | 'v1';
@@ -59,8 +59,8 @@ export interface World {
   readonly following: readonly World[];
   /** The catalogs of the platform's previous versions, the nearest first: their clusters come here. */
   readonly preceding: readonly World[];
-  /** Where the catalog is new: the whole catalog of the platform's previous version, whose clusters will come here. */
-  readonly predecessor: Predecessor | undefined;
+  /** Where the catalog is new: the whole catalogs of the previous versions, the nearest first, whose clusters will come here. */
+  readonly predecessors: readonly Predecessor[];
   readonly publications: PublicationsOf;
   readonly crds: CrdsOf;
   /** What tags are known to stand for. */
@@ -141,7 +141,7 @@ export interface WorldOptions {
   readonly platform?: Minor;
   readonly following?: readonly World[];
   readonly preceding?: readonly World[];
-  readonly predecessor?: Predecessor;
+  readonly predecessors?: readonly Predecessor[];
   /** What the catalogs have and had under a bundle's name; that of this catalog alone without it. */
   readonly publications?: PublicationsOf;
   /** CRDs of bundles whose manifests the catalog does not hold. */
@@ -190,7 +190,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     bundleRegistries: options.bundleRegistries ?? [],
     following: options.following ?? [],
     preceding: options.preceding ?? [],
-    predecessor: options.predecessor,
+    predecessors: options.predecessors ?? [],
     publications:
       options.publications ??
       publicationsIn([{ name, catalog, published, publishedIsAll: options.publishedIsAll ?? false }]),
@@ -312,6 +312,19 @@ export function upgradePathOf(
   return olm === 'v0'
     ? foresight.v0({ package: name, channel }, installed)
     : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
+}
+
+/** Where an installation ends: who goes in a circle is at its lowest version as often as at its highest. */
+export function lowestEndOf(foresight: Foresight, following: Following, installed: Installed): Installed {
+  const { end, last } = upgradePathOf(foresight, following, installed);
+  if (last.kind !== 'circle') return end;
+  const steps = stepsOf((from) => upgradePathOf(foresight, following, from), end);
+  const circle = steps.flatMap((step) => (step.kind === 'upgrade' ? [step.to] : []));
+  return circle.reduce((lowest, one) => (isLower(one, lowest) ? one : lowest), end);
+}
+
+function isLower({ version: one }: Installed, { version: other }: Installed): boolean {
+  return one !== undefined && other !== undefined && compareVersions(one, other) < 0;
 }
 
 /** A bundle, a channel or a whole package: what is left out is not asked about. */

@@ -2,7 +2,7 @@ import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import { fixFor } from '../../olm/foresight/fix.ts';
 import { type InstallationChange, installationChanges } from '../../olm/foresight/installation-change.ts';
-import type { Change, World } from '../../olm/foresight/world.ts';
+import { type Change, lowestEndOf, type World } from '../../olm/foresight/world.ts';
 import { compareVersionReleases, withRelease } from '../../olm/resolve/release.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { placeOfPackage } from '../finding-location.ts';
@@ -63,13 +63,16 @@ export const rule: Rule = {
 /** Installations whose subscription names no channel and that end in an error, or lower than before. */
 function lostBy(change: Change, name: string): Installed[] {
   const open = installationChanges(change, name).filter(({ olm, channel }) => olm === 'v0' && channel === '');
-  const isLost = ({ before: was, after: is }: InstallationChange): boolean => {
+  const isLost = ({ before: was, after: is, installed }: InstallationChange): boolean => {
     if (was.last.kind === 'fails') return false;
+    if (is.last.kind === 'fails') return true;
     // Who went in a circle was never settled anywhere; who goes in one now is not any more.
-    if (was.last.kind === 'circle') return is.last.kind === 'fails';
-    if (is.last.kind === 'circle') return true;
-    const [high, low] = [offeredVersion(change.before, name, was.end), is.end.version];
-    return is.last.kind === 'fails' || (high && low ? isLower(low, high) : false);
+    if (is.last.kind === 'circle' && was.last.kind !== 'circle') return true;
+    const [before, after] = [change.before, change.after].map(({ foresight }) =>
+      lowestEndOf(foresight, { olm: 'v0', package: name, channel: '' }, installed),
+    );
+    const high = before && offeredVersion(change.before, name, before);
+    return high && after?.version ? isLower(after.version, high) : false;
   };
   return open.filter(isLost).map(({ installed }) => installed);
 }

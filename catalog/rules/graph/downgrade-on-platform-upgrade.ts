@@ -5,7 +5,13 @@ import {
   publishedInstallations,
   withoutChannels,
 } from '../../olm/foresight/installation.ts';
-import { checkedPackages, type Following, upgradePathOf, type World } from '../../olm/foresight/world.ts';
+import {
+  checkedPackages,
+  type Following,
+  lowestEndOf,
+  upgradePathOf,
+  type World,
+} from '../../olm/foresight/world.ts';
 import { type Upgrade, upgradeOf } from '../../olm/resolve/outcome.ts';
 import { lowering } from '../downgrade.ts';
 import { channelIn, placeOfHead, placeOfPackage } from '../finding-location.ts';
@@ -90,10 +96,8 @@ function downgradesIn(world: World, name: string): Map<string, Downgrade> {
   const bundles = world.catalog.packages.get(name)?.bundles;
   const found = new Map<string, Downgrade>();
   for (const place of installationsIn(world, name)) {
-    const { end, last } = upgradePathOf(world.foresight, place, place.installed);
+    const end = lowestEndOf(world.foresight, place, place.installed);
     const bundle = bundles?.get(end.name);
-    // In a circle, what is installed is never settled: that is another rule's matter.
-    if (last.kind === 'circle') continue;
     for (const to of steps) {
       if (bundle && isHeldBack(bundle, to.platform)) continue;
       const upgrade = upgradeOf(upgradePathOf(to.foresight, place, end).next);

@@ -41,7 +41,7 @@ export const rule: Rule = {
       fresh,
       (loss) =>
         (loss.selects === 'none' || isInstallable(before, loss.channel)) &&
-        (isDefault(before, loss) || !isBrought(before, loss)),
+        (isDefault(after, loss) || !isBrought(before, loss)),
     );
     const errors = eachChannelOnce(lost);
     const told = new Set(errors.map(placeOf));

@@ -2,7 +2,9 @@
  * The catalogs that a pull request touches, before and after: the packages that it touches in full, all others in
  * outline. Equal git blobs are read once, wherever they lie.
  */
+import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
+import { mayPassOne } from '../../../catalog/rules/platform-upgrade.ts';
 import { type CatalogFile, type FilesOf, filesOf } from '../../change/catalog-files.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
@@ -97,7 +99,7 @@ export async function touchedCatalogs(
   for (const draft of drafts)
     members.push({
       ...(await selectFiles(place, draft)),
-      predecessor: await predecessorOf(place, draft.name),
+      predecessors: await predecessorsOf(place, draft.name),
     });
   const touched = await readAlike(place, members);
   const folders = new Set(
@@ -128,19 +130,23 @@ function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesO
   };
 }
 
-/** Clusters that upgrade their platform come to a new catalog with all that they had from the one before it. */
-async function predecessorOf(
+/** Clusters that upgrade their platform come to a new catalog with all that they had from the ones before it. */
+async function predecessorsOf(
   { before, after, order, context }: Ground,
   name: string,
-): Promise<Predecessor | undefined> {
-  const [previous] = order.before(name, 1);
-  if (previous === undefined || (await before(name)).length > 0) return undefined;
-  const files = await after(previous);
-  await context.readElsewhere(files);
-  return {
-    name: previous,
-    catalog: joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? [])),
-  };
+): Promise<Predecessor[]> {
+  if ((await before(name)).length > 0) return [];
+  const previous = order
+    .before(name, 2)
+    .filter((other, i) => i === 0 || mayPassOne(minorOfCatalog(other), minorOfCatalog(name)));
+  const found: Predecessor[] = [];
+  for (const other of previous) {
+    const files = await after(other);
+    await context.readElsewhere(files);
+    const catalog = joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? []));
+    found.push({ name: other, catalog });
+  }
+  return found;
 }
 
 /** Names of the packages that change, by catalog. */

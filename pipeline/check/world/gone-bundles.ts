@@ -2,7 +2,8 @@
  * Bundles that no catalog has any more, from which clusters may still upgrade: what their manifests define decides whether
  * these upgrades are safe. Of the past only outlines are read; those from which upgrades lead are read as a whole.
  */
-import type { Bundle, Catalog, Entry } from '../../../catalog/fbc/model.ts';
+import type { Bundle, Catalog, Entry, Package } from '../../../catalog/fbc/model.ts';
+import { lacksManifests } from '../../../catalog/olm/outline.ts';
 import { offerOfBundle } from '../../../catalog/olm/resolve/snapshot.ts';
 import { satisfies } from '../../../catalog/version/satisfies.ts';
 import { compareVersions, tryParseRange } from '../../../catalog/version/version.ts';
@@ -34,9 +35,8 @@ export async function readGoneBundles(
     limits,
   }: { readonly everywhere: ReadonlyMap<string, Sided<Catalog>>; readonly limits: Limits },
 ): Promise<GoneBundles> {
-  const catalogs = [...everywhere.values()].flatMap(({ before, after }) => [before, after]);
   const names = new Set([...published.values()].flatMap((packages) => [...packages.keys()]));
-  const wanted = [...names].map((name) => ({ name, ...goneIn(name, published, catalogs) }));
+  const wanted = [...names].map((name) => ({ name, ...goneIn(name, published, everywhere) }));
   const gone = wanted.flatMap((one) => one.gone);
   const whole = new Map((await wholeBundles(objects, gone, limits)).map((bundle) => [keyOf(bundle), bundle]));
   const replaced = (one: PastBundle): PastBundle => {
@@ -70,14 +70,20 @@ function keyOf({ package: of, name }: Bundle): string {
 function goneIn(
   name: string,
   published: Published,
-  catalogs: readonly Catalog[],
+  everywhere: ReadonlyMap<string, Sided<Catalog>>,
 ): { readonly gone: PastBundle[]; readonly left: number } {
-  const own = catalogs.flatMap(({ packages }) => packages.get(name) ?? []);
-  const present = new Set(own.flatMap(({ bundles }) => [...bundles.keys()]));
+  const inCatalog = (sides: Sided<Catalog> | undefined): Package[] =>
+    sides ? [sides.before, sides.after].flatMap(({ packages }) => packages.get(name) ?? []) : [];
+  const own = [...everywhere.values()].flatMap(inCatalog);
+  // What distant catalogs have is known in outline.
+  const whole = new Set(own.flatMap(({ bundles }) => [...bundles.values()].filter(isWhole)).map(nameOf));
   const past = new Map<string, PastBundle>();
-  for (const one of [...published.values()].flatMap((packages) => packages.get(name) ?? [])) {
-    const isGone = one.bundle && !present.has(one.name) && offerOfBundle(one.bundle).gvks.length > 0;
-    if (isGone && !past.has(one.name)) past.set(one.name, one);
+  for (const [catalog, packages] of published) {
+    const present = new Set(inCatalog(everywhere.get(catalog)).flatMap(({ bundles }) => [...bundles.keys()]));
+    for (const one of packages.get(name) ?? []) {
+      const isThere = whole.has(one.name) || present.has(one.name) || past.has(one.name);
+      if (!isThere && one.bundle && offerOfBundle(one.bundle).gvks.length > 0) past.set(one.name, one);
+    }
   }
   const latest = [...past.values()].sort((a, b) => compareVersionsOf(b, a));
   const found = new Set<PastBundle>();
@@ -89,6 +95,14 @@ function goneIn(
   // What is added while a set is gone through is gone through as well.
   for (const { entry } of found) if (entry) follow([entry]);
   return { gone: [...found].slice(0, MOST_BUNDLES), left: Math.max(0, found.size - MOST_BUNDLES) };
+}
+
+function isWhole(bundle: Bundle): boolean {
+  return !lacksManifests(bundle);
+}
+
+function nameOf({ name }: Bundle): string {
+  return name;
 }
 
 function compareVersionsOf({ version: a }: PastBundle, { version: b }: PastBundle): number {

@@ -37,7 +37,7 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
     after: after.length === 0 ? undefined : await readState(place, after),
     members: members.map((member) => ({
       name: member.name,
-      predecessor: member.predecessor,
+      predecessors: member.predecessors ?? [],
       context: contextOf(place, member),
       following: member.following,
       preceding: place.order.before(member.name, FOLLOWING),

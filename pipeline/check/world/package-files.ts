@@ -30,7 +30,7 @@ export interface MemberDraft {
   readonly own: Sided<readonly CatalogFile[]>;
   readonly around: Sided<readonly CatalogFile[]>;
   readonly following: readonly FollowingCatalog[];
-  readonly predecessor?: Predecessor | undefined;
+  readonly predecessors?: readonly Predecessor[];
 }
 
 export async function listed(

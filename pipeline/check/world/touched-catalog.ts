@@ -39,8 +39,8 @@ export interface Member {
   readonly following: readonly FollowingCatalog[];
   /** Names of the catalogs of the platform's previous versions, the nearest first. */
   readonly preceding: readonly string[];
-  /** Where the catalog is new: all packages of the catalog of the platform's previous version, in outline. */
-  readonly predecessor: Predecessor | undefined;
+  /** Where the catalog is new: all packages of the catalogs that its clusters come from, in outline. */
+  readonly predecessors: readonly Predecessor[];
   /** The catalog's own path for a path in the first of the catalogs. */
   readonly ownPath: (path: string) => string;
 }

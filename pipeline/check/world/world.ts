@@ -94,7 +94,7 @@ interface Shared {
 }
 
 async function optionsOf(
-  { name, following, preceding, predecessor, context }: Member,
+  { name, following, preceding, predecessors, context }: Member,
   when: Side,
   shared: Shared,
 ): Promise<WorldOptions> {
@@ -105,14 +105,12 @@ async function optionsOf(
     ...world.lookups?.[when],
     ...(companions ? { companions } : {}),
     catalog: joinedCatalog([states[when], context[when]]),
-    packages,
+    ...{ packages, predecessors, rebuildsHeads: world.policy.graph.rebuilds === 'heads' },
     since: (of) => firstDay(world.since?.get(name), of),
-    rebuildsHeads: world.policy.graph.rebuilds === 'heads',
     ...(world.digests ? { digests: world.digests } : {}),
     ...(world.bundleRegistries ? { bundleRegistries: world.bundleRegistries } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
-    ...(predecessor ? { predecessor } : {}),
     ...(world.everywhere ? { publications: publications[when] } : {}),
     ...(world.released?.has(name) ? releasedIn(name, shared) : { published }),
   };

@@ -12,7 +12,7 @@ const INPUTS: Partial<Record<keyof World, readonly RuleInput[]>> = {
   hasCompanions: ['catalogs'],
   following: ['catalogs'],
   preceding: ['catalogs'],
-  predecessor: ['catalogs'],
+  predecessors: ['catalogs'],
   publications: ['catalogs', 'history'],
   published: ['history'],
   isPublished: ['history'],
