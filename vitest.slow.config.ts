@@ -5,8 +5,9 @@ const config: ViteUserConfig = defineConfig({
   test: {
     globalSetup: ['scripts/rule-lists.mjs', 'test/fakes/memory-disk.ts'],
     include: ['test/{e2e,attack,fuzz,mutations}/**/*.test.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // A hang fails the run; a slow machine does not.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     pool: 'forks',
     fileParallelism: false,
   },
