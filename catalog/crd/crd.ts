@@ -8,6 +8,7 @@ export interface CrdVersion {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;
+  readonly deprecated: boolean;
   /** The OpenAPI schema; undefined when there is none. */
   readonly schema: unknown;
 }
@@ -41,6 +42,7 @@ export function readCrd(value: unknown): Crd | undefined {
       name: text(version['name']),
       served: version['served'] === true,
       storage: version['storage'] === true,
+      deprecated: version['deprecated'] === true,
       schema: fields(version['schema'])['openAPIV3Schema'],
     }));
   const stored = list(fields(value['status'])['storedVersions']).map(text);

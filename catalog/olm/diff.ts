@@ -12,6 +12,7 @@ import { formatVersion } from '../version/version.ts';
 import { type UpgradeImpact, upgradeImpacts } from './foresight/upgrade-impact.ts';
 import type { Change } from './foresight/world.ts';
 import { type HopGraph, hopChange } from './graph/hop-graph.ts';
+import { type HeadReview, headReviews } from './head-reviews.ts';
 
 export interface CatalogDiff {
   /** Packages that differ, by name. */
@@ -30,6 +31,8 @@ export interface PackageDiff {
   readonly deprecations: readonly DeprecationDiff[];
   /** The upgrades that change. */
   readonly fates: readonly UpgradeImpact[];
+  /** What the upgrades to new heads require of whoever approves them; absent where there are none. */
+  readonly reviews?: readonly HeadReview[];
   /** The next-hop graph of the channels in which it changes. */
   readonly graph: HopGraph;
 }
@@ -92,6 +95,7 @@ function isNothing({ kind, defaultChannel, channels, bundles, deprecations, fate
 }
 
 function packageDiff(change: Change, name: string): PackageDiff {
+  const reviews = headReviews(change, name);
   const before = change.before.catalog.packages.get(name);
   const after = change.after.catalog.packages.get(name);
   const [was, is] = [before?.defaultChannel ?? '', after?.defaultChannel ?? ''];
@@ -107,6 +111,7 @@ function packageDiff(change: Change, name: string): PackageDiff {
     ),
     deprecations: deprecationDiffs(before, after),
     fates: upgradeImpacts(change, name),
+    ...(reviews.length === 0 ? {} : { reviews }),
     graph: hopChange(change, name),
   };
 }

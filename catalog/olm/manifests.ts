@@ -41,8 +41,8 @@ export interface CsvFacts {
   readonly requiredCrds: readonly RequiredCrd[];
   /** Names of the API services that it owns. */
   readonly ownedApiServices: readonly string[];
-  /** Names of its webhooks that convert; undefined where they are not known. */
-  readonly conversionWebhooks: readonly string[] | undefined;
+  /** Its webhooks; undefined where they are not known. */
+  readonly webhooks: readonly Webhook[] | undefined;
   /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not known. */
   readonly images: readonly string[] | undefined;
   /** Its permissions; undefined if unknown. */
@@ -53,6 +53,15 @@ export interface CsvFacts {
 export interface RequiredCrd {
   readonly name: string;
   readonly kind: string;
+}
+
+/** A webhook, with the defaults of Kubernetes. */
+export interface Webhook {
+  readonly name: string;
+  readonly type: string;
+  readonly failurePolicy: string;
+  /** Its rules in words, such as `pods (CREATE UPDATE)`. */
+  readonly rules: readonly string[];
 }
 
 /** Rules of access of one service account. */
@@ -161,9 +170,7 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
     ownedCrds: ownedIn(spec['customresourcedefinitions']),
     requiredCrds: requiredIn(spec['customresourcedefinitions']),
     ownedApiServices: ownedIn(spec['apiservicedefinitions']),
-    conversionWebhooks: list(spec['webhookdefinitions'])
-      .filter((webhook) => webhook['type'] === 'ConversionWebhook')
-      .map((webhook) => text(webhook['generateName'])),
+    webhooks: list(spec['webhookdefinitions']).map(webhookIn),
     images: [...new Set(usedImages(csv).map(({ image }) => image))],
     permissions: [
       ...permissionsIn(strategy['clusterPermissions'], true),
@@ -180,7 +187,7 @@ function metadataFacts(metadata: Fields): CsvFacts {
     ownedCrds: ownedIn(metadata['crdDescriptions']),
     requiredCrds: requiredIn(metadata['crdDescriptions']),
     ownedApiServices: ownedIn(metadata['apiServiceDefinitions']),
-    conversionWebhooks: undefined,
+    webhooks: undefined,
     images: undefined,
     permissions: undefined,
   };
@@ -198,6 +205,17 @@ function ownedIn(listed: unknown): string[] {
 
 function requiredIn(listed: unknown): RequiredCrd[] {
   return list(fields(listed)['required']).map(({ name, kind }) => ({ name: text(name), kind: text(kind) }));
+}
+
+function webhookIn(webhook: Fields): Webhook {
+  return {
+    name: text(webhook['generateName']),
+    type: text(webhook['type']),
+    failurePolicy: text(webhook['failurePolicy']) || 'Fail',
+    rules: list(webhook['rules']).map(
+      (rule) => `${texts(rule['resources']).join(' ')} (${texts(rule['operations']).join(' ')})`,
+    ),
+  };
 }
 
 function permissionsIn(value: unknown, wide: boolean): Permission[] {

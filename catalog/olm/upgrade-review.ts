@@ -3,14 +3,16 @@
  * objects, images, webhooks, install modes, and APIs that are dropped or deprecated.
  */
 
-import { type Inspected, list, member, text, texts } from '../bundle/inspect.ts';
-import { safeChange } from '../crd/advice.ts';
+import type { Inspected } from '../bundle/inspect.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
+import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
+import { type Reference, repositoryName, tryParseReference } from '../reference.ts';
 import { namedImages } from '../references/csv.ts';
+import { Undecided } from '../undecided.ts';
 import { addedGrants, type Grant } from './foresight/access.ts';
-import { type CsvFacts, manifestPart } from './manifests.ts';
+import { type CsvFacts, manifestPart, type Webhook } from './manifests.ts';
 
 /** What matters of a part of the upgrade: `act` for what somebody must do or accept before it. */
 export type Weight = 'act' | 'know';
@@ -37,45 +39,77 @@ export interface UpgradeReview {
   readonly package: string;
   readonly from: string;
   readonly to: string;
+  /** How many items must be accepted or prepared for, and how many are to know. */
+  readonly act: number;
+  readonly know: number;
   readonly sections: readonly ReviewSection[];
 }
 
-/** One side of an upgrade. */
-interface Side {
-  readonly bundle: Inspected;
-  readonly facts: CsvFacts | undefined;
-  readonly crds: readonly Crd[];
+/** A bundle as far as it is compared. */
+export interface ReviewedBundle {
+  readonly package: string;
+  readonly name: string;
+  readonly csv: CsvFacts | undefined;
+  /** Undefined where they are unknown. */
+  readonly crds: readonly Crd[] | undefined;
+  /** APIs that it provides, in words; asked for where the CRDs are unknown. */
+  readonly apis: readonly string[];
+  /** Images, without its own. */
+  readonly images: readonly string[];
 }
 
-/** Compares two bundles. */
-export function reviewUpgrade(before: Inspected, after: Inspected): UpgradeReview {
-  const [was, is] = [sideOf(before), sideOf(after)];
+/** A bundle from its files. */
+export function reviewedFiles({ package: of, csv, crds }: Inspected): ReviewedBundle {
   return {
-    package: after.package || before.package,
-    from: before.csv?.name ?? '',
-    to: after.csv?.name ?? '',
-    sections: [
-      { title: 'Permissions', ...permissionItems(was, is) },
-      { title: 'Custom resources', items: crdItems(was, is) },
-      { title: 'Dropped and deprecated APIs', items: apiItems(was, is) },
-      { title: 'Webhooks', items: webhookItems(was, is) },
-      { title: 'Install modes and Kubernetes', items: modeItems(was, is) },
-      { title: 'Images', items: imageItems(was, is) },
-    ],
+    package: of,
+    name: csv?.name ?? '',
+    csv: csv && manifestPart(csv.object.value).csv,
+    crds: crds.flatMap(({ value }) => readCrd(value) ?? []),
+    apis: [],
+    images: csv ? namedImages(csv.object.value).map(({ image }) => image) : [],
   };
 }
 
-function sideOf(bundle: Inspected): Side {
-  const facts = bundle.csv && manifestPart(bundle.csv.object.value).csv;
-  return { bundle, facts, crds: bundle.crds.flatMap(({ value }) => readCrd(value) ?? []) };
+/** Compares two bundles. */
+export function reviewUpgrade(was: ReviewedBundle, is: ReviewedBundle): UpgradeReview {
+  const sections: readonly ReviewSection[] = [
+    { title: 'Permissions', ...permissions(was, is) },
+    { title: 'Custom resources', ...customResources(was, is) },
+    { title: 'Dropped and deprecated APIs', ...droppedApis(was, is) },
+    { title: 'Webhooks', ...webhooks(was, is) },
+    { title: 'Install modes and Kubernetes', ...installModes(was, is) },
+    { title: 'Images', items: imageItems(was, is) },
+  ];
+  const items = sections.flatMap((section) => section.items);
+  const act = items.filter(({ weight }) => weight === 'act').length;
+  return {
+    package: is.package || was.package,
+    from: was.name,
+    to: is.name,
+    act,
+    know: items.length - act,
+    sections,
+  };
 }
 
-function permissionItems(was: Side, is: Side): Pick<ReviewSection, 'items' | 'unknown'> {
-  const [before, after] = [was.facts?.permissions, is.facts?.permissions];
-  if (!before || !after)
-    return { items: [], unknown: 'a bundle has no ClusterServiceVersion with permissions' };
-  const { grants: added, whole } = addedGrants(before, after);
-  const { grants: removed } = addedGrants(after, before);
+type Compared = Pick<ReviewSection, 'items' | 'unknown'>;
+
+/** What is known of both bundles; or why the two cannot be compared. */
+function bothOf<T>(
+  sides: readonly [ReviewedBundle, ReviewedBundle],
+  read: (side: ReviewedBundle) => T | undefined,
+): readonly [T, T] | { readonly unknown: string } {
+  const [before, after] = [read(sides[0]), read(sides[1])];
+  if (before !== undefined && after !== undefined) return [before, after];
+  const names = sides.flatMap((side) => (read(side) === undefined ? [side.name] : []));
+  return { unknown: `the manifests of ${names.join(' and ')} are not known` };
+}
+
+function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
+  const both = bothOf([was, is], ({ csv }) => csv?.permissions);
+  if ('unknown' in both) return { items: [], ...both };
+  const { grants: added, whole } = addedGrants(...both);
+  const { grants: removed } = addedGrants(both[1], both[0]);
   const items = [
     ...added.map(
       (grant): ReviewItem => ({ weight: 'act', text: `new: ${grantText(grant)}`, means: reach(grant) }),
@@ -95,29 +129,58 @@ function reach({ wide }: Grant): string {
   return wide ? 'in all namespaces' : 'in the namespaces that the operator watches';
 }
 
-function crdItems(was: Side, is: Side): ReviewItem[] {
-  const names = [...new Set([...was.crds, ...is.crds].map(({ name }) => name))].sort(compareText);
-  return names.flatMap((name) => {
-    const [before, after] = [was, is].map(({ crds }) => crds.find((crd) => crd.name === name));
-    if (!before)
-      return [{ weight: 'know' as const, text: `${name}: new`, means: `versions ${versionsIn(after)}` }];
-    if (!after) {
-      const means =
-        'the operator no longer handles its objects; OLM v0 keeps the CRD, OLM v1 deletes it with all objects';
-      return [{ weight: 'act' as const, text: `${name}: no longer part of the bundle`, means }];
-    }
+const DROPPED =
+  'the operator no longer handles its objects; OLM v0 keeps the CRD, OLM v1 deletes it with all objects';
+
+function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
+  const crds = bothOf([was, is], (side) => side.crds);
+  if (!('unknown' in crds)) return decided(() => crdItems(...crds));
+  // The catalog tells the names.
+  const owned = bothOf([was, is], ({ csv }) => csv && new Set(csv.ownedCrds));
+  if ('unknown' in owned) return { items: [], ...owned };
+  return {
+    items: [
+      ...beyond(owned[1], owned[0]).map((name) => newCrd(name)),
+      ...beyond(owned[0], owned[1]).map((name) => droppedCrd(name)),
+    ],
+    ...crds,
+  };
+}
+
+/** Items; or why they cannot be told. */
+function decided(items: () => readonly ReviewItem[]): Compared {
+  try {
+    return { items: items() };
+  } catch (error) {
+    if (!(error instanceof Undecided)) throw error;
+    return { items: [], unknown: `${error.what}: ${error.why}` };
+  }
+}
+
+/** What the first has and the other has not, sorted. */
+function beyond(all: Iterable<string>, others: ReadonlySet<string>): string[] {
+  return [...new Set(all)].filter((one) => !others.has(one)).sort(compareText);
+}
+
+function newCrd(name: string, means?: string): ReviewItem {
+  return { weight: 'know', text: `${name}: new`, ...(means === undefined ? {} : { means }) };
+}
+
+function droppedCrd(name: string): ReviewItem {
+  return { weight: 'act', text: `${name}: no longer part of the bundle`, means: DROPPED };
+}
+
+function crdItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
+  const names = [...new Set([...was, ...is].map(({ name }) => name))].sort(compareText);
+  return names.flatMap((name): ReviewItem[] => {
+    const [before, after] = [was, is].map((crds) => crds.find((crd) => crd.name === name));
+    if (!before) return [newCrd(name, `versions ${after?.versions.map((one) => one.name).join(', ')}`)];
+    if (!after) return [droppedCrd(name)];
     const unsafe = eachField(unsafeChanges(before, after));
     if (unsafe.length > 0) return [unsafeItem(name, unsafe)];
     const isSame = JSON.stringify(before.versions) === JSON.stringify(after.versions);
-    return isSame
-      ? []
-      : [
-          {
-            weight: 'know',
-            text: `${name}: changed`,
-            means: 'OLM v1 finds no change that may break existing objects',
-          },
-        ];
+    const means = 'OLM v1 finds no change that may break existing objects';
+    return isSame ? [] : [{ weight: 'know', text: `${name}: changed`, means }];
   });
 }
 
@@ -127,7 +190,8 @@ function unsafeItem(name: string, changes: readonly UnsafeChange[]): ReviewItem 
   return {
     weight: 'act',
     text: `${name}: ${others.length === 0 ? (first?.text ?? '') : many}`,
-    means: `OLM v1 refuses the upgrade; ${first && others.length === 0 ? safeChange(first) : 'compare the objects on the cluster with the new schema first'}`,
+    means:
+      'OLM v1 refuses the upgrade, OLM v0 does not: compare the objects on the cluster with the new schema',
     ...(others.length === 0 ? {} : { details: changes.map(({ text: line }) => line) }),
   };
 }
@@ -144,13 +208,31 @@ function eachField(changes: readonly UnsafeChange[]): UnsafeChange[] {
   );
 }
 
-function versionsIn(crd: Crd | undefined): string {
-  return crd?.versions.map(({ name }) => name).join(', ') ?? '';
+function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
+  const crds = bothOf([was, is], (side) => side.crds);
+  const services = bothOf([was, is], ({ csv }) => csv && new Set(csv.ownedApiServices));
+  const ofServices =
+    'unknown' in services
+      ? []
+      : beyond(...services).map(
+          (name): ReviewItem => ({
+            weight: 'act',
+            text: `API service ${name}: gone`,
+            means: 'clients of this API fail',
+          }),
+        );
+  if (!('unknown' in crds)) return { items: [...versionItems(...crds), ...ofServices] };
+  const dropped = beyond(was.apis, new Set(is.apis)).map(
+    (api): ReviewItem => ({ weight: 'act', text: `${api}: no longer provided`, means: CLIENTS }),
+  );
+  return { items: [...dropped, ...ofServices], ...crds };
 }
 
-function apiItems(was: Side, is: Side): ReviewItem[] {
-  const dropped = was.crds.flatMap((crd) => {
-    const after = is.crds.find(({ name }) => name === crd.name);
+const CLIENTS = 'change manifests and clients to another version first';
+
+function versionItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
+  const dropped = was.flatMap((crd) => {
+    const after = is.find(({ name }) => name === crd.name);
     const served = new Set(after?.versions.flatMap((one) => (one.served ? [one.name] : [])));
     return crd.versions.flatMap(({ name, served: wasServed }): ReviewItem[] =>
       after && wasServed && !served.has(name)
@@ -164,107 +246,124 @@ function apiItems(was: Side, is: Side): ReviewItem[] {
         : [],
     );
   });
-  const before = new Set(deprecatedIn(was.bundle));
-  const deprecated = deprecatedIn(is.bundle).filter((one) => !before.has(one));
+  const deprecated = beyond(deprecatedIn(is), new Set(deprecatedIn(was)));
+  const means = 'plan the move to a newer version';
   return [
     ...dropped,
-    ...deprecated.map(
-      (one): ReviewItem => ({
-        weight: 'know',
-        text: `${one} is deprecated`,
-        means: 'plan the move to a newer version',
-      }),
-    ),
-    ...servicesIn(was).flatMap((name): ReviewItem[] =>
-      servicesIn(is).includes(name)
-        ? []
-        : [{ weight: 'act', text: `API service ${name}: gone`, means: 'clients of this API fail' }],
-    ),
+    ...deprecated.map((one): ReviewItem => ({ weight: 'know', text: `${one} is deprecated`, means })),
   ];
 }
 
-function servicesIn({ facts }: Side): readonly string[] {
-  return facts?.ownedApiServices ?? [];
-}
-
-function deprecatedIn({ crds }: Inspected): string[] {
-  return crds.flatMap(({ value, name }) =>
-    list(member(value, 'spec'), 'versions').flatMap((version) =>
-      version['deprecated'] === true ? [`${name} ${text(version, 'name')}`] : [],
-    ),
+function deprecatedIn(crds: readonly Crd[]): string[] {
+  return crds.flatMap(({ name, versions }) =>
+    versions.flatMap((version) => (version.deprecated ? [`${name} ${version.name}`] : [])),
   );
 }
 
-interface Webhook {
-  readonly name: string;
-  readonly type: string;
-  readonly policy: string;
-  readonly rules: string;
-}
-
-function webhooksIn({ csv }: Inspected): Webhook[] {
-  return list(csv?.spec, 'webhookdefinitions').map((one) => ({
-    name: text(one, 'generateName'),
-    type: text(one, 'type'),
-    policy: text(one, 'failurePolicy') || 'Fail',
-    rules: list(one, 'rules')
-      .map((rule) => `${texts(rule, 'resources').join(' ')} (${texts(rule, 'operations').join(' ')})`)
-      .join(', '),
-  }));
-}
-
-function webhookItems(was: Side, is: Side): ReviewItem[] {
-  const before = new Map(webhooksIn(was.bundle).map((one) => [one.name, one]));
-  const after = new Map(webhooksIn(is.bundle).map((one) => [one.name, one]));
-  const changed = [...after.values()].flatMap((one): ReviewItem[] => {
-    const old = before.get(one.name);
-    const about = `${one.name} (${one.type}): `;
-    const fails =
-      one.type === 'ConversionWebhook'
-        ? 'objects cannot be read while it is down'
-        : `${one.rules}${one.policy === 'Fail' ? '; requests fail while it is down' : ''}`;
-    if (!old) return [{ weight: 'act', text: `${about}new`, means: fails }];
+function webhooks(was: ReviewedBundle, is: ReviewedBundle): Compared {
+  const both = bothOf([was, is], ({ csv }) => csv?.webhooks);
+  if ('unknown' in both) return { items: [], ...both };
+  const [before, after] = both.map((all) => new Map(all.map((one) => [one.name, one])));
+  const changed = [...(after?.values() ?? [])].flatMap((one): ReviewItem[] => {
+    const old = before?.get(one.name);
+    const means = consequence(one);
+    if (!old) return [{ weight: 'act', text: `${one.name} (${one.type}): new`, means }];
     return JSON.stringify(old) === JSON.stringify(one)
       ? []
-      : [{ weight: 'act', text: `${about}changed`, means: fails }];
+      : [{ weight: 'act', text: `${one.name} (${one.type}): changed`, means }];
   });
-  const gone = [...before.values()].filter(({ name }) => !after.has(name));
-  return [
-    ...changed,
-    ...gone.map((one): ReviewItem => ({ weight: 'know', text: `${one.name} (${one.type}): gone` })),
-  ];
+  const gone = [...(before?.values() ?? [])].filter(({ name }) => !after?.has(name));
+  return {
+    items: [
+      ...changed,
+      ...gone.map((one): ReviewItem => ({ weight: 'know', text: `${one.name} (${one.type}): gone` })),
+    ],
+  };
 }
 
-function modeItems(was: Side, is: Side): ReviewItem[] {
-  const [before, after] = [was, is].map(({ facts }) => facts?.installModes ?? new Set<string>());
-  const gone = [...(before ?? [])].filter((mode) => !after?.has(mode));
-  const added = [...(after ?? [])].filter((mode) => !before?.has(mode));
-  const [oldest, newest] = [was, is].map(({ facts }) => facts?.minKubeVersion ?? '');
+/** What it means for requests to the cluster. */
+function consequence({ type, failurePolicy, rules }: Webhook): string {
+  if (type === 'ConversionWebhook') return 'objects cannot be read while it is down';
+  return `${rules.join(', ')}${failurePolicy === 'Fail' ? '; requests fail while it is down' : ''}`;
+}
+
+function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
+  const both = bothOf([was, is], ({ csv }) => csv);
+  if ('unknown' in both) return { items: [], ...both };
+  const none: ReadonlySet<string> = new Set();
+  const [before, after] = [both[0].installModes ?? none, both[1].installModes ?? none];
+  const [oldest, newest] = both.map(({ minKubeVersion }) => minKubeVersion || 'any version');
   const means = 'OLM v0 does not upgrade operators whose OperatorGroup needs it';
+  return {
+    items: [
+      ...beyond(before, after).map(
+        (mode): ReviewItem => ({ weight: 'act', text: `${mode} is no longer supported`, means }),
+      ),
+      ...beyond(after, before).map(
+        (mode): ReviewItem => ({ weight: 'know', text: `${mode} is supported now` }),
+      ),
+      ...(oldest === newest
+        ? []
+        : [{ weight: 'act' as const, text: `Kubernetes: at least ${newest}, before ${oldest}` }]),
+    ],
+  };
+}
+
+/** An image by its repository; what is not a reference stands for itself. */
+interface Placed {
+  readonly image: string;
+  readonly reference: Reference | undefined;
+}
+
+function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
+  const [before, after] = [was, is].map(({ images }) => new Set(images));
+  if (!before || !after) return [];
+  const registries = registriesIn(before);
+  const gone = groupedBy(beyond(before, after).map(placed), repositoryOf);
+  const added = groupedBy(beyond(after, before).map(placed), repositoryOf);
+  const foreign = beyond(registriesIn(after), registries);
   return [
-    ...gone.map((mode): ReviewItem => ({ weight: 'act', text: `${mode} is no longer supported`, means })),
-    ...added.map((mode): ReviewItem => ({ weight: 'know', text: `${mode} is supported now` })),
-    ...(oldest === newest
-      ? []
-      : [
-          {
-            weight: 'act' as const,
-            text: `Kubernetes: at least ${newest || 'any version'}, before ${oldest || 'any version'}`,
-          },
-        ]),
+    ...foreign.map(
+      (registry): ReviewItem => ({
+        weight: 'act',
+        text: `new registry: ${registry}`,
+        means: 'clusters must be able to pull from it, or from a mirror of it',
+      }),
+    ),
+    ...[...added].map(([repository, images]): ReviewItem => {
+      const old = gone.get(repository);
+      return old
+        ? { weight: 'know', text: `${repository}: ${shortTags(old)} → ${shortTags(images)}` }
+        : { weight: 'know', text: `new: ${images.map(({ image }) => image).join(', ')}` };
+    }),
+    ...[...gone].flatMap(([repository, images]): ReviewItem[] =>
+      added.has(repository)
+        ? []
+        : [{ weight: 'know', text: `gone: ${images.map(({ image }) => image).join(', ')}` }],
+    ),
   ];
 }
 
-function imageItems(was: Side, is: Side): ReviewItem[] {
-  const [before, after] = [was, is].map(({ bundle }) => imagesIn(bundle));
-  const named = (images: ReadonlySet<string>, others: ReadonlySet<string>, what: string): ReviewItem[] =>
-    [...images]
-      .filter((image) => !others.has(image))
-      .map((image) => ({ weight: 'know', text: `${what}: ${image}` }));
-  if (!before || !after) return [];
-  return [...named(after, before, 'new'), ...named(before, after, 'gone')];
+function placed(image: string): Placed {
+  return { image, reference: tryParseReference(image) };
 }
 
-function imagesIn({ csv }: Inspected): ReadonlySet<string> {
-  return new Set(csv ? namedImages(csv.object.value).map(({ image }) => image) : []);
+function repositoryOf({ image, reference }: Placed): string {
+  return reference ? repositoryName(reference) : image;
+}
+
+function registriesIn(images: Iterable<string>): Set<string> {
+  return new Set([...images].flatMap((image) => tryParseReference(image)?.registry ?? []));
+}
+
+/** Characters of a digest that tell it apart. */
+const SHORT_DIGEST = 'sha256:'.length + 12;
+
+function shortTags(images: readonly Placed[]): string {
+  return images
+    .map(({ image, reference }) => {
+      if (!reference) return image;
+      return reference.kind === 'tag' ? reference.tag : reference.digest.slice(0, SHORT_DIGEST);
+    })
+    .join(', ');
 }

@@ -16,6 +16,7 @@ import { type Part, withinBudget } from './budget.ts';
 import { fleetLines, flowRows } from './fleet-text.ts';
 import { mermaidText } from './mermaid.ts';
 import { writtenLines } from './package-changes.ts';
+import { reviewLines, reviewTitle } from './review-text.ts';
 import { rulePage } from './rule-help.ts';
 import {
   contextLines,
@@ -57,6 +58,7 @@ export function markdownReport(
     { text: packagesTable(report), cuttable: true },
     { text: releasedText(report), cuttable: true },
     { text: disconnectedText(report), cuttable: true },
+    ...report.diffs.flatMap(reviewTexts).map((text) => ({ text })),
     ...changesText(report.diffs, most * DRAWN).map((text) => ({ text })),
     { text: uncheckedText(report), cuttable: true, isFirst: true },
     { text: aboutText(report), isFirst: true },
@@ -142,6 +144,19 @@ export function impactTable(diff: PlacedDiff): string {
 
 function impactRow({ channels, installed, v0, v1 }: UpgradeImpact): string {
   return row([channels.join(', '), shortList(installed), ...impactCells(v0), ...impactCells(v1)]);
+}
+
+/** What the upgrades to new heads require of whoever approves them, each folded. */
+function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
+  return reviews.map((review) => {
+    const { images } = review;
+    const command = images && `- All changes: ${code(`portolan diff --bundle ${images.from} ${images.to}`)}`;
+    return [
+      `<details><summary>${escaped(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}</summary>`,
+      [indentedList(reviewLines(review)), ...(command === undefined ? [] : [command])].join('\n'),
+      '</details>',
+    ].join('\n\n');
+  });
 }
 
 /** Share of a report that diagrams may take. */

@@ -22,6 +22,7 @@ type Shortening = (report: CheckReport) => CheckReport;
 /** What is left out of a report that is too large, one after the other, and what is said of it. */
 const SHORTENINGS: readonly (readonly [what: string, shorten: Shortening])[] = [
   ['diagrams', (report) => ({ ...report, diffs: report.diffs.map(withoutGraph) })],
+  ['what upgrades require', (report) => ({ ...report, diffs: report.diffs.map(withoutReviews) })],
   ['what changes in catalogs', (report) => ({ ...report, diffs: [], known: [] })],
   ['all but the first 500 findings', (report) => ({ ...report, findings: report.findings.slice(0, 500) })],
   ['all but the first 50 findings', (report) => ({ ...report, findings: report.findings.slice(0, 50) })],
@@ -30,6 +31,10 @@ const SHORTENINGS: readonly (readonly [what: string, shorten: Shortening])[] = [
 
 function withoutGraph(diff: PlacedDiff): PlacedDiff {
   return { ...diff, graph: { ...diff.graph, lanes: [] } };
+}
+
+function withoutReviews({ reviews: _, ...diff }: PlacedDiff): PlacedDiff {
+  return diff;
 }
 
 /** A report as one line of text; what is too large for it is left out, and that is said. */

@@ -13,6 +13,7 @@ import {
 } from '../check/report.ts';
 import { amount, countText, findingText, plain, shortList } from '../text.ts';
 import { fleetLines } from './fleet-text.ts';
+import { reviewLines, reviewTitle } from './review-text.ts';
 
 export function textReport(report: CheckReport): string {
   const lines = [
@@ -36,6 +37,8 @@ export function textReport(report: CheckReport): string {
   const changed = report.diffs.filter((diff) => diff.fates.length > 0);
   const parts = [lineText(lines)];
   if (changed.length > 0) parts.push('\nUpgrade impact:\n', lineText(changed.flatMap(impactLines)));
+  const reviews = report.diffs.flatMap(reviewTexts);
+  if (reviews.length > 0) parts.push('\nUpgrades to approve:\n', lineText(reviews));
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
@@ -153,6 +156,14 @@ function alsoText({ known, waived }: CheckReport): string {
 export function impactLines(diff: PlacedDiff): string[] {
   const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
+}
+
+/** What upgrades to new heads require, without what is only to know. */
+function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
+  return reviews.flatMap((review) => [
+    `  ${plain(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}`,
+    ...reviewLines(review, 'act').map((line) => `    ${plain(line)}`),
+  ]);
 }
 
 function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {

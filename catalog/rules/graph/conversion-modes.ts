@@ -43,7 +43,9 @@ interface Refusal {
 
 function refusalOf({ manifests }: World, { bundle, olm }: Reached): Refusal | undefined {
   const { csv } = manifests(bundle);
-  const webhooks = csv?.conversionWebhooks ?? [];
+  const webhooks = (csv?.webhooks ?? [])
+    .filter(({ type }) => type === 'ConversionWebhook')
+    .map(({ name }) => name);
   const modes = [...(csv?.installModes ?? [])].sort();
   // OLM v0 minds modes beside AllNamespaces, OLM v1 its absence as well.
   const refuses = (generation: Olm): boolean =>

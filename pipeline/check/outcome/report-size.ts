@@ -4,6 +4,7 @@
  */
 import { type Finding, milder } from '../../../catalog/finding.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
+import type { HeadReview } from '../../../catalog/olm/head-reviews.ts';
 import { listed } from '../../../catalog/rules/message-text.ts';
 import { quoted } from '../../../catalog/rules/rule.ts';
 import type { CheckReport, PlacedDiff } from '../report.ts';
@@ -18,6 +19,11 @@ const FEW = 50;
 /** Most versions in the diagrams, and lines about edges and bundles, of a report. */
 const STOPS = 2_000;
 const WRITTEN = 1_000;
+
+/** Most items of a part of a review, single changes of an item, and items of all reviews. */
+const REVIEWED = 100;
+const SINGLE = 20;
+const ALL_REVIEWED = 2_000;
 
 /** Most packages, each with so many details; most lines about what was not checked, and most waived findings. */
 const PACKAGES = 1_000;
@@ -117,7 +123,7 @@ function cutInstalled<T extends { readonly installed?: readonly string[] }>(
 }
 
 function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): readonly PlacedDiff[] {
-  const room = { stops: STOPS, written: WRITTEN };
+  const room = { stops: STOPS, written: WRITTEN, reviewed: ALL_REVIEWED };
   return diffs.map((diff): PlacedDiff => {
     const lanes = diff.graph.lanes.filter(({ stops }) => {
       room.stops -= stops.length;
@@ -137,6 +143,34 @@ function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): reado
       edges: cut(channel.edges).map((edge) => ({ ...edge, from: shortLine(edge.from) })),
     }));
     const fates = cutInstalled(cut(diff.fates), omitted);
-    return { ...diff, channels, bundles: cut(diff.bundles), fates, graph: { ...diff.graph, lanes } };
+    const reviews = diff.reviews?.map((review) => shortReview(review, omitted));
+    const shown = reviews?.filter(({ sections }) => {
+      room.reviewed -= sections.reduce((sum, { items }) => sum + items.length, 0);
+      return room.reviewed >= 0;
+    });
+    if ((reviews?.length ?? 0) > (shown?.length ?? 0))
+      omitted.add(`what upgrades require beyond ${ALL_REVIEWED} items`);
+    const rest = { channels, bundles: cut(diff.bundles), fates, graph: { ...diff.graph, lanes } };
+    return { ...diff, ...rest, ...(shown ? { reviews: shown } : {}) };
   });
+}
+
+/** A review with its first items, those that must be accepted before the others. */
+function shortReview(review: HeadReview, omitted: Set<string>): HeadReview {
+  const cut = <T>(list: readonly T[], most: number): readonly T[] => {
+    if (list.length > most) omitted.add(`what an upgrade requires beyond ${most} items of a list`);
+    return list.slice(0, most);
+  };
+  const sections = review.sections.map((section) => ({
+    ...section,
+    items: cut(
+      [...section.items].sort((a, b) => Number(b.weight === 'act') - Number(a.weight === 'act')),
+      REVIEWED,
+    ).map((item) => ({
+      ...item,
+      text: shortLine(item.text),
+      ...(item.details ? { details: cut(item.details, SINGLE).map(shortLine) } : {}),
+    })),
+  }));
+  return { ...review, sections, channels: cut(review.channels, REVIEWED) };
 }

@@ -1,9 +1,10 @@
 /** Two bundles side by side, as whoever approves the upgrade needs it. */
 import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
-import { reviewUpgrade, type UpgradeReview } from '../../../catalog/olm/upgrade-review.ts';
+import { reviewedFiles, reviewUpgrade, type UpgradeReview } from '../../../catalog/olm/upgrade-review.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
 import { PipelineError } from '../../error.ts';
-import { reviewText, upgradePage } from '../../report/page/upgrade-page.ts';
+import { upgradePage } from '../../report/page/upgrade-page.ts';
+import { reviewText } from '../../report/review-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
 import { renderingOf } from '../rendering.ts';
@@ -26,7 +27,7 @@ export async function diffBundles(invocation: Invocation, terminal: Terminal): P
   const read = (name: string) =>
     withBundle(name, rendering, async ({ source }) => {
       const bundle = await inspectedBundle(source);
-      if (bundle.csv) return bundle;
+      if (bundle.csv) return reviewedFiles(bundle);
       throw new PipelineError('usage', `${name} has no ClusterServiceVersion`);
     });
   const [before, after] = [await read(older), await read(newer)];

@@ -1,11 +1,7 @@
-/** What an upgrade requires of whoever approves it: one HTML file without scripts, Markdown, and text. */
-import type {
-  ReviewItem,
-  ReviewSection,
-  UpgradeReview,
-  Weight,
-} from '../../../catalog/olm/upgrade-review.ts';
-import { amount, escapeXml, linesText } from '../../text.ts';
+/** What an upgrade requires of whoever approves it, as one HTML file without scripts. */
+import type { ReviewItem, ReviewSection, UpgradeReview } from '../../../catalog/olm/upgrade-review.ts';
+import { escapeXml } from '../../text.ts';
+import { MOST_DETAILS, ranked, reviewHeadline } from '../review-text.ts';
 import { staticPage } from './static-page.ts';
 
 const OWN_STYLE = [
@@ -15,16 +11,6 @@ const OWN_STYLE = [
   '.tag{color:var(--bad);font-size:.85em;font-weight:600}summary{cursor:pointer}',
   '@media(max-width:46rem){main,header{padding:.6rem}}',
 ].join('\n');
-
-/** What the page says first. */
-export function reviewHeadline({ sections }: UpgradeReview): string {
-  const items = sections.flatMap((section) => section.items);
-  const act = items.filter(({ weight }) => weight === 'act').length;
-  const unknown = sections.filter((section) => section.unknown !== undefined).length;
-  const rest = unknown === 0 ? '' : `; ${amount(unknown, 'part')} not compared`;
-  if (items.length === 0) return `Nothing that an administrator must know changes${rest}.`;
-  return `${amount(act, 'change')} to accept or prepare for, ${items.length - act} to know${rest}.`;
-}
 
 /** The page as HTML. */
 export function upgradePage(review: UpgradeReview): string {
@@ -38,9 +24,6 @@ export function upgradePage(review: UpgradeReview): string {
 
 /** Items of a section that are shown before the rest is folded. */
 const SHOWN = 12;
-
-/** Single changes of an item that are listed. */
-const MOST_DETAILS = 200;
 
 function sectionHtml({ title, items, unknown }: ReviewSection): string {
   const sorted = ranked(items);
@@ -67,33 +50,4 @@ function detailsHtml(details: readonly string[]): string {
   const lines = details.slice(0, MOST_DETAILS).map((line) => `<li>${escapeXml(line)}</li>`);
   const rest = details.length > MOST_DETAILS ? `<li>and ${details.length - MOST_DETAILS} more</li>` : '';
   return `<details><summary>Each change</summary><ul>${lines.join('')}${rest}</ul></details>`;
-}
-
-const ORDER: Readonly<Record<Weight, number>> = { act: 0, know: 1 };
-
-function ranked(items: readonly ReviewItem[]): ReviewItem[] {
-  return [...items].sort((a, b) => ORDER[a.weight] - ORDER[b.weight]);
-}
-
-/** As people read it in a terminal. */
-export function reviewText(review: UpgradeReview): string {
-  return linesText([
-    `${review.package}: ${review.from} to ${review.to}`,
-    reviewHeadline(review),
-    ...review.sections.flatMap(sectionLines),
-  ]);
-}
-
-function sectionLines({ title, items, unknown }: ReviewSection): string[] {
-  if (items.length === 0 && unknown === undefined) return [];
-  return [
-    '',
-    title,
-    ...(unknown === undefined ? [] : [`  NOT COMPARED: ${unknown}`]),
-    ...ranked(items).flatMap(({ weight, text, means, details = [] }) => {
-      const mark = weight === 'act' ? '!' : '-';
-      const line = `  ${mark} ${text}${means === undefined ? '' : `: ${means}`}`;
-      return [line, ...details.slice(0, MOST_DETAILS).map((one) => `      ${one}`)];
-    }),
-  ];
 }

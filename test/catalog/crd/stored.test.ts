@@ -14,7 +14,7 @@ function inherited(versions: Package, roads: readonly string[]): Record<string, 
   const definition = (names: readonly string[]): Crd => ({
     name: 'as.example.com',
     scope: 'Namespaced',
-    versions: names.map((name) => ({ name, served: true, storage: false, schema: {} })),
+    versions: names.map((name) => ({ name, served: true, storage: false, deprecated: false, schema: {} })),
     storedVersions: names.slice(-1),
     hasStatus: false,
     convertsByWebhook: false,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
-import { reviewUpgrade } from '../../../catalog/olm/upgrade-review.ts';
-import { reviewHeadline, reviewText, upgradePage } from '../../../pipeline/report/page/upgrade-page.ts';
+import { reviewedFiles, reviewUpgrade } from '../../../catalog/olm/upgrade-review.ts';
+import { upgradePage } from '../../../pipeline/report/page/upgrade-page.ts';
+import { reviewHeadline, reviewLines, reviewText } from '../../../pipeline/report/review-text.ts';
 
 interface Parts {
   readonly rules?: readonly object[];
@@ -70,10 +71,11 @@ async function bundleOf(
     ['manifests/csv.yaml', csv],
     ...crds.map((one, i) => [`manifests/crd${i}.yaml`, one] as const),
   ] as const;
-  return inspectedBundle({
+  const inspected = await inspectedBundle({
     files: async () =>
       files.map(([path, value]) => ({ path, read: async () => Buffer.from(JSON.stringify(value)) })),
   });
+  return reviewedFiles(inspected);
 }
 
 async function items(before: Parts, after: Parts, title: string) {
@@ -109,7 +111,7 @@ test('CRDs: what an unsafe change means for existing objects; a safe one leaves 
   expect(await items(before, removed, 'Custom resources')).toMatchObject([
     {
       weight: 'act',
-      means: expect.stringContaining('OLM v1 refuses the upgrade; keep the field and deprecate it'),
+      means: expect.stringContaining('OLM v1 refuses the upgrade, OLM v0 does not'),
     },
   ]);
   const two = {
@@ -173,9 +175,16 @@ test('webhooks, install modes and images', async () => {
   expect(
     await items({ modes: ['AllNamespaces', 'OwnNamespace'] }, {}, 'Install modes and Kubernetes'),
   ).toMatchObject([{ weight: 'act', text: 'OwnNamespace is no longer supported' }]);
-  expect(await items({}, { images: ['quay.io/a/b:2'] }, 'Images')).toEqual([
-    { weight: 'know', text: 'new: quay.io/a/b:2' },
-    { weight: 'know', text: 'gone: quay.io/a/b:1' },
+  const images = ['quay.io/a/b:2', 'ghcr.io/a/c:1'];
+  expect(await items({ images: ['quay.io/a/b:1', 'quay.io/a/d:1'] }, { images }, 'Images')).toEqual([
+    {
+      weight: 'act',
+      text: 'new registry: ghcr.io',
+      means: 'clusters must be able to pull from it, or from a mirror of it',
+    },
+    { weight: 'know', text: 'new: ghcr.io/a/c:1' },
+    { weight: 'know', text: 'quay.io/a/b: 1 → 2' },
+    { weight: 'know', text: 'gone: quay.io/a/d:1' },
   ]);
 });
 
@@ -194,9 +203,43 @@ test('the page escapes what bundles say, runs no scripts, and shows what must be
 
 test('a part that cannot be compared is not one without changes', async () => {
   const [before, after] = [await bundleOf('a.v1', {}), await bundleOf('a.v2', {})];
-  const review = reviewUpgrade({ ...before, csv: undefined }, after);
-  expect(reviewHeadline(review)).toContain('; 1 part not compared.');
-  expect(upgradePage(review)).toContain(
-    '<p class="warn">Not compared: a bundle has no ClusterServiceVersion',
+  const review = reviewUpgrade({ ...before, csv: undefined, crds: undefined }, after);
+  expect(reviewHeadline(review)).toBe('No change found; 5 parts not compared.');
+  expect(reviewLines(review)).toEqual([
+    'Not compared: Permissions, Custom resources, Dropped and deprecated APIs, Webhooks, Install modes and Kubernetes: the manifests of a.v1 are not known',
+  ]);
+  expect(upgradePage(review)).toContain('<p class="warn">Not compared: the manifests of a.v1 are not known');
+});
+
+test('a CRD with too many versions to compare is one that was not compared', async () => {
+  const versions = Array.from({ length: 60 }, (_, i) => version(`v${i + 1}`, SIZE, { storage: i === 0 }));
+  const before = await bundleOf('a.v1', { crds: [crd('things', versions)] });
+  const grown = versions.map((one, i) => (i === 0 ? version('v1', { ...SIZE, color: {} }) : one));
+  const after = await bundleOf('a.v2', { crds: [crd('things', grown)] });
+  const review = reviewUpgrade(before, after);
+  expect(review.sections[1]).toEqual({
+    title: 'Custom resources',
+    items: [],
+    unknown: expect.stringContaining('at most 50 are compared'),
+  });
+});
+
+test('a report shows the first items of each part, what must be accepted before the rest', async () => {
+  const rules = Array.from({ length: 9 }, (_, i) => ({
+    apiGroups: [''],
+    resources: [`r${i}`],
+    verbs: ['get'],
+  }));
+  const review = reviewUpgrade(
+    await bundleOf('a.v1', {}),
+    await bundleOf('a.v2', { rules, images: ['quay.io/a/b:2'] }),
   );
+  expect(reviewLines(review)).toEqual([
+    'Permissions:',
+    ...Array.from({ length: 8 }, (_, i) => `  ❗ new: r${i} (get): in all namespaces`),
+    '  and 1 more',
+    'Images:',
+    '  quay.io/a/b: 1 → 2',
+  ]);
+  expect(reviewLines(review, 'act')).not.toContain('Images:');
 });

@@ -72,6 +72,44 @@ test('what changes alike in several catalogs is said once', () => {
   ]);
 });
 
+test('what an upgrade requires is folded, escaped, and ends with the command that shows all', () => {
+  const review = {
+    package: 'etcd',
+    from: 'etcd.v1',
+    to: 'etcd.v2',
+    act: 1,
+    know: 0,
+    channels: ['stable'],
+    sections: [
+      { title: 'Permissions', items: [{ weight: 'act' as const, text: 'new: <b>@bob</b>' }] },
+      { title: 'Webhooks', items: [], unknown: 'the manifests of etcd.v1 are not known' },
+    ],
+    images: { from: 'quay.io/a/etcd:1', to: 'quay.io/a/etcd:2' },
+  };
+  const diff = {
+    package: 'etcd',
+    catalogs: ['v4.20'],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    fates: [],
+    graph: { package: 'etcd', lanes: [] },
+    reviews: [review],
+  } as unknown as CheckReport['diffs'][number];
+  expect(markdownReport({ ...REPORT, diffs: [diff] })).toContain(
+    [
+      '<details><summary>Upgrade of etcd in v4.20 from etcd.v1 to etcd.v2 \\(channel stable\\): 1 change to accept or prepare for, 0 to know; 1 part not compared.</summary>',
+      [
+        '- Permissions:',
+        '  - ❗ new: &lt;b&gt;@\u200bbob&lt;/b&gt;',
+        '- Not compared: Webhooks: the manifests of etcd.v1 are not known',
+        '- All changes: `portolan diff --bundle quay.io/a/etcd:1 quay.io/a/etcd:2`',
+      ].join('\n'),
+      '</details>',
+    ].join('\n\n'),
+  );
+});
+
 test('rules lead to their pages, and only rules do', () => {
   const page = 'https://github.com/portolan/portolan/blob/main/docs/rules.md#channel-head';
   expect(markdown(at('x'))).toContain(`| [\`channel/head\`](${page}) |`);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Finding, Severity } from '../../../../catalog/finding.ts';
+import type { HeadReview } from '../../../../catalog/olm/head-reviews.ts';
+import type { ReviewItem } from '../../../../catalog/olm/upgrade-review.ts';
 import { withinSize } from '../../../../pipeline/check/outcome/report-size.ts';
 import { jsonReport } from '../../../../pipeline/report/json.ts';
 import { markdownReport } from '../../../../pipeline/report/markdown.ts';
@@ -96,6 +98,42 @@ test('the diagrams of a report show at most 2000 versions, and 1000 changed bund
     'changed entries, edges and bundles beyond 1000',
     'diagrams of channels beyond 2000 versions',
   ]);
+});
+
+test('reviews of upgrades show the first items of each part, and count all', () => {
+  const items = (count: number, weight: 'act' | 'know'): ReviewItem[] =>
+    Array.from({ length: count }, (_, at) => ({ weight, text: `${weight} ${at}` }));
+  const review = (...all: readonly (readonly ReviewItem[])[]): HeadReview => ({
+    package: 'p',
+    from: 'p.v1',
+    to: 'p.v2',
+    act: 150,
+    know: 100,
+    channels: ['stable'],
+    sections: all.map((one) => ({ title: 'Images', items: one })),
+  });
+  const diff = (reviews: readonly HeadReview[]) =>
+    ({
+      package: 'p',
+      catalogs: [],
+      channels: [],
+      bundles: [],
+      fates: [],
+      graph: { lanes: [] },
+      reviews,
+    }) as unknown as (typeof GREEN.diffs)[number];
+  const { diffs, omitted } = withinSize({
+    ...GREEN,
+    diffs: [diff([review([...items(100, 'know'), ...items(150, 'act')])])],
+  });
+  expect(diffs[0]?.reviews).toMatchObject([
+    { act: 150, know: 100, sections: [{ items: items(100, 'act') }] },
+  ]);
+  expect(omitted).toEqual(['what an upgrade requires beyond 100 items of a list']);
+  const many = Array.from({ length: 21 }, () => review(items(100, 'act')));
+  const cut = withinSize({ ...GREEN, diffs: [diff(many.slice(0, 10)), diff(many.slice(10))] });
+  expect(cut.diffs.map(({ reviews }) => reviews?.length)).toEqual([10, 10]);
+  expect(cut.omitted).toEqual(['what upgrades require beyond 2000 items']);
 });
 
 test('packages, notes on what was not checked and waived findings are counted where they are too many', () => {

@@ -176,6 +176,30 @@ test('what clusters cannot install is told by manifests that only directories ha
   expect(rules.filter((rule) => ABOUT_MANIFESTS.has(rule) && rule !== RULE)).toEqual([]);
 });
 
+test('what the upgrade to a new head requires is told by the directories, and folded in the comment', async () => {
+  const request = pullRequest(
+    { 'operators/etcd/1.1.0/manifests/csv.yaml': csv('1.1.0', ['AllNamespaces']) },
+    { 'operators/etcd/1.2.0-1/manifests/csv.yaml': csv('1.2.0', ['AllNamespaces'], SECRETS) },
+  );
+  const { diffs } = await report(request);
+  expect(diffs[0].reviews).toMatchObject([
+    {
+      ...{ from: 'etcd.v1.1.0', to: 'etcd.v1.2.0', channels: ['stable'], act: 2, know: 0 },
+      sections: [
+        { items: [{ weight: 'act', text: 'new: secrets (get)' }] },
+        {
+          items: [{ text: expect.stringMatching(/^etcds\.etcd\.io: existingFieldRemoval: .*region/) }],
+        },
+        ...Array(4).fill({ items: [] }),
+      ],
+    },
+  ]);
+  const words = ['check', '--base', request.base, '--head', request.head, '--format', 'markdown'];
+  const { out } = await portolan(request.source.directory, ...words);
+  expect(out).toContain('<details><summary>Upgrade of etcd in v4.20 from etcd.v1.1.0 to etcd.v1.2.0');
+  expect(out).toContain('  - ❗ new: secrets \\(get\\): in all namespaces');
+});
+
 test('a rule gets the manifests that it reads where every other one that reads them is off', async () => {
   const id = 'bundle/csv-name';
   const off = [...ABOUT_MANIFESTS].filter((one) => one !== id).map((one) => `${one}: 'off'`);
