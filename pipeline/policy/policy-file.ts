@@ -55,6 +55,7 @@ export interface PolicyFile {
     readonly published?: 'git' | { readonly ledger: string };
     readonly released?: Readonly<Record<string, Released['by']>>;
     readonly rebuilds?: 'none' | 'heads';
+    readonly installSets?: readonly string[];
   };
   readonly registries?: Readonly<Partial<Record<'allow' | 'credentials' | 'internal', readonly string[]>>> & {
     readonly lock?: string;

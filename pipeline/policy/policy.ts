@@ -196,6 +196,8 @@ export interface GraphPolicy {
   readonly released: readonly Released[];
   /** Which merged bundles may be rebuilt, because another pipeline releases them later. */
   readonly rebuilds: 'none' | 'heads';
+  /** Paths of sets of operators that are published to be installed together under OLM v1. */
+  readonly installSets: readonly string[];
 }
 
 /** What counts as published of the catalogs that a pattern matches. */

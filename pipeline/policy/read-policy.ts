@@ -300,6 +300,7 @@ function graphOf({
   published,
   released = {},
   rebuilds = 'none',
+  installSets = [],
 }: Part<'graph'>): GraphPolicy {
   return {
     olm: olm ?? ['v0', 'v1'],
@@ -309,6 +310,7 @@ function graphOf({
     published: published ?? 'git',
     released: Object.entries(released).map(([pattern, by]) => ({ pattern, by })),
     rebuilds,
+    installSets,
   };
 }
 

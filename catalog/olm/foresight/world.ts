@@ -18,6 +18,7 @@ import type { Minor } from '../../fbc/openshift.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { type Manifests, manifestsOfBundle } from '../manifests.ts';
+import type { PublishedSet } from '../published-set.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 import { type Foresight, foresightOf, stepsOf, type UpgradePath } from './foresight.ts';
 
@@ -62,6 +63,8 @@ export interface World {
   /** Where the catalog is new: the whole catalogs of the previous versions, the nearest first, whose clusters will come here. */
   readonly predecessors: readonly Predecessor[];
   readonly publications: PublicationsOf;
+  /** Sets of operators that are published to be installed together under OLM v1. */
+  readonly installSets: readonly PublishedSet[];
   readonly crds: CrdsOf;
   /** What tags are known to stand for. */
   readonly digests: TagDigests;
@@ -144,6 +147,7 @@ export interface WorldOptions {
   readonly predecessors?: readonly Predecessor[];
   /** What the catalogs have and had under a bundle's name; that of this catalog alone without it. */
   readonly publications?: PublicationsOf;
+  readonly installSets?: readonly PublishedSet[];
   /** CRDs of bundles whose manifests the catalog does not hold. */
   readonly crds?: CrdsOf;
   /** What tags stand for, as a merged lock or a registry says. */
@@ -194,6 +198,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     publications:
       options.publications ??
       publicationsIn([{ name, catalog, published, publishedIsAll: options.publishedIsAll ?? false }]),
+    installSets: options.installSets ?? [],
     crds: (bundle) => crdsOfBundle(bundle) ?? options.crds?.(bundle),
     manifests: (bundle) => {
       const told = manifestsOfBundle(bundle);

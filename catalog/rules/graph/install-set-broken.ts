@@ -2,16 +2,28 @@ import { headsOf } from '../../fbc/channel.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { installSet, type SetMember } from '../../olm/install-set.ts';
-import { unsupportedProperty } from '../../olm/resolve/extension.ts';
+import type { PublishedMember } from '../../olm/published-set.ts';
+import { resolveExtension, unsupportedProperty } from '../../olm/resolve/extension.ts';
 import { missingRequirements } from '../../olm/resolve/missing.ts';
+import { gatedSupport } from '../../olm/resolve/support.ts';
+import { placeOfPackage } from '../finding-location.ts';
 import { listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/install-set-broken',
   severity: 'error',
-  summary: 'Reports changes after which a package and its dependencies can no longer be installed together',
+  summary:
+    'Reports changes after which a package and its dependencies, or a published set, can no longer be installed together',
   compare(change, report) {
+    for (const { member, file, why } of brokenMembers(change)) {
+      const place = placeOfPackage(change.after, member.package) ?? member.location;
+      report(`the set ${file} can no longer be installed under OLM v1: ${why}`, place, {
+        package: member.package,
+        subject: file,
+        hint: `keep what ${file} asks for, or change the set in the same pull request`,
+      });
+    }
     for (const ofPackage of change.after.catalog.packages.values()) {
       for (const { name: channel, head } of requiringHeads(change, ofPackage.name)) {
         const before = membersOf(change.before, head, channel);
@@ -57,4 +69,34 @@ function wantedIn({ name }: World, head: Bundle, channel: string) {
 function membersOf(world: World, head: Bundle, channel: string): readonly SetMember[] | undefined {
   const found = installSet(world.foresight.scope, wantedIn(world, head, channel));
   return 'members' in found ? found.members : undefined;
+}
+
+interface BrokenMember {
+  readonly file: string;
+  readonly member: PublishedMember;
+  readonly why: string;
+}
+
+/** Members of published sets that OLM v1 installed before a change, and refuses after it. */
+function brokenMembers({ before, after, packages }: Change): BrokenMember[] {
+  if (!after.olm.has('v1')) return [];
+  return after.installSets.flatMap(({ file, members }) => {
+    const former = before.installSets.find((set) => set.file === file)?.members ?? [];
+    return members.flatMap((member): BrokenMember[] => {
+      const was = former.find((one) => one.package === member.package);
+      if (!packages.includes(member.package) || !was || whyRefused(before, was) !== undefined) return [];
+      const why = whyRefused(after, member);
+      return why === undefined ? [] : [{ file, member, why }];
+    });
+  });
+}
+
+/** Why OLM v1 installs nothing for a member, with every feature gate on; undefined if it does. */
+function whyRefused({ foresight, catalog }: World, member: PublishedMember): string | undefined {
+  const asked = { ...member, policy: 'CatalogProvided', installed: undefined } as const;
+  const { outcome } = resolveExtension({ catalogs: [foresight.source] }, asked);
+  if (outcome.kind !== 'upgrade') return outcome.reason.text;
+  const bundle = catalog.packages.get(member.package)?.bundles.get(outcome.to.name);
+  const [obstacle] = bundle ? gatedSupport(bundle).obstacles : [];
+  return obstacle && `${outcome.to.name}: ${obstacle}`;
 }

@@ -12,6 +12,7 @@ import type { LoadedCatalogs } from './catalogs.ts';
 import { readCompanions } from './companions.ts';
 import type { ContextReport } from './context.ts';
 import { readGoneBundles } from './gone-bundles.ts';
+import { readInstallSets } from './install-sets.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import type { CheckScene } from './scene.ts';
 import type { RepositoryWorld } from './world.ts';
@@ -41,10 +42,11 @@ export async function readWorld(
   const { objects, policy, trees } = scene;
   const past = { base: trees.base, policy, registry, store, historyOf, kept };
   const catalogs = touched.flatMap(({ names }) => names);
-  const [own, elsewhere, companions] = await Promise.all([
+  const [own, elsewhere, companions, sets] = await Promise.all([
     pastOf(repository, { ...past, touched }),
     pastOf(repository, { ...past, touched: untouched({ touched, others }), what: PAST_ELSEWHERE }),
     readCompanions({ objects, trees, policy, catalogs, registry, store }),
+    readInstallSets(scene),
   ]);
   const published = joinedPast(elsewhere.published, own.published);
   const isAsked = readsManifests(policy);
@@ -62,6 +64,7 @@ export async function readWorld(
       since: joinedPast(elsewhere.since, own.since),
       released: new Set([...elsewhere.released, ...own.released]),
       lookups: manifests.sides,
+      installSets: sets.sets,
       ...(digests ? { digests } : {}),
     },
     unchecked: [
@@ -70,8 +73,9 @@ export async function readWorld(
       gone.unchecked,
       manifests.unchecked,
       companions.unchecked,
+      sets.unchecked,
     ].flat(),
-    incomplete: companions.incomplete,
+    incomplete: companions.incomplete ?? sets.incomplete,
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type WorldOptions,
   worldOf,
 } from '../../../catalog/olm/foresight/world.ts';
+import type { PublishedSet } from '../../../catalog/olm/published-set.ts';
 import type { TagDigests } from '../../../catalog/references/same-image.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Sides } from './bundle-manifests.ts';
@@ -40,6 +41,8 @@ export interface RepositoryWorld {
   readonly released?: ReadonlySet<string>;
   /** CRDs and manifests of bundles whose catalogs do not hold them, in each state. */
   readonly lookups?: Sides;
+  /** Sets of operators that are published to be installed together. */
+  readonly installSets?: Sided<readonly PublishedSet[]>;
   /** What references of bundles' images must begin with, a list for each gate that says so. */
   readonly bundleRegistries?: readonly (readonly string[])[];
   /** What the base's tags are known to stand for. */
@@ -108,6 +111,7 @@ async function optionsOf(
     ...{ packages, predecessors, rebuildsHeads: world.policy.graph.rebuilds === 'heads' },
     since: (of) => firstDay(world.since?.get(name), of),
     ...(world.digests ? { digests: world.digests } : {}),
+    ...(world.installSets ? { installSets: world.installSets[when] } : {}),
     ...(world.bundleRegistries ? { bundleRegistries: world.bundleRegistries } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
