@@ -85,6 +85,7 @@ const TYPES: Readonly<Record<ImageRole, string>> = {
   bundle: 'operatorBundle',
   related: 'operatorRelatedImage',
   additional: 'generic',
+  graph: 'cincinnatiGraph',
 };
 
 /**

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<keyof MirrorDocuments, string>> = {
   tagMirrorSets: 'imageTagMirrorSet.yaml',
   imagePolicies: 'clusterImagePolicy.yaml',
   releaseSignatures: 'releaseSignatures.yaml',
+  updateServices: 'updateService.yaml',
   operatorHub: 'operatorHub.yaml',
   catalogSources: 'catalogSource.yaml',
   clusterCatalogs: 'clusterCatalog.yaml',

@@ -28,12 +28,7 @@ import { YamlError } from '../yaml/tree.ts';
 import { type ChartSelection, helmShape, readCharts } from './helm/chart-selection.ts';
 import type { AdditionalImage } from './plan-request.ts';
 import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
-import {
-  platformShape,
-  type ReleaseSelection,
-  readRelease,
-  UNSUPPORTED,
-} from './release/release-selection.ts';
+import { type PlatformSelection, platformShape, readPlatform } from './release/release-selection.ts';
 import { parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
@@ -44,8 +39,8 @@ export interface ImageSet {
   readonly additional: readonly AdditionalImage[];
   /** Helm charts whose images belong to the mirror. */
   readonly charts?: readonly ChartSelection[];
-  /** The OpenShift release that belongs to the mirror. */
-  readonly release?: ReleaseSelection;
+  /** The OpenShift or OKD releases that belong to the mirror. */
+  readonly platform?: PlatformSelection;
   /** GiB of each file of an archive. */
   readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
@@ -172,6 +167,7 @@ const DELETE_IMAGE_SET = struct(DELETE_KIND, {
     operators: OPERATORS,
     additionalImages: ADDITIONAL_IMAGES,
     helm: HELM,
+    platform: PLATFORM,
     ...OTHERS,
   }),
 });
@@ -276,7 +272,9 @@ class Reader {
       severity: this.#unsupported,
       message: `${result} ${what}`,
       location: this.#document.locate(path),
-      ...(this.#unsupported === 'error' ? { hint: unsupportedHint(what) } : {}),
+      ...(this.#unsupported === 'error'
+        ? { hint: 'mirror it with oc-mirror, and use --skip-unsupported here' }
+        : {}),
     });
   }
 
@@ -298,15 +296,8 @@ class Reader {
     for (const other of Object.keys(OTHERS)) {
       if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
     }
-    const platform = isObject(mirror['platform']) ? mirror['platform'] : {};
-    for (const field of UNSUPPORTED) {
-      const what = `${section}.platform.${field}`;
-      // false is the default of flags.
-      if (!isEmpty(platform[field]) && platform[field] !== false)
-        this.#refuseUnsupported(what, [section, 'platform', field]);
-    }
     const all = this.#selected(mirror, section);
-    if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0 && !all.release)
+    if (all.catalogs.length + all.additional.length + (all.charts?.length ?? 0) === 0 && !all.platform)
       this.report('no catalog, release, chart or additional image is selected', [section]);
     return all;
   }
@@ -322,11 +313,11 @@ class Reader {
       platforms: (fields: Fields, path: Path) => this.#platforms(fields, path),
     };
     const charts = readCharts(mirror['helm'], [section, 'helm'], reader);
-    const release = readRelease(mirror['platform'], [section, 'platform'], reader);
+    const platform = readPlatform(mirror['platform'], [section, 'platform'], reader);
     return {
       catalogs,
       ...(charts.length > 0 && { charts }),
-      ...(release && { release }),
+      ...(platform && { platform }),
       additional: objects(mirror['additionalImages']).map((image, i) =>
         this.#additional(image, [section, 'additionalImages', i]),
       ),
@@ -496,9 +487,4 @@ function texts<K extends string>(fields: Fields, keys: readonly K[]): { [key in 
 
 function foundText(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
-}
-
-function unsupportedHint(what: string): string {
-  const other = 'mirror it with oc-mirror, and use --skip-unsupported here';
-  return what.endsWith('.platform.channels') ? `name one release in platform.release, or ${other}` : other;
 }

@@ -6,8 +6,8 @@ import { formatReference, type Reference, repositoryName } from '../reference.ts
 import { fnvHex } from './fnv.ts';
 import { eitherPlatforms, type Platforms, withPlatforms } from './platforms.ts';
 
-/** What an image is to the catalog. */
-export type ImageRole = 'index' | 'bundle' | 'related' | 'additional';
+/** What an image is to the catalog; `graph` is the update graph, which no catalog and no node asks for. */
+export type ImageRole = 'index' | 'bundle' | 'related' | 'additional' | 'graph';
 
 /** A place in a registry, or below a directory of oc's layout. */
 export interface Destination {

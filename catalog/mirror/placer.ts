@@ -96,9 +96,13 @@ export class Placer {
     }
   }
 
-  additional({ reference, tag, platforms, location }: AdditionalImage): void {
+  additional({ reference, tag, platforms, location, from }: AdditionalImage): void {
     if (this.#isPlaced(reference, platforms)) return;
     const wanted = tryParseReference(reference);
+    if (from !== undefined) {
+      this.#place({ written: reference, role: 'graph', wanted, location }, from);
+      return;
+    }
     const placed = this.#place({ written: reference, role: 'additional', wanted, location });
     // A node asks for the tag that it was told, whatever the copy is called.
     if (!placed || tag === undefined || placed.wanted.kind === 'digest' || placed.wanted.tag === tag) return;
@@ -118,15 +122,17 @@ export class Placer {
     this.#place({ written, role, wanted: readable.get(written), location: doubtful.get(written) });
   }
 
-  #place({ written, role, wanted, location }: Request): Placement | undefined {
+  /** @param from where the image is, if that is not where it is wanted from */
+  #place({ written, role, wanted, location }: Request, from?: string): Placement | undefined {
     const digest = this.#request.lock?.get(written);
-    const placed = wanted
+    const found = wanted
       ? this.#naming.place({ role, written, wanted, digest })
       : 'is not a reference that a node can pull';
-    if (typeof placed === 'string') {
-      this.unplaced.push({ role, written, why: placed, location });
+    if (typeof found === 'string') {
+      this.unplaced.push({ role, written, why: found, location });
       return undefined;
     }
+    const placed = from === undefined ? found : { ...found, source: from };
     if (this.#isBlocked(placed)) {
       this.blocked.push(written);
       return undefined;

@@ -53,6 +53,8 @@ export interface AdditionalImage extends Target {
   readonly platforms?: Platforms;
   /** Where it is written, for an image of a chart. */
   readonly location?: Location;
+  /** Where it was put, for the image of an update graph: the left side of its line in `mapping.txt`. */
+  readonly from?: string;
 }
 
 export interface PlannedCatalog {

@@ -319,7 +319,7 @@ function parsed(text: string): unknown {
   return parsedJson(text);
 }
 
-const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'related', 'additional']);
+const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'related', 'additional', 'graph']);
 
 function isReportedImage(image: unknown): image is ReportedImage {
   if (!isObject(image)) return false;

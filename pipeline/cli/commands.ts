@@ -258,6 +258,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./mirror/prune.ts')).command,
       },
       {
+        words: 'mirror list releases',
+        summary: 'List OpenShift releases and their channels',
+        load: async () => (await import('./mirror/list-releases.ts')).command,
+      },
+      {
+        words: 'mirror list operators',
+        summary: 'List the operators of a catalog as oc-mirror does',
+        load: async () => (await import('./mirror/list-operators.ts')).command,
+      },
+      {
         words: 'mirror migrate',
         summary: 'Convert ImageContentSourcePolicies to ImageDigestMirrorSets',
         load: async () => (await import('./mirror/migrate.ts')).command,

@@ -21,7 +21,7 @@ import {
 } from '../../catalog/mirror/images.ts';
 import { InvalidOption } from '../../catalog/mirror/invalid-option.ts';
 import { imageSetRequest, type MirrorPlan, planMirror } from '../../catalog/mirror/plan.ts';
-import type { CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-request.ts';
+import type { AdditionalImage, CatalogRequest, PlanRequest } from '../../catalog/mirror/plan-request.ts';
 import { type MirrorReport, mirrorReport, planFindings } from '../../catalog/mirror/report.ts';
 import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
 import { filterImageSet, takesAll } from '../../catalog/mirror/select/image-set-filter.ts';
@@ -100,6 +100,8 @@ interface ImageSetPlanRequest extends Omit<PlanRequest, 'catalogs' | 'additional
 export interface ReadCharts {
   readonly groups: readonly ImageGroup[];
   readonly findings: readonly Finding[];
+  /** Images that belong to none of them. */
+  readonly images?: readonly AdditionalImage[];
 }
 
 /**
@@ -119,7 +121,8 @@ export async function prepareImageSet(request: ImageSetPlanRequest): Promise<Mir
     serverless: request.catalogs[i]?.serverless,
   }));
   const asked = imageSetRequest(imageSet, images, charts.groups);
-  return outcomeOf({ ...request, ...asked }, documents, read, charts);
+  const additional = [...(asked.additional ?? []), ...(charts.images ?? [])];
+  return outcomeOf({ ...request, ...asked, additional }, documents, read, charts);
 }
 
 const NO_CHARTS: ReadCharts = { groups: [], findings: [] };

@@ -12,6 +12,7 @@ import { destinationRepository, formatDestination, type Placement } from '../pla
 import type { MirrorPlan } from '../plan.ts';
 import type { PlannedCatalog } from '../plan-request.ts';
 import { type ReleaseSignature, signatureConfigMap } from '../release/signatures.ts';
+import { type UpdateGraphImage, updateServices } from '../release/update-service.ts';
 import { mirrorEntries } from '../scope.ts';
 import { groupOf, type MirrorGroup, mirrorSetNames } from '../style.ts';
 import { imageContentSourcePolicies } from './icsp.ts';
@@ -32,6 +33,8 @@ export interface DocumentOptions {
   readonly platform?: string | undefined;
   /** Signatures of the releases that are mirrored. */
   readonly releaseSignatures?: readonly ReleaseSignature[] | undefined;
+  /** The image of the update graph that is mirrored. */
+  readonly updateGraph?: UpdateGraphImage | undefined;
   readonly sourcePolicy?: SourcePolicy | undefined;
   /** Most bytes of an ImageDigestMirrorSet or ImageTagMirrorSet. */
   readonly maxBytes?: number | undefined;
@@ -60,6 +63,7 @@ export interface MirrorDocuments {
   readonly imagePolicies: readonly KubernetesObject[];
   readonly operatorHub: KubernetesObject;
   readonly releaseSignatures: readonly KubernetesObject[];
+  readonly updateServices: readonly KubernetesObject[];
 }
 
 /** The label by which `oc delete … -l` finds what oc wrote; we answer to it too. */
@@ -103,6 +107,7 @@ export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {})
     imagePolicies: clusterImagePolicies(plan, catalogs.length === 0 ? [] : (options.signers ?? [])),
     operatorHub: operatorHub(),
     releaseSignatures: signatureConfigMap(options.releaseSignatures ?? []),
+    updateServices: updateServices(plan, options.updateGraph),
   };
 }
 
@@ -123,7 +128,8 @@ function groups({ home, style, placements }: MirrorPlan): Group[] {
   if (home.transport === 'file') return [];
   // Clusters are told where the catalog's own image is; only oc lists it as well.
   const all = placements.filter(
-    ({ role, wanted }) => role !== 'index' || (style === 'oc' && wanted.kind === 'digest'),
+    ({ role, wanted }) =>
+      role !== 'graph' && (role !== 'index' || (style === 'oc' && wanted.kind === 'digest')),
   );
   return (['operator', 'generic'] as const)
     .map((group) => ({ group, part: all.filter(({ role }) => groupOf(style, role) === group), all }))

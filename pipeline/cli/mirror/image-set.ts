@@ -3,29 +3,28 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import type { CatalogSourceTemplate } from '../../../catalog/mirror/documents/documents.ts';
+import type { CatalogSourceTemplate, DocumentOptions } from '../../../catalog/mirror/documents/documents.ts';
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
-import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
-import { readFileBytes, readText } from '../../directory.ts';
+import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ChartsOutcome } from '../../mirror/charts/read-charts.ts';
 import type { ReadCharts } from '../../mirror/prepare.ts';
-import type { ReleaseOutcome } from '../../mirror/releases/read-release.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
-import type { Invocation, Option } from '../command.ts';
+import type { Invocation } from '../command.ts';
 import { openOperand } from '../operands.ts';
+import type { PlatformOutcome } from './platform.ts';
 
 interface OpenImageSet {
   readonly imageSet: ImageSet;
   /** In the order of the configuration. */
   readonly catalogs: readonly OpenCatalog[];
-  /** Its charts and its release. */
+  /** Its charts and its releases. */
   readonly groups: ReadCharts;
-  /** Of its release. */
-  readonly signatures: readonly ReleaseSignature[];
+  /** What clusters are told of its releases. */
+  readonly documents: Pick<DocumentOptions, 'releaseSignatures' | 'updateGraph'>;
   /** Charts of repositories, for the other side. */
   readonly fetched: ChartsOutcome['fetched'];
   /** Closes the catalogs, and deletes the fetched charts. */
@@ -58,17 +57,29 @@ export async function openImageSet(
       catalogs.push(await openOperand(catalog.replace(/^oci:\/\//, 'oci:'), invocation, terminal));
     }
     charts = await chartsOf(imageSet, invocation, terminal);
-    const release = await releaseOf(imageSet, invocation, terminal);
+    const releases = await releasesOf(imageSet, invocation, terminal);
     const groups = {
-      groups: [...(charts?.groups ?? []), ...(release?.groups ?? [])],
-      findings: [...(charts?.findings ?? []), ...(release?.findings ?? [])],
+      groups: [...(charts?.groups ?? []), ...(releases?.groups ?? [])],
+      findings: [...(charts?.findings ?? []), ...(releases?.findings ?? [])],
+      images: releases?.images ?? [],
     };
-    const { signatures = [] } = release ?? {};
-    return { imageSet, catalogs, groups, signatures, fetched: charts?.fetched ?? [], close };
+    const { documents = {} } = releases ?? {};
+    return { imageSet, catalogs, groups, documents, fetched: charts?.fetched ?? [], close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Reads the releases of a configuration: what reads them is loaded for those that have some. */
+async function releasesOf(
+  { platform, deletes = false }: ImageSet,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<PlatformOutcome | undefined> {
+  if (!platform) return undefined;
+  const { readPlatform } = await import('./platform.ts');
+  return readPlatform(platform, deletes, { invocation, terminal });
 }
 
 /** Fetches and renders the charts of a configuration. */
@@ -99,62 +110,6 @@ async function chartsOf(
     client.close();
   }
 }
-
-/** Reads the payload of the release of a configuration, and its signatures. */
-async function releaseOf(
-  { release }: ImageSet,
-  invocation: Invocation,
-  terminal: Terminal,
-): Promise<ReleaseOutcome | undefined> {
-  if (!release) return undefined;
-  const { readRelease } = await import('../../mirror/releases/read-release.ts');
-  const { OpenPgpError, readKeyring } = await import('../../mirror/releases/openpgp.ts');
-  const { RED_HAT_KEYS } = await import('../../mirror/releases/red-hat-key.ts');
-  const { RED_HAT_SIGNATURES } = await import('../../mirror/releases/signatures.ts');
-  const { clientOptions, registryClientFor } = await import('../registry-access.ts');
-  const { openDownloads } = await import('../../mirror/charts/download.ts');
-  const written = invocation.text('release-signatures') ?? RED_HAT_SIGNATURES;
-  const isRemote = /^https?:\/\//.test(written);
-  const hosts = isRemote && URL.canParse(written) ? [new URL(written).host] : [];
-  const keyFile = invocation.text('release-key');
-  const key =
-    keyFile === undefined ? Buffer.from(RED_HAT_KEYS) : readFileBytes(resolve(terminal.directory, keyFile));
-  const keyringOf = (): ReturnType<typeof readKeyring> => {
-    try {
-      return readKeyring(key);
-    } catch (error) {
-      if (!(error instanceof OpenPgpError)) throw error;
-      throw new PipelineError('usage', `--release-key: ${keyFile} ${error.message}`, { cause: error });
-    }
-  };
-  const keys = keyringOf();
-  const client = registryClientFor(invocation, terminal, { named: [release.reference] });
-  const { download, close } = openDownloads(clientOptions(invocation, terminal, { hosts }));
-  const place = isRemote ? written : resolve(terminal.directory, written);
-  const store = { place, keys, download, now: terminal.now().getTime() };
-  try {
-    return await readRelease(release, {
-      registry: client,
-      signatures: written === 'none' ? undefined : store,
-    });
-  } finally {
-    close();
-    client.close();
-  }
-}
-
-/** Options for the releases of a configuration. */
-export const RELEASE_OPTIONS: Readonly<Record<string, Option>> = {
-  'release-signatures': {
-    value: 'DIR|URL|none',
-    description:
-      'signatures of the release, laid out as sha256=DIGEST/signature-1 (default: those of Red Hat)',
-  },
-  'release-key': {
-    value: 'FILE',
-    description: 'OpenPGP key that signs the release (default: the keys of Red Hat)',
-  },
-};
 
 /** Writes the charts of repositories below `charts/`: clusters install them from there. */
 export function writeCharts(folder: string, { fetched }: Pick<ChartsOutcome, 'fetched'>): void {

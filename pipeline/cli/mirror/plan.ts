@@ -27,9 +27,10 @@ import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { BUNDLES_OPTION, deployedImages, withDeployments } from './deployed-images.ts';
-import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+import { RELEASE_OPTIONS } from './release-options.ts';
 
 export const command: Command = {
   words: 'mirror plan',
@@ -64,8 +65,7 @@ export const command: Command = {
         'plan the mirror for an ImageSetConfiguration or DeleteImageSetConfiguration of oc-mirror instead of a catalog',
     },
     'skip-unsupported': {
-      description:
-        'skip parts of an ImageSetConfiguration that Portolan does not support, such as channels of releases',
+      description: 'skip parts of an ImageSetConfiguration that Portolan does not support, such as samples',
     },
     only: {
       value: 'PACKAGE[@CHANNEL|RANGE]',
@@ -135,7 +135,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
   if (invocation.list('image-platform').length > 0)
     throw usageError(command, '--image-set names the platforms itself: omit --image-platform');
-  const { imageSet, catalogs, groups, signatures, fetched, close } = await openImageSet(
+  const { imageSet, catalogs, groups, documents, fetched, close } = await openImageSet(
     file,
     invocation,
     terminal,
@@ -153,7 +153,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
       ...namingOptions(command, invocation),
       documents: {
         ...documentsAsked(invocation, terminal),
-        releaseSignatures: signatures,
+        ...documents,
         templates: catalogSourceTemplates(imageSet, terminal.directory),
       },
     };

@@ -45,9 +45,10 @@ import {
   signingOf,
   signState,
 } from './freshness-sign.ts';
-import { catalogSourceTemplates, openImageSet, RELEASE_OPTIONS, writeCharts } from './image-set.ts';
+import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+import { RELEASE_OPTIONS } from './release-options.ts';
 import {
   type Arrived,
   arrivedIn,
@@ -80,7 +81,7 @@ export const command: Command = {
     ...DOCUMENT_OPTIONS,
     ...RELEASE_OPTIONS,
     'skip-unsupported': {
-      description: 'skip parts of CONFIG that Portolan does not support, such as channels of releases',
+      description: 'skip parts of CONFIG that Portolan does not support, such as samples',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
     ...PACE_OPTIONS,
@@ -138,7 +139,7 @@ interface Planned {
 /** Plans what the configuration selects, with an index image built for each catalog that is selected in part. */
 async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned> {
   const [file = ''] = invocation.operands;
-  const { imageSet, catalogs, groups, signatures, fetched, close } = await openImageSet(
+  const { imageSet, catalogs, groups, documents, fetched, close } = await openImageSet(
     file,
     invocation,
     terminal,
@@ -151,7 +152,7 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const options = {
       ...documentOptions(command, invocation, { directory, builds }),
       templates: catalogSourceTemplates(imageSet, directory),
-      releaseSignatures: signatures,
+      ...documents,
     };
     const request = {
       imageSet,

@@ -12,11 +12,12 @@ interface Downloads extends Pick<RepositoryPorts, 'download'> {
 export function openDownloads(options: ClientOptions): Downloads {
   const transport = openTransport(options);
   return {
-    download: async (url, what, limit) => {
+    download: async (url, what, limit, type) => {
+      const headers = type === undefined ? {} : { accept: type };
       const authorization = await authorizationFor(url, options);
       transport.checkUrl(url);
       return transport.attempt(url.host, async (budget) => {
-        const answer = await transport.send({ method: 'GET', url, what, authorization }, budget);
+        const answer = await transport.send({ method: 'GET', url, what, authorization, headers }, budget);
         if (answer.status !== 200) throw await failure(answer, what);
         return readAll(answer, limit, what);
       });

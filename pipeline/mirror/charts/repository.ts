@@ -22,8 +22,8 @@ import type { Registry } from '../../ports.ts';
 import { LARGEST_ARCHIVE } from './chart-files.ts';
 
 export interface RepositoryPorts {
-  /** The bytes behind a URL, of which there may be only so many. */
-  readonly download: (url: URL, what: string, limit: number) => Promise<Uint8Array>;
+  /** The bytes behind a URL, of which there may be only so many; of a media type, if one is asked for. */
+  readonly download: (url: URL, what: string, limit: number, type?: string) => Promise<Uint8Array>;
   readonly registry: Registry;
 }
 

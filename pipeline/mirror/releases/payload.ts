@@ -1,7 +1,9 @@
-/** The payload of an OpenShift release: the images that it is made of, read from its layers. */
+/** The payload of an OpenShift release: what it says of itself, read from its layers. */
 import {
   type ReleaseContent,
   readImageReferences,
+  readPreviousVersions,
+  readVirtualImages,
 } from '../../../catalog/mirror/release/image-references.ts';
 import { type DigestReference, type Reference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
@@ -14,36 +16,80 @@ export interface Payload extends ReleaseContent {
   readonly reference: DigestReference;
 }
 
-const IMAGE_REFERENCES = 'release-manifests/image-references';
+export interface PayloadPorts {
+  readonly registry: Registry;
+  /** An existing directory. */
+  readonly scratch: string;
+}
+
+const MANIFESTS = 'release-manifests/';
+const IMAGE_REFERENCES = `${MANIFESTS}image-references`;
+const METADATA = `${MANIFESTS}release-metadata`;
+const BOOT_IMAGES = `${MANIFESTS}0000_50_installer_coreos-bootimages.yaml`;
 /** Payloads have a few hundred files in one layer, and the files of an operating system below it. */
 const LIMITS = { bytes: 2 ** 31, layerBytes: 2 ** 31, fileBytes: 16 * 2 ** 20, entries: 500_000 };
 
 /**
  * Reads the payload of a release. One for several architectures is read for each of them.
  *
- * @param scratch an existing directory
+ * @param virtual architectures of which the boot images of OpenShift Virtualization belong to the release
  * @throws PipelineError `not-found`, `usage` for an image that is not a release, and as the registry
  */
 export async function readPayload(
   reference: Reference,
-  registry: Registry,
-  scratch: string,
+  ports: PayloadPorts,
+  virtual: readonly string[] = [],
 ): Promise<Payload> {
-  const manifest = await registry.getManifest(reference);
-  const name = `${reference.registry}/${reference.repository}`;
-  if (!manifest) throw new PipelineError('not-found', `there is no such release in ${name}`);
-  const digested = withDigest(reference, manifest.digest);
-  const parsed = parseManifest(manifest);
-  const parts =
-    parsed.kind === 'image' ? [parsed] : await imagesOf(parsed.manifests, { reference, registry });
+  const { digest, parts } = await openPayload(reference, ports);
+  const name = nameOf(reference);
   const contents: ReleaseContent[] = [];
-  for (const part of parts) contents.push(await contentOf(part, { name, reference, registry, scratch }));
+  for (const part of parts) {
+    const files = await filesOf(part, reference, ports);
+    const read = readImageReferences(textOf(files, IMAGE_REFERENCES, name));
+    if (typeof read === 'string') throw notRelease(name, `${IMAGE_REFERENCES} ${read}`);
+    const boot = virtual.length > 0 ? readVirtualImages(textOf(files, BOOT_IMAGES, name), virtual) : [];
+    if (typeof boot === 'string') throw notRelease(name, `${BOOT_IMAGES} ${boot}`);
+    contents.push({ ...read, images: [...read.images, ...boot] });
+  }
   const [first] = contents;
   if (!first) throw new PipelineError('usage', `the release in ${name} is for no architecture`);
   const images = new Map(
     contents.flatMap((one) => one.images.map((image) => [JSON.stringify(image), image])),
   );
-  return { version: first.version, images: [...images.values()], reference: digested };
+  return { version: first.version, images: [...images.values()], reference: withDigest(reference, digest) };
+}
+
+/** The versions that update to a release, as its payload says. @throws PipelineError as {@link readPayload} */
+export async function readPrevious(reference: Reference, ports: PayloadPorts): Promise<readonly string[]> {
+  const [part] = (await openPayload(reference, ports)).parts;
+  const name = nameOf(reference);
+  if (!part) throw new PipelineError('usage', `the release in ${name} is for no architecture`);
+  const previous = readPreviousVersions(textOf(await filesOf(part, reference, ports), METADATA, name));
+  if (typeof previous === 'string') throw notRelease(name, `${METADATA} ${previous}`);
+  return previous;
+}
+
+function nameOf({ registry, repository }: Reference): string {
+  return `${registry}/${repository}`;
+}
+
+function notRelease(name: string, why: string): PipelineError {
+  return new PipelineError('usage', `the release in ${name}: ${why}`);
+}
+
+interface OpenPayload {
+  readonly digest: string;
+  /** An image for each architecture. */
+  readonly parts: readonly ImageManifest[];
+}
+
+async function openPayload(reference: Reference, { registry }: PayloadPorts): Promise<OpenPayload> {
+  const manifest = await registry.getManifest(reference);
+  if (!manifest) throw new PipelineError('not-found', `there is no such release in ${nameOf(reference)}`);
+  const parsed = parseManifest(manifest);
+  const parts =
+    parsed.kind === 'image' ? [parsed] : await imagesOf(parsed.manifests, { reference, registry });
+  return { digest: manifest.digest, parts };
 }
 
 async function imagesOf(
@@ -60,33 +106,34 @@ async function imagesOf(
   return images;
 }
 
-interface PayloadPlace {
-  readonly name: string;
-  readonly reference: Reference;
-  readonly registry: Registry;
-  readonly scratch: string;
-}
-
-/** The file is in one of the topmost layers: those below are not read. */
-async function contentOf(
+/** The manifests of a release. They are in one of the topmost layers: those below are not read. */
+async function filesOf(
   { layers }: ImageManifest,
-  { name, reference, registry, scratch }: PayloadPlace,
-): Promise<ReleaseContent> {
+  reference: Reference,
+  { registry, scratch }: PayloadPorts,
+): Promise<ReadonlyMap<string, string>> {
+  const names = [IMAGE_REFERENCES, METADATA, BOOT_IMAGES];
+  const files = new Map<string, string>();
   for (const layer of [...layers].reverse()) {
-    const wanted = (path: string): boolean => path === IMAGE_REFERENCES;
+    const wanted = (path: string): boolean => names.includes(path);
     const tree = await readTree([registry.getBlob(reference, layer)], { scratch, wanted, limits: LIMITS });
     try {
-      const entry = tree.entries.get(IMAGE_REFERENCES);
-      if (entry?.kind !== 'file') continue;
-      const content = readImageReferences(new TextDecoder().decode(tree.read(entry)));
-      if (typeof content !== 'string') return content;
-      throw new PipelineError('usage', `${IMAGE_REFERENCES} of the release in ${name} ${content}`);
+      for (const name of names) {
+        const entry = tree.entries.get(name);
+        if (entry?.kind === 'file' && !files.has(name))
+          files.set(name, new TextDecoder().decode(tree.read(entry)));
+      }
     } finally {
       tree.close();
     }
+    if (files.has(IMAGE_REFERENCES)) break;
   }
-  throw new PipelineError(
-    'usage',
-    `the image in ${name} is not an OpenShift release: it has no ${IMAGE_REFERENCES}`,
-  );
+  return files;
+}
+
+function textOf(files: ReadonlyMap<string, string>, path: string, name: string): string {
+  const text = files.get(path);
+  if (text !== undefined) return text;
+  const why = path === IMAGE_REFERENCES ? 'is not an OpenShift release: it' : '';
+  throw new PipelineError('usage', `the image in ${name} ${why} has no ${path}`.replace('  ', ' '));
 }

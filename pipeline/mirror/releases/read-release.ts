@@ -1,74 +1,234 @@
-/** The release of an ImageSetConfiguration: its payload, the images of it, and its signatures. */
+/** The releases of an ImageSetConfiguration: their payloads, the images of them, and their signatures. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Finding } from '../../../catalog/finding.ts';
+import type { Finding, Location } from '../../../catalog/finding.ts';
 import type { ImageGroup } from '../../../catalog/mirror/image-group.ts';
 import type { Target } from '../../../catalog/mirror/oc-mirror.ts';
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
-import type { ReleaseSelection } from '../../../catalog/mirror/release/release-selection.ts';
+import {
+  ChannelError,
+  releasesAcross,
+  releasesOf,
+} from '../../../catalog/mirror/release/channel-releases.ts';
+import {
+  ARCHITECTURES,
+  type Architecture,
+  type PlatformSelection,
+  type ReleaseChannel,
+} from '../../../catalog/mirror/release/release-selection.ts';
 import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
-import { parseReference, tryParseReference } from '../../../catalog/reference.ts';
+import type { UpdateGraphs } from '../../../catalog/mirror/release/update-graph.ts';
+import { parseReference, type Reference, tryParseReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
+import type { RepositoryPorts } from '../charts/repository.ts';
 import type { ReadCharts } from '../prepare.ts';
 import { type Payload, readPayload } from './payload.ts';
 import { releaseSignatures, type SignatureStore } from './signatures.ts';
+import { openGraphs, UPDATE_SERVICES } from './update-graphs.ts';
 
 export interface ReleasePorts {
   readonly registry: Registry;
-  /** Absent: the release is mirrored without signatures. */
+  readonly download: RepositoryPorts['download'];
+  /** Absent: the releases are mirrored without signatures. */
   readonly signatures: SignatureStore | undefined;
+  /** Where update graphs are; absent: the update services of the platforms. */
+  readonly graphs: string | undefined;
+  /** Where payloads are of which graph data only has the versions. */
+  readonly releases: string;
 }
 
 export interface ReleaseOutcome extends ReadCharts {
   readonly signatures: readonly ReleaseSignature[];
 }
 
-/** Reads a release; what is wrong with it is a finding, and does not stop the rest. */
-export async function readRelease(
-  selection: ReleaseSelection,
-  { registry, signatures: store }: ReleasePorts,
+/** Reads the releases of a configuration; what is wrong with one is a finding, and does not stop the others. */
+export async function readReleases(
+  selection: PlatformSelection,
+  ports: ReleasePorts,
 ): Promise<ReleaseOutcome> {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-release-'));
   try {
-    const payload = await readPayload(parseReference(selection.reference), registry, scratch);
-    checkVersion(payload, selection);
-    const signatures = store ? await releaseSignatures(payload.reference.digest, store) : [];
-    return { groups: [groupOf(payload, selection, signatures[0]?.name)], findings: [], signatures };
-  } catch (error) {
-    if (!(error instanceof PipelineError)) throw error;
-    return { groups: [unread(selection)], findings: [failed(selection, error)], signatures: [] };
+    const { release } = selection;
+    const named: WantedRelease[] = release
+      ? [{ reference: release.reference, location: release.location }]
+      : [];
+    const { wanted, findings, groups } = await wantedReleases(selection, { ...ports, scratch });
+    const outcomes: ReleaseOutcome[] = [];
+    for (const one of [...named, ...wanted])
+      outcomes.push(await readRelease(one, selection, { ...ports, scratch }));
+    return {
+      groups: [...groups, ...outcomes.flatMap((one) => one.groups)],
+      findings: [...findings, ...outcomes.flatMap((one) => one.findings)],
+      signatures: outcomes.flatMap((one) => one.signatures),
+    };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
+/** A payload to mirror. */
+interface WantedRelease {
+  readonly reference: string;
+  /** As the update graph has it. */
+  readonly version?: string;
+  readonly architecture?: Architecture;
+  readonly location: Location;
+}
+
+interface Scratch {
+  readonly scratch: string;
+}
+
+interface WantedReleases {
+  /** Each once. */
+  readonly wanted: readonly WantedRelease[];
+  readonly findings: readonly Finding[];
+  /** Channels of which it is not known what they select. */
+  readonly groups: readonly ImageGroup[];
+}
+
+/** What the channels select, for each architecture. */
+async function wantedReleases(
+  { channels, architectures }: PlatformSelection,
+  ports: ReleasePorts & Scratch,
+): Promise<WantedReleases> {
+  const wanted = new Map<string, WantedRelease>();
+  const findings: Finding[] = [];
+  const groups: ImageGroup[] = [];
+  for (const architecture of architectures) {
+    const graphs = graphsFor(architecture, channels, ports);
+    const select = async (
+      { location }: ReleaseChannel,
+      name: string,
+      work: () => ReturnType<typeof releasesOf>,
+    ): Promise<void> => {
+      try {
+        const { releases, warnings } = await work();
+        for (const { image, version } of releases)
+          if (!wanted.has(image)) wanted.set(image, { reference: image, version, architecture, location });
+        for (const message of warnings)
+          findings.push({ rule: 'mirror/release', severity: 'warning', message, location });
+      } catch (error) {
+        const known = error instanceof ChannelError ? new PipelineError('usage', error.message) : error;
+        if (!(known instanceof PipelineError)) throw error;
+        findings.push(releaseFinding(location, known));
+        groups.push(unread(name));
+      }
+    };
+    for (const channel of channels) {
+      const name = `channel ${channel.name} (${architecture})`;
+      await select(channel, name, () => releasesOf(channel, graphs(channel)));
+    }
+    const ocp = channels.filter(({ type }) => type === 'ocp');
+    const [first] = ocp;
+    if (first && channels.length > 1 && groups.length === 0)
+      await select(first, `channels (${architecture})`, () => releasesAcross(ocp, graphs(first)));
+  }
+  return { wanted: [...wanted.values()], findings, groups };
+}
+
+/** The graphs of each platform. */
+function graphsFor(
+  architecture: Architecture,
+  channels: readonly ReleaseChannel[],
+  { graphs: place, ...ports }: ReleasePorts & Scratch,
+): (channel: ReleaseChannel) => UpdateGraphs {
+  const types = new Set(channels.map(({ type }) => type));
+  const opened = new Map(
+    [...types].map((type) => [
+      type,
+      openGraphs(architecture, { ...ports, place: place ?? UPDATE_SERVICES[type] }),
+    ]),
+  );
+  return ({ type }) => {
+    const graphs = opened.get(type);
+    if (!graphs) throw new TypeError('internal error: no graphs are open');
+    return graphs;
+  };
+}
+
+async function readRelease(
+  wanted: WantedRelease,
+  selection: PlatformSelection,
+  { registry, signatures: store, scratch }: ReleasePorts & Scratch,
+): Promise<ReleaseOutcome> {
+  try {
+    const reference = parsedReference(wanted);
+    const payload = await readPayload(reference, { registry, scratch }, virtualOf(selection));
+    checkVersion(payload, reference, wanted);
+    const signatures = store ? await releaseSignatures(payload.reference.digest, store) : [];
+    const signed = signatures[0]?.name;
+    return { groups: [groupOf(payload, wanted, { signed, ...selection })], findings: [], signatures };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return {
+      groups: [unread(nameOf(wanted))],
+      findings: [releaseFinding(wanted.location, error)],
+      signatures: [],
+    };
+  }
+}
+
+/** Architectures of which the boot images of OpenShift Virtualization are wanted. */
+function virtualOf({ hasKubeVirt, platforms, architectures }: PlatformSelection): readonly string[] {
+  if (!hasKubeVirt) return [];
+  return platforms ? platforms.map((platform) => platform.split('/')[1] ?? '') : architectures;
+}
+
+function nameOf({ reference, version }: WantedRelease): string {
+  return version === undefined ? reference : `${version} (${reference})`;
+}
+
+/** @throws PipelineError `usage` for a graph with a payload that is not an image */
+function parsedReference(wanted: WantedRelease): Reference {
+  const reference = tryParseReference(wanted.reference);
+  if (reference) return reference;
+  throw new PipelineError('usage', `the payload of ${nameOf(wanted)} is not a valid reference`);
+}
+
 /**
- * A good signature says that this was a release once: an older one, under the tag of a newer one, has it, too. Tags that are
- * not versions may name any release.
+ * A good signature says that this was a release once: an older one, under the tag of a newer one or in its place in an
+ * update graph, has it, too. Tags that are not versions may name any release.
  *
  * @throws PipelineError `corrupt`
  */
-function checkVersion({ version }: Payload, { reference }: ReleaseSelection): void {
-  const { tag = '' } = parseReference(reference);
-  if (!/^\d+\.\d+\.\d+/.test(tag) || tag === version || tag.startsWith(`${version}-`)) return;
-  throw new PipelineError('corrupt', `the release under the tag ${tag} is version ${version}`, {
-    hint: 'name the release by its digest, or find out who moved the tag',
-  });
+function checkVersion(
+  { version }: Payload,
+  { tag = '' }: Reference,
+  { version: expected }: WantedRelease,
+): void {
+  const hint = 'name the release by its digest, or find out who moved the tag';
+  if (/^\d+\.\d+\.\d+/.test(tag) && tag !== version && !tag.startsWith(`${version}-`))
+    throw new PipelineError('corrupt', `the release under the tag ${tag} is version ${version}`, { hint });
+  if (expected !== undefined && expected.split('+', 1)[0] !== version)
+    throw new PipelineError(
+      'corrupt',
+      `the update graph says that the payload is version ${expected}, but it is version ${version}`,
+    );
 }
 
 /** Where oc-mirror and `oc adm release mirror` put payloads, and the images of them. */
 const PAYLOADS = 'openshift/release-images';
 const COMPONENTS = 'openshift/release';
 
+interface Named {
+  /** The name that the signature gives to the payload. */
+  readonly signed: string | undefined;
+  readonly platforms?: readonly string[];
+}
+
 function groupOf(
   { reference, version, images }: Payload,
-  { reference: written, platforms }: ReleaseSelection,
-  signed: string | undefined,
+  { reference: written, architecture }: WantedRelease,
+  { signed, platforms }: Named,
 ): ImageGroup {
   const { registry, repository, digest } = reference;
-  const tag = parseReference(written).tag ?? tryParseReference(signed ?? '')?.tag;
+  const tag =
+    parseReference(written).tag ??
+    tryParseReference(signed ?? '')?.tag ??
+    (architecture && `${version}-${ARCHITECTURES[architecture]}`);
   const payload = `${registry}/${repository}${tag === undefined ? '' : `:${tag}`}@${digest}`;
   const name = tag ?? version;
   const targets = new Map<string, Target>([[payload, { repository: PAYLOADS, tag: name }]]);
@@ -86,23 +246,24 @@ function groupOf(
   };
 }
 
-function unread({ reference }: ReleaseSelection): ImageGroup {
+function unread(name: string): ImageGroup {
   return {
     kind: 'release',
-    name: reference,
+    name,
     version: '',
-    origin: reference,
+    origin: name,
     references: [],
     locations: new Map(),
     isPartial: true,
   };
 }
 
-function failed({ location }: ReleaseSelection, { message, hint }: PipelineError): Finding {
+/** What is wrong with a release, as a finding. */
+export function releaseFinding(location: Location, { message, hint }: PipelineError, of = ''): Finding {
   return {
     rule: 'mirror/release',
     severity: 'error',
-    message,
+    message: of + message,
     location,
     ...(hint === undefined ? {} : { hint }),
   };

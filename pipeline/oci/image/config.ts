@@ -30,18 +30,31 @@ interface ConfiguredLayer {
 /** An image has no build time: the same content makes the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
+/** What an image is made of, besides its base. */
+interface LayeredSettings {
+  /** Ours, the lowest first. */
+  readonly layers: readonly ConfiguredLayer[];
+  readonly platform: Platform;
+}
+
 /**
  * @param base the base's configuration; undefined for an image of nothing but the catalog
- * @param layers ours, the lowest first
  */
-export function imageConfig(
-  base: { readonly config: Json; readonly platform: Platform } | undefined,
-  settings: ImageSettings & { readonly layers: readonly ConfiguredLayer[]; readonly platform: Platform },
+export function imageConfig(base: Json | undefined, settings: ImageSettings & LayeredSettings): Uint8Array {
+  const inner = objectIn(base ?? {}, 'config');
+  return layeredConfig(base, settings, {
+    ...(base ? serving(settings.cache) : {}),
+    Labels: labelsOf(objectIn(inner, 'Labels'), settings.labels),
+  });
+}
+
+/** The configuration of a base, with more layers and other settings of its containers. */
+export function layeredConfig(
+  base: Json | undefined,
+  { layers, platform: { os, architecture, variant, osVersion } }: LayeredSettings,
+  changed: Json,
 ): Uint8Array {
-  const config = base?.config ?? {};
-  const inner = objectIn(config, 'config');
-  const rootfs = objectIn(config, 'rootfs');
-  const { os, architecture, variant, osVersion } = settings.platform;
+  const config = base ?? {};
   const text = JSON.stringify({
     created: NO_TIME,
     ...config,
@@ -49,18 +62,14 @@ export function imageConfig(
     os,
     ...(variant === undefined ? {} : { variant }),
     ...(osVersion === undefined ? {} : { 'os.version': osVersion }),
-    config: {
-      ...inner,
-      ...(base ? serving(settings.cache) : {}),
-      Labels: labelsOf(objectIn(inner, 'Labels'), settings.labels),
-    },
+    config: { ...objectIn(config, 'config'), ...changed },
     rootfs: {
       type: 'layers',
-      diff_ids: [...listIn(rootfs, 'diff_ids'), ...settings.layers.map(({ diffId }) => diffId)],
+      diff_ids: [...listIn(objectIn(config, 'rootfs'), 'diff_ids'), ...layers.map(({ diffId }) => diffId)],
     },
     history: [
       ...listIn(config, 'history'),
-      ...settings.layers.map(({ folder }) => ({ created: NO_TIME, created_by: `${MADE_BY} ${folder}` })),
+      ...layers.map(({ folder }) => ({ created: NO_TIME, created_by: `${MADE_BY} ${folder}` })),
     ],
   });
   return new TextEncoder().encode(text);

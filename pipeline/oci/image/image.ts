@@ -41,22 +41,43 @@ export interface ImageOptions extends ImageSettings {
   readonly platforms: readonly Platform[];
 }
 
-/** Puts an image together. */
+/** Puts an index image together. */
 export function catalogImage(
   base: BaseImage | undefined,
   layers: readonly Layer[],
   options: ImageOptions,
 ): CatalogImage {
+  return layeredImage(base, layers, {
+    platforms: options.platforms,
+    configOf: (config, layered) => imageConfig(config, { ...options, ...layered }),
+  });
+}
+
+interface LayeredOptions {
+  /** Platforms of an image without a base. */
+  readonly platforms: readonly Platform[];
+  /** The configuration for a platform, from that of the base. */
+  readonly configOf: (
+    base: Json | undefined,
+    layered: Pick<Parameters<typeof imageConfig>[1], 'layers' | 'platform'>,
+  ) => Uint8Array;
+}
+
+/** Puts an image together from a base and layers above it. */
+export function layeredImage(
+  base: BaseImage | undefined,
+  layers: readonly Layer[],
+  { platforms, configOf }: LayeredOptions,
+): CatalogImage {
   const family = base?.family ?? 'oci';
   const configured = layers.map(({ facts: { diffId }, folder }) => ({ diffId, folder }));
   const own = layers.map(({ facts }) => layerDescriptor(facts, family));
-  const wanted =
-    base?.platforms ?? options.platforms.map((platform) => ({ platform, layers: [], config: {} }));
+  const wanted = base?.platforms ?? platforms.map((platform) => ({ platform, layers: [], config: {} }));
   const configs: BlobSource[] = [];
   const manifests: Manifest[] = [];
   const listed: Json[] = [];
   for (const { platform, layers: below, config } of wanted) {
-    const bytes = imageConfig(base && { config, platform }, { ...options, layers: configured, platform });
+    const bytes = configOf(base && config, { layers: configured, platform });
     configs.push(bytesBlob(bytes));
     const manifest = manifestOf({
       config: bytes,

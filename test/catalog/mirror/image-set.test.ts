@@ -13,10 +13,8 @@ function read(text: string, skipUnsupported = false) {
   return { imageSet, lines };
 }
 
-describe.each([
-  ['platform', '  platform:\n    channels: [{name: stable-4.20}]\n', 'mirror.platform.channels', 5],
-  ['samples', '  samples: [{name: x}]\n', 'mirror.samples', 4],
-])('%s', (_name, text, what, line) => {
+describe('samples', () => {
+  const [text, what, line] = ['  samples: [{name: x}]\n', 'mirror.samples', 4];
   const whole = `${HEAD}mirror:\n${text}${OPERATORS}`;
 
   test('is refused by name', () => {
@@ -44,9 +42,46 @@ test('sections without content are no reason to refuse', () => {
 });
 
 test.each([true, false])('a configuration that selects no image is refused (skip: %s)', (skip) => {
-  const { imageSet, lines } = read(`${HEAD}mirror:\n  platform: {channels: [{name: a}]}\n`, skip);
+  const { imageSet, lines } = read(`${HEAD}mirror:\n  platform: {architectures: [arm64]}\n`, skip);
   expect(imageSet).toBeUndefined();
   expect(lines.at(-1)).toBe('3: error: no catalog, release, chart or additional image is selected');
+});
+
+test('channels of releases, with what oc-mirror takes without a word refused by line', () => {
+  const platform = (...lines: string[]) => read(`${HEAD}mirror:\n  platform:\n    ${lines.join('\n    ')}\n`);
+  const channel = '{name: stable-4.20, minVersion: 4.20.1, shortestPath: true}';
+  expect(platform(`channels: [${channel}, {name: okd, type: okd, full: true}]`, 'graph: true')).toMatchObject(
+    {
+      lines: [],
+      imageSet: {
+        platform: {
+          channels: [
+            { name: 'stable-4.20', type: 'ocp', minVersion: '4.20.1', isShortest: true, isFull: false },
+            { name: 'okd', type: 'okd', isFull: true },
+          ],
+          architectures: ['amd64'],
+          hasGraph: true,
+          hasKubeVirt: false,
+        },
+      },
+    },
+  );
+  const filter = 'platforms: [{os: linux, architecture: s390x}]';
+  expect(platform(`channels: [${channel}]`, filter)).toMatchObject({
+    imageSet: { platform: { architectures: ['multi'], platforms: ['linux/s390x'] } },
+  });
+  const arm = 'architectures: [arm64, arm64]';
+  expect(platform(`channels: [${channel}]`, arm).imageSet?.platform?.architectures).toEqual(['arm64']);
+  for (const [line, message] of [
+    ["channels: [{name: ''}]", 'a release channel has no name'],
+    ['channels: [{name: a}, {name: a}]', 'the release channel "a" is listed twice'],
+    ['channels: [{name: a, type: ocpp}]', 'must be ocp or okd, found "ocpp"'],
+    ['channels: [{name: a, maxVersion: "4.20"}]', 'maxVersion must be a whole version such as 4.20.3'],
+    ['channels: [{name: a, version: "4.20"}]', 'unknown field "version"'],
+    ['architectures: [x86_64]', 'an architecture must be one of amd64, arm64, ppc64le, s390x, multi'],
+    [`${arm}\n    ${filter}`, 'platforms and architectures cannot be used together'],
+  ] as const)
+    expect(platform('release: quay.io/a:1', line).lines).toContainEqual(expect.stringContaining(message));
 });
 
 test('images may be written with docker://', () => {

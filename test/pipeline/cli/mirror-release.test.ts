@@ -1,81 +1,18 @@
 /** The OpenShift release of an ImageSetConfiguration: its payload is read, its images mirrored, its signatures kept. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { parseReference } from '../../../catalog/reference.ts';
-import { bytesBlob, digestOf } from '../../../pipeline/oci/image/content.ts';
-import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
-import { type ImageContent, pushImage } from '../../../pipeline/oci/registry/push.ts';
+import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { startHost, testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
 import { pgpKey } from '../../fakes/openpgp.ts';
 import { registry } from '../../fakes/registry.ts';
+import { imageStream, payload } from '../../fakes/release.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
 const HEAD = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n';
-const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
-const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-
-function layerOf(path: string, text: string) {
-  const content = new TextEncoder().encode(text);
-  const header = tarHeader({ name: path, kind: 'file', mode: 0o644, size: content.length });
-  const padding = new Uint8Array(tarPadding(content.length));
-  return bytesBlob(gzipSync(Buffer.concat([header, content, padding, TAR_END])));
-}
-
-/** A payload as `oc adm release new` builds it: the manifests are in the last layer. No real one is at hand. */
-function payload(references: string, architectures = ['amd64']): ImageContent {
-  const images = architectures.map((architecture) => {
-    const blobs = [
-      layerOf('usr/bin/cluster-version-operator', architecture),
-      layerOf('release-manifests/image-references', references),
-      bytesBlob(json({ architecture, os: 'linux' })),
-    ] as const;
-    const [base, manifests, config] = blobs;
-    const describe = ({ digest, size }: { digest: string; size: number }, mediaType: string) => ({
-      mediaType,
-      digest,
-      size,
-    });
-    const bytes = json({
-      schemaVersion: 2,
-      mediaType: OCI_MANIFEST,
-      config: describe(config, 'application/vnd.oci.image.config.v1+json'),
-      layers: [describe(base, LAYER), describe(manifests, LAYER)],
-    });
-    return { architecture, blobs, root: { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes } };
-  });
-  const [first] = images;
-  if (!first) throw new TypeError('no architecture');
-  if (images.length === 1) return { root: first.root, manifests: [], blobs: [...first.blobs] };
-  const bytes = json({
-    schemaVersion: 2,
-    mediaType: OCI_INDEX,
-    manifests: images.map(({ architecture, root }) => ({
-      mediaType: OCI_MANIFEST,
-      digest: root.digest,
-      size: root.bytes.length,
-      platform: { os: 'linux', architecture },
-    })),
-  });
-  return {
-    root: { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes },
-    manifests: images.map(({ root }) => root),
-    blobs: images.flatMap(({ blobs }) => blobs),
-  };
-}
-
-function imageStream(images: Readonly<Record<string, string>>, version = '4.20.3'): string {
-  const tags = Object.entries(images).map(([name, reference]) => ({
-    name,
-    from: { kind: 'DockerImage', name: reference },
-  }));
-  return JSON.stringify({ kind: 'ImageStream', metadata: { name: version }, spec: { tags } });
-}
-
 const key = pgpKey();
 
 /** A registry with a release of two images, an empty mirror, and a directory of signatures. */
@@ -277,18 +214,4 @@ test('every image of the real list of OpenShift 4.12.0 is in the plan', async ()
   const listed = new Set(references.match(/quay\.io\/[^"]+/g));
   const planned = new Set(file('mapping.txt').match(/^quay\.io\/[^=]+/gm));
   expect(planned).toEqual(listed);
-});
-
-test('channels, the update graph and other parts of platform are refused by name', async () => {
-  const { name, runWith } = await scene();
-  for (const [field, value] of [
-    ['channels', '[{name: stable-4.20}]'],
-    ['graph', 'true'],
-    ['architectures', '[amd64]'],
-    ['kubeVirtContainer', 'true'],
-  ])
-    expect(await runWith(`, ${field}: ${value}`, 'plan', name)).toMatchObject({
-      exit: 2,
-      err: expect.stringContaining(`does not support mirror.platform.${field}`),
-    });
 });

@@ -1,0 +1,106 @@
+/** The releases of an ImageSetConfiguration as a command line reads them, and the image of their update graph. */
+import { resolve } from 'node:path';
+import type { DocumentOptions } from '../../../catalog/mirror/documents/documents.ts';
+import type { PlatformSelection } from '../../../catalog/mirror/release/release-selection.ts';
+import { readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import type { RepositoryPorts } from '../../mirror/charts/repository.ts';
+import type { ReadCharts } from '../../mirror/prepare.ts';
+import { GRAPH_IMAGE } from '../../mirror/releases/graph-image.ts';
+import { type Keyring, OpenPgpError, readKeyring } from '../../mirror/releases/openpgp.ts';
+import { readReleases, releaseFinding } from '../../mirror/releases/read-release.ts';
+import { RED_HAT_KEYS } from '../../mirror/releases/red-hat-key.ts';
+import { RED_HAT_SIGNATURES } from '../../mirror/releases/signatures.ts';
+import type { Terminal } from '../../terminal.ts';
+import type { Invocation } from '../command.ts';
+import { isUrl, releasePlaces } from './release-places.ts';
+import { type BuiltGraph, buildGraph } from './update-graph.ts';
+
+/** What came of the releases of a configuration. */
+export interface PlatformOutcome extends ReadCharts {
+  /** What clusters are told of them. */
+  readonly documents: Pick<DocumentOptions, 'releaseSignatures' | 'updateGraph'>;
+}
+
+interface Asked {
+  readonly invocation: Invocation;
+  readonly terminal: Terminal;
+}
+
+/**
+ * Reads the payloads of releases and their signatures, and builds the image of the update graph.
+ *
+ * @param deletes whether all of it is to be deleted from a mirror: nothing is built then
+ * @throws PipelineError `usage` for options that cannot be followed
+ */
+export async function readPlatform(
+  platform: PlatformSelection,
+  deletes: boolean,
+  { invocation, terminal }: Asked,
+): Promise<PlatformOutcome> {
+  const { directory } = terminal;
+  const written = invocation.text('release-signatures') ?? RED_HAT_SIGNATURES;
+  const keys = keysOf(invocation, directory);
+  const { close, ...places } = releasePlaces(invocation, terminal, {
+    urls: [written, invocation.text('graph-data')],
+    images: [platform.release?.reference],
+  });
+  const { download } = places;
+  const place = isUrl(written) ? written : resolve(directory, written);
+  try {
+    const { signatures, ...releases } = await readReleases(platform, {
+      ...places,
+      signatures:
+        written === 'none' || deletes ? undefined : { place, keys, download, now: terminal.now().getTime() },
+    });
+    const graph = platform.hasGraph
+      ? await graphOf(platform, deletes, { download, invocation, terminal })
+      : undefined;
+    const [payload] = releases.groups.flatMap(({ references }) => references.slice(0, 1));
+    return {
+      groups: releases.groups,
+      findings: [...releases.findings, ...(graph?.findings ?? [])],
+      images: graph?.images ?? [],
+      documents: {
+        releaseSignatures: signatures,
+        updateGraph:
+          graph?.digest === undefined ? undefined : { reference: GRAPH_IMAGE, digest: graph.digest, payload },
+      },
+    };
+  } finally {
+    close();
+  }
+}
+
+type GraphOutcome = Pick<Required<ReadCharts>, 'findings' | 'images'> & { readonly digest?: string };
+
+/** What is wrong with the graph does not stop the releases. */
+async function graphOf(
+  platform: PlatformSelection,
+  deletes: boolean,
+  { download, ...asked }: Asked & { readonly download: RepositoryPorts['download'] },
+): Promise<GraphOutcome> {
+  if (deletes) return { findings: [], images: [{ reference: GRAPH_IMAGE, from: `oci://${GRAPH_IMAGE}` }] };
+  try {
+    const { image, digest }: BuiltGraph = await buildGraph(platform, download, asked);
+    return { findings: [], images: [image], digest };
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return {
+      findings: [releaseFinding(platform.location, error, 'the image of the update graph: ')],
+      images: [],
+    };
+  }
+}
+
+/** The keys that sign releases. @throws PipelineError `usage` for a file that is not OpenPGP */
+function keysOf({ text }: Invocation, directory: string): Keyring {
+  const file = text('release-key');
+  if (file === undefined) return readKeyring(Buffer.from(RED_HAT_KEYS));
+  try {
+    return readKeyring(readFileBytes(resolve(directory, file)));
+  } catch (error) {
+    if (!(error instanceof OpenPgpError)) throw error;
+    throw new PipelineError('usage', `--release-key: ${file} ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,177 @@
+/** Update graphs of channels: from an update service, from files that it sent, or from graph data and the payloads. */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { compareText } from '../../../catalog/go/text.ts';
+import {
+  channelVersions,
+  type GraphDataFiles,
+  updateRules,
+} from '../../../catalog/mirror/release/graph-data.ts';
+import {
+  ARCHITECTURES,
+  type Architecture,
+  type ReleaseChannel,
+} from '../../../catalog/mirror/release/release-selection.ts';
+import {
+  type GraphRelease,
+  readUpdateGraph,
+  type UpdateGraph,
+  type UpdateGraphs,
+} from '../../../catalog/mirror/release/update-graph.ts';
+import { formatReference, parseReference } from '../../../catalog/reference.ts';
+import { compareVersions, tryParseVersion } from '../../../catalog/version/version.ts';
+import { isDirectory, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { eachOf } from '../../parallel.ts';
+import type { RepositoryPorts } from '../charts/repository.ts';
+import { graphDataError, readGraphData } from './graph-data-files.ts';
+import { type PayloadPorts, readPrevious } from './payload.ts';
+
+/** Update services of the platforms. */
+export const UPDATE_SERVICES: Readonly<Record<ReleaseChannel['type'], string>> = {
+  ocp: 'https://api.openshift.com/api/upgrades_info/v1/graph',
+  okd: 'https://origin-release.ci.openshift.org/graph',
+};
+
+/** The repository of the payloads of OpenShift. */
+export const RELEASES = 'quay.io/openshift-release-dev/ocp-release';
+
+export interface GraphPorts extends PayloadPorts, Pick<RepositoryPorts, 'download'> {
+  /** An update service (`https://…`), a file or directory of its graphs, or graph data. */
+  readonly place: string;
+  /** Where payloads are of which graph data only has the versions. */
+  readonly releases: string;
+}
+
+/** Bytes of a graph at most; those of 2026 have less than 2 MB. */
+const LARGEST = 64 * 2 ** 20;
+const PARALLEL = 16;
+
+/** Opens the graphs of an architecture; each is read once. */
+export function openGraphs(architecture: Architecture, ports: GraphPorts): UpdateGraphs {
+  const known = new Map<string, Promise<UpdateGraph>>();
+  let data: Promise<GraphDataFiles> | undefined;
+  const read = async (channel: string): Promise<UpdateGraph> => {
+    const { place } = ports;
+    if (isUrl(place)) return served(channel, architecture, ports);
+    if (!isGraphDataPlace(place)) return recorded(channel, architecture, place);
+    data ??= readGraphData(place, ports);
+    return composed(channel, architecture, await data, ports);
+  };
+  return (channel) => {
+    const graph = known.get(channel) ?? read(channel);
+    known.set(channel, graph);
+    return graph;
+  };
+}
+
+function isUrl(place: string): boolean {
+  return /^https?:\/\//.test(place);
+}
+
+/** Whether a place on disk has graph data: a directory with `channels`, or an archive. */
+export function isGraphDataPlace(place: string): boolean {
+  return isDirectory(place) ? existsSync(join(place, 'channels')) : /\.(?:tar|tar\.gz|tgz)$/.test(place);
+}
+
+async function served(
+  channel: string,
+  architecture: Architecture,
+  { place, download }: GraphPorts,
+): Promise<UpdateGraph> {
+  const url = new URL(place);
+  url.searchParams.set('arch', architecture);
+  url.searchParams.set('channel', channel);
+  const what = `the update graph of ${channel} (${architecture}) at ${url.host}`;
+  return graphIn(new TextDecoder().decode(await download(url, what, LARGEST, JSON_TYPE)), what);
+}
+
+const JSON_TYPE = 'application/json';
+
+function graphIn(text: string, what: string): UpdateGraph {
+  const graph = readUpdateGraph(text);
+  if (typeof graph !== 'string') return graph;
+  throw new PipelineError('usage', `${what} ${graph}`);
+}
+
+/** A graph in a file: of a directory that of the channel, as oc-mirror names it. */
+function recorded(channel: string, architecture: Architecture, place: string): UpdateGraph {
+  const name = `${architecture}-${channel}.json`;
+  if (isDirectory(place)) {
+    const path = join(place, name);
+    if (existsSync(path)) return graphIn(readText(path), path);
+    throw new PipelineError('not-found', `${place} has no update graph ${name}`, {
+      hint: `save it: curl -H 'Accept: application/json' '${UPDATE_SERVICES.ocp}?arch=${architecture}&channel=${channel}' > ${name}`,
+    });
+  }
+  const graph = graphIn(readText(place), place);
+  // One file is one channel's graph: that of another channel lacks releases.
+  const isNamed = basename(place) === name;
+  const other = graph.releases.find(({ channels }) => !channels.includes(channel));
+  if (isNamed || (graph.releases.length > 0 && !other)) return graph;
+  throw new PipelineError(
+    'usage',
+    `${place} does not say that it is the update graph of channel ${channel}`,
+    { hint: `put the graphs of all channels into a directory, this one as ${name}, and name the directory` },
+  );
+}
+
+/** A graph from graph data: the releases that exist of those that it lists, and the updates that their payloads have. */
+async function composed(
+  channel: string,
+  architecture: Architecture,
+  files: GraphDataFiles,
+  ports: GraphPorts,
+): Promise<UpdateGraph> {
+  const { place } = ports;
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw graphDataError(error, place);
+    }
+  };
+  const versions = attempt(() => channelVersions(files, channel, architecture));
+  if (!versions) throw new PipelineError('not-found', `${place} has no channel ${channel}`);
+  const releases = await existing(versions, architecture, ports);
+  const byVersion = new Map(releases.map((release) => [release.version, release]));
+  let rules: ReturnType<typeof updateRules> | undefined;
+  return {
+    releases,
+    predecessors: async (release, least) => {
+      rules ??= attempt(() => updateRules(files, architecture));
+      const previous = await readPrevious(parseReference(release.image), ports);
+      return rules
+        .predecessorsOf(release.version, previous)
+        .flatMap((version) => byVersion.get(version) ?? [])
+        .filter(({ parsed }) => compareVersions(parsed, least.parsed) >= 0);
+    },
+  };
+}
+
+/** The releases of versions that have a payload for an architecture. */
+async function existing(
+  versions: readonly string[],
+  architecture: Architecture,
+  { registry, releases: repository }: GraphPorts,
+): Promise<GraphRelease[]> {
+  const found = new Map<string, GraphRelease>();
+  await eachOf(versions, PARALLEL, async (version) => {
+    const parsed = tryParseVersion(version);
+    if (!parsed) throw new PipelineError('usage', `${JSON.stringify(version)} is not a version of a release`);
+    const reference = parseReference(`${repository}:${version}-${ARCHITECTURES[architecture]}`);
+    const payload = await registry.resolve(reference);
+    if (!payload) return;
+    const { registry: host, repository: name } = reference;
+    const image = formatReference({
+      kind: 'digest',
+      registry: host,
+      repository: name,
+      digest: payload.digest,
+    });
+    found.set(version, { version, parsed, image, channels: [] });
+  });
+  return [...found.values()].sort(
+    (a, b) => compareVersions(a.parsed, b.parsed) || compareText(a.version, b.version),
+  );
+}
