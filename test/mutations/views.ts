@@ -1,10 +1,11 @@
 /** Parts of what rules look at beyond the files that a merge touches. */
 import type { Mutation } from './mutation.ts';
 
+const PLATFORMS = 'test/oracle/platforms.test.ts';
 const WORLD = 'pipeline/check/world/world.ts';
 
 /** Each with what remains without it. */
-const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
+const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation, 'test'>>)[] = [
   {
     without: 'the catalogs of the next platform versions',
     file: WORLD,
@@ -66,6 +67,20 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
     instead: 'packages,',
   },
   {
+    without: 'the catalog from which clusters pass the one before a new one',
+    file: 'pipeline/check/world/catalogs.ts',
+    text: '.before(name, 2)',
+    instead: '.before(name, 1)',
+    test: PLATFORMS,
+  },
+  {
+    without: 'manifests that only another catalog has',
+    file: 'catalog/rules/origins.ts',
+    text: '(whole ?? own)?.bundle',
+    instead: 'own?.bundle',
+    test: PLATFORMS,
+  },
+  {
     without: 'where clusters had a package that is new in a catalog',
     file: 'catalog/olm/foresight/world.ts',
     text: 'before.preceding.find(hasIt) ?? before',
@@ -102,6 +117,12 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
     instead: 'if (brought.length >= 0) return own;',
   },
   {
+    without: 'what was a head where clusters come from',
+    file: 'catalog/olm/foresight/installation.ts',
+    text: 'if (wereHeads.has(keyOf({ channel, installed }))) return true;',
+    instead: '',
+  },
+  {
     without: 'subscriptions that name no channel',
     file: 'catalog/olm/foresight/installation-change.ts',
     text: 'return [...open, ...all]',
@@ -112,5 +133,5 @@ const PARTS: readonly Omit<Mutation, 'attack' | 'test'>[] = [
 export const VIEW_MUTATIONS: readonly Mutation[] = PARTS.map((part) => ({
   ...part,
   attack: 59,
-  test: 'test/oracle/views.test.ts',
+  test: part.test ?? 'test/oracle/views.test.ts',
 }));

@@ -52,7 +52,7 @@ test('a new catalog does not continue what becomes the default channel with it',
   expect(await told(...merge('fast', same))).toEqual([]);
 });
 
-test('a version that only the next catalog still has gets an upgrade that changes its CRD', async () => {
+test('59: a version that only the next catalog still has gets an upgrade that changes its CRD', async () => {
   const required = { ...FIRST_CRD, required: ['size'] };
   const merge = (crd: typeof FIRST_CRD): Promise<string[]> => {
     const crds = { '1.0.0': FIRST_CRD, '1.1.0': crd, '1.2.0': crd };
@@ -84,7 +84,7 @@ test('a renamed catalog drops a CRD', async () => {
   expect(await told(before, after({ '1.1.0': FIRST_CRD }))).toEqual(['warning graph/package-removed']);
 });
 
-test('a new catalog lacks a package of the version from which clusters pass one', async () => {
+test('59: a new catalog lacks a package of the version from which clusters pass one', async () => {
   const lacks = 'warning graph/new-catalog-lacks-packages';
   const [pa, pb] = [of({ stable: chain('1.0.0') }), of({ stable: chain('1.0.0') })];
   const leaving = { ...pb, deprecatedChannels: ['*'] };

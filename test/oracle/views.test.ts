@@ -234,6 +234,20 @@ test('59: what clusters brought before the merge, and is no entry here', async (
   expect(await merge({ ...head, skips: ['1.1.0'] })).not.toContain(stranded);
 });
 
+test('59: what was the head of the catalog that clusters come from', async () => {
+  const stranded = 'error graph/strands-installed-v0';
+  const state = (...entries: readonly Entry[]): State => ({
+    'v4.19': { pa: of('1.0.0', '1.1.0', '1.2.0') },
+    'v4.20': { pa: packageOf({ stable: [...chain('1.0.0'), ...entries] }) },
+  });
+  const past: State = { 'v4.19': { pa: of('1.0.0', '1.1.0') }, 'v4.20': { pa: of('1.0.0') } };
+  const head: Entry = { version: '1.2.0', replaces: '1.0.0' };
+  const merge = (after: Entry): Promise<string[]> =>
+    rulesOf(past, past, state({ ...head, skipRange: '>=1.0.0 <1.2.0' }), state(after));
+  expect(await merge(head)).toContain(stranded);
+  expect(await merge({ ...head, skips: ['1.1.0'] })).not.toContain(stranded);
+});
+
 test('59: subscriptions that name no channel', async () => {
   const lowered = 'error graph/automatic-downgrade';
   const channels = { stable: chain('1.0.0', '1.1.0', '1.2.0') };

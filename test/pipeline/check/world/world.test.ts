@@ -39,6 +39,7 @@ interface Written {
   /** Versions of the CRD that are served, the stored one first. */
   readonly crd?: readonly string[];
   readonly required?: readonly string[];
+  readonly scope?: string;
   readonly image?: string;
 }
 
@@ -62,14 +63,14 @@ function etcd(versions: readonly Written[], channel = 'stable'): string {
   );
 }
 
-function bundleOf({ version, crd, required = [], image }: Written): object {
+function bundleOf({ version, crd, required = [], scope = 'Namespaced', image }: Written): object {
   const properties = [
     { type: 'olm.package', value: { packageName: 'etcd', version } },
     ...(crd ?? []).map((one) => ({
       type: 'olm.gvk',
       value: { group: 'example.com', version: one, kind: 'Etcd' },
     })),
-    ...(crd ? [{ type: 'olm.bundle.object', value: { data: encoded(crdOf(crd, required)) } }] : []),
+    ...(crd ? [{ type: 'olm.bundle.object', value: { data: encoded(crdOf(crd, required, scope)) } }] : []),
   ];
   return bundle('etcd', version, { properties, ...(image ? { image: imageOf(image) } : {}) });
 }
@@ -82,7 +83,7 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-function crdOf(versions: readonly string[], required: readonly string[]): object {
+function crdOf(versions: readonly string[], required: readonly string[], scope: string): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -90,7 +91,7 @@ function crdOf(versions: readonly string[], required: readonly string[]): object
     spec: {
       group: 'example.com',
       names: { kind: 'Etcd', plural: 'etcds' },
-      scope: 'Namespaced',
+      scope,
       versions: versions.map((name, i) => ({
         name,
         served: true,
@@ -116,6 +117,8 @@ const OTHER = documents(
   { schema: 'olm.channel', package: 'other', name: 'stable', entries: [{ name: 'other.v1.0.0' }] },
   bundle('other', '1.0.0'),
 );
+
+const POLICY_TEXT = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [alice]}\n';
 
 const OLD = ['v1alpha1'];
 const BOTH = ['v1', 'v1alpha1'];
@@ -168,6 +171,20 @@ describe('custom resources on upgrades from versions that the catalog no longer 
     const unsafe = errors.filter(({ rule }) => rule === 'graph/crd-unsafe-edge');
     expect(unsafe.map(({ catalogs }) => catalogs)).toEqual(Array(count).fill(['v4.20']));
   });
+});
+
+test.each([
+  ['clusters refuse another scope of a CRD, whatever OLM asks', 'Cluster', ['graph/crd-unsafe-edge']],
+  ['a scope that stays', 'Namespaced', []],
+])('%s', async (_, scope, rules) => {
+  const policy = {
+    '.github/portolan.yaml': `${POLICY_TEXT}graph: {olm: [v0]}\n`,
+  };
+  const first = { version: '1.0.0', crd: NEW };
+  const base = { ...policy, ...at('v4.20', etcd([first])) };
+  const second = { version: '1.1.0', replaces: '1.0.0', crd: NEW, scope };
+  const errors = await errorsOf(base, { ...policy, ...at('v4.20', etcd([first, second])) });
+  expect(errors.map(({ rule }) => rule)).toEqual(rules);
 });
 
 describe('catalogs that a pull request does not touch', () => {
@@ -349,7 +366,7 @@ describe('one name, one content', () => {
 
 describe('where another pipeline releases the heads of channels', () => {
   const policy = (rebuilds: string): Files => ({
-    '.github/portolan.yaml': `apiVersion: portolan/v1alpha1\nkind: Portolan\nowners: {admins: [alice]}\ngraph: {rebuilds: ${rebuilds}}\n`,
+    '.github/portolan.yaml': `${POLICY_TEXT}graph: {rebuilds: ${rebuilds}}\n`,
   });
   const images = (first: string, second: string): string =>
     etcd([
@@ -368,5 +385,25 @@ describe('where another pipeline releases the heads of channels', () => {
     const errors = await errorsOf(base, { ...base, ...at('v4.20', after) });
     const mutated = errors.filter(({ rule }) => rule === 'graph/bundle-mutated');
     expect(mutated.map(({ message }) => /etcd\.v([\d.]+)/.exec(message)?.[1])).toEqual(changed);
+  });
+
+  test.each([
+    [
+      'an accident gives all versions one image',
+      ['4', '4', '4'],
+      ['graph/bundle-mutated', 'graph/repeated-image'],
+    ],
+    ['the newest of many is rebuilt', ['1', '2', '4'], []],
+  ])('%s', async (_, after, rules) => {
+    const versions = ['1.0.0', '1.1.0', '1.2.0'];
+    const files = (images: readonly string[]): Files => {
+      const all = versions.map((version, i) => {
+        const { [i - 1]: replaces } = versions;
+        return { version, ...(replaces ? { replaces } : {}), image: images[i] ?? '' };
+      });
+      return { ...policy('heads'), ...at('v4.20', etcd(all)) };
+    };
+    const errors = await errorsOf(files(['1', '2', '3']), files(after));
+    expect([...new Set(errors.map(({ rule }) => rule))].sort()).toEqual(rules);
   });
 });
