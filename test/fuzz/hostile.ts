@@ -11,6 +11,7 @@ import { ignoreMatcher } from '../../catalog/fbc/ignore.ts';
 import { decodeBase64 } from '../../catalog/go/base64.ts';
 import { compileGoRegexp } from '../../catalog/go/regexp.ts';
 import { parseJsonPath, textsAt } from '../../catalog/mirror/helm/json-path.ts';
+import { boundsOf, readUpdateGraph, shortestPath } from '../../catalog/mirror/release/update-graph.ts';
 import { openDatabase } from '../../pipeline/catalogs/database/open.ts';
 import { MessageReader } from '../../pipeline/catalogs/serve/grpc-messages.ts';
 import { PipelineError } from '../../pipeline/error.ts';
@@ -373,6 +374,23 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       orRefused(async () => {
         const value = Array.from({ length: 100 }, (_, i) => ({ a: { b: [i] } }));
         textsAt(value, parseJsonPath(Buffer.from(bytes).toString()));
+      }),
+  },
+  'update graphs': {
+    what: '20,000 releases, each updated by 30 others',
+    reads: ['catalog/mirror/release/update-graph.ts'],
+    bytes: () => {
+      const nodes = Array.from({ length: 20_000 }, (_, i) => ({ version: `4.1.${i}`, payload: 'a' }));
+      const edges = nodes.flatMap((_node, i) =>
+        Array.from({ length: 30 }, (_edge, j) => [Math.max(0, i - j), i]),
+      );
+      return text(JSON.stringify({ nodes, edges }));
+    },
+    read: (bytes) =>
+      orRefused(async () => {
+        const graph = readUpdateGraph(Buffer.from(bytes).toString());
+        const bounds = typeof graph === 'string' ? undefined : boundsOf(graph);
+        if (bounds && typeof graph !== 'string') await shortestPath(graph, bounds.first, bounds.last);
       }),
   },
   'OpenPGP keys': {

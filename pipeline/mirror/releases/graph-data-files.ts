@@ -21,18 +21,18 @@ const LARGEST = 64 * 2 ** 20;
 const LIMITS = { bytes: 512 * 2 ** 20, layerBytes: 512 * 2 ** 20, fileBytes: 16 * 2 ** 20, entries: 100_000 };
 
 /**
- * @param place a directory, an archive (`.tar`, `.tar.gz`), or a URL of an archive
+ * @param path a directory, an archive (`.tar`, `.tar.gz`), or a URL of an archive
  * @throws PipelineError `usage` for what is not graph data, `not-found`, `too-large`, and as the download
  */
 export async function readGraphData(
-  place: string,
+  path: string,
   { download }: Pick<RepositoryPorts, 'download'>,
 ): Promise<GraphDataFiles> {
-  const files = isDirectory(place) ? await filesIn(place) : await filesOf(await archiveAt(place, download));
+  const files = isDirectory(path) ? await filesIn(path) : await filesOf(await archiveAt(path, download));
   try {
     checkGraphData(files);
   } catch (error) {
-    throw graphDataError(error, place);
+    throw graphDataError(error, path);
   }
   return files;
 }
