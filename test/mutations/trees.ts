@@ -50,6 +50,14 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     test: 'test/functions/confined-gate.test.ts',
   },
   {
+    attack: 45,
+    without: 'a budget for suggested upgrade graphs',
+    file: 'catalog/olm/suggest/channel-planner.ts',
+    text: 'if (this.#budget.pairs < 0) {',
+    instead: 'if (this.#budget.pairs === 0.5) {',
+    test: 'test/catalog/olm/suggest/suggestion.test.ts',
+  },
+  {
     attack: 65,
     without: 'words that a shell does not execute',
     file: 'catalog/names.ts',

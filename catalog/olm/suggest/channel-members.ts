@@ -1,6 +1,8 @@
 /** The channels of a suggested upgrade graph: which bundles each is made of, and where its upgrades lead. */
 import { headOf } from '../../fbc/channel.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import { quoted } from '../../names.ts';
+import { Undecided } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
 import { compareVersions } from '../../version/version.ts';
 import { compareInstalled } from '../foresight/installation.ts';
@@ -32,6 +34,10 @@ export function channelMembers(ofPackage: Package, policy: GraphPolicy): Channel
   });
 }
 
+/** Of all new channels together. */
+const MOST_MEMBERS = 1_000_000;
+
+/** @throws Undecided for too many members */
 function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPolicy): ChannelMembers[] {
   const bundles = [...ofPackage.bundles.values()].filter(({ version }) => version);
   const released = bundles.filter(({ version }) => version?.prerelease.length === 0);
@@ -42,7 +48,13 @@ function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPol
   };
   if (scheme === 'stable') return made('stable', released);
   if (scheme === 'candidate') return made('candidate', bundles);
-  return [...newestByNumber(scheme, released, policy)].flatMap(([name, highest]) =>
+  const groups = [...newestByNumber(scheme, released, policy)];
+  if (groups.length * released.length > MOST_MEMBERS)
+    throw new Undecided(
+      `the upgrades of package ${quoted(ofPackage.name)}`,
+      'it has too many versions for so many channels',
+    );
+  return groups.flatMap(([name, highest]) =>
     made(
       name,
       released.filter(({ version }) => version && compareVersions(version, highest) <= 0),

@@ -1,6 +1,9 @@
 /** Plans the channels of a suggested upgrade graph, one by one; nothing is tried with the resolvers here. */
 import { edgeField, type Installed } from '../../fbc/edge.ts';
-import type { Bundle, Channel, Package } from '../../fbc/model.ts';
+import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
+import { quoted } from '../../names.ts';
+import { Undecided } from '../../undecided.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import type { World } from '../foresight/world.ts';
 import { type ChannelMembers, channelMembers } from './channel-members.ts';
@@ -21,9 +24,13 @@ interface KnownChannel extends ChannelMembers {
 /** Whether an upgrade from one version to another skips over no stop. */
 type NoStop = (from: Version, to: Version) => boolean;
 
+/** Why a channel is not planned. */
+const TOO_MANY = 'it has too many versions to compare all pairs';
+
 export class ChannelPlanner {
   /** Names of the entries of all channels that follow something installed today. */
-  readonly followedAnywhere: Followers;
+  readonly #followedAnywhere: Followers;
+  readonly #entries: ReadonlyMap<string, readonly Entry[]>;
   readonly #package: Package;
   readonly #policy: GraphPolicy;
   readonly #channels: readonly KnownChannel[];
@@ -36,15 +43,15 @@ export class ChannelPlanner {
     this.#budget = budget;
     this.#package = ofPackage;
     this.#policy = policy;
-    this.followedAnywhere = followersAmong(
-      [...ofPackage.channels.values()].flatMap(({ entries }) => entries),
-    );
+    const entries = [...ofPackage.channels.values()].flatMap((channel) => channel.entries);
+    this.#followedAnywhere = followersAmong(entries);
+    this.#entries = groupedBy(entries, ({ name }) => name);
     const open = [...ofPackage.bundles.values()].filter(({ name }) => !policy.avoid.has(name));
     this.#stops = stopsAmong(versionsOf(open), policy);
     this.#channels = channelMembers(ofPackage, policy).map((channel) => ({
       ...channel,
       order: this.#orderOf(channel, world),
-      followed: channel.today ? followersAmong(channel.today.entries) : this.followedAnywhere,
+      followed: channel.today ? followersAmong(channel.today.entries) : this.#followedAnywhere,
     }));
   }
 
@@ -56,6 +63,11 @@ export class ChannelPlanner {
         ? this.asToday(name, order.message)
         : this.#plan(channel, order, required);
     });
+  }
+
+  /** Whether an entry of any channel follows something installed today. */
+  follows(installed: Installed, name: string): boolean {
+    return (this.#entries.get(name) ?? []).some((entry) => edgeField(entry, installed) !== undefined);
   }
 
   asToday(name: string, why: string): SuggestedChannel {
@@ -77,7 +89,13 @@ export class ChannelPlanner {
     }));
   }
 
+  /** @throws Undecided for a new channel with too many versions */
   #orderOf({ name, members, head, today }: ChannelMembers, world: World): Ordered | OrderError {
+    this.#budget.pairs -= members.length * this.#package.bundles.size;
+    if (this.#budget.pairs < 0) {
+      if (today) return new OrderError(TOO_MANY);
+      throw new Undecided(`the upgrades of package ${quoted(this.#package.name)}`, TOO_MANY);
+    }
     const published = (world.published.get(this.#package.name) ?? [])
       .filter((one) => one.channel === name)
       .map((one) => ({ name: one.name, version: one.version }));
@@ -157,7 +175,7 @@ export class ChannelPlanner {
       const own = here.get(bundle.name);
       if (own) return may(own, to) && noStop(from, target);
       // Versions that only other channels have may keep their direct upgrades.
-      return this.followedAnywhere(bundle).has(to.name)
+      return this.#followedAnywhere(bundle).has(to.name)
         ? asked(from, target)
         : this.#policy.stops !== 'today' && all(from, target);
     };

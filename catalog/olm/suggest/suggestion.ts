@@ -117,9 +117,8 @@ function tried(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
     if (!is.arrives) stranded.suggested.push(one);
     if (was.arrives && !is.arrives && !isBeyond(scene, one, plans)) worse.push(one);
     const to = upgradeOf(is.next)?.to;
-    if (to && !planner.followedAnywhere(one.installed).has(to.name)) {
+    if (to && !planner.follows(one.installed, to.name))
       fresh.set(JSON.stringify([one.installed.name, to.name]), { from: one.installed, to });
-    }
   }
   const suggestion = {
     package: ofPackage.name,

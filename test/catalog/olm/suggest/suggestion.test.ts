@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainBelow, headOf } from '../../../../catalog/fbc/channel.ts';
 import { edgeField } from '../../../../catalog/fbc/edge.ts';
+import type { Package } from '../../../../catalog/fbc/model.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import {
   AS_TODAY,
@@ -11,6 +12,7 @@ import {
 } from '../../../../catalog/olm/suggest/policy.ts';
 import { channelOf } from '../../../../catalog/olm/suggest/suggested-package.ts';
 import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
+import { Undecided } from '../../../../catalog/undecided.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { anyPackage, catalogFrom, soundPackage, type WrittenPackage } from '../universe.ts';
 
@@ -290,6 +292,32 @@ describe('keep: all', () => {
           );
       }),
       { numRuns: RUNS },
+    );
+  });
+});
+
+describe('a package with too many versions to compare', () => {
+  const versions = Array.from({ length: 30 }, (_, i) => `1.${i}.0`);
+  const entries = versions.map((version, i) => ({ name: `p.v${version}`, skipRange: `>=0.1.0 <1.${i}.0` }));
+  const written = { versions, channels: { a: entries, b: entries } };
+  const suggested = async (pairs: number, policy: Partial<GraphPolicy> = {}): Promise<Suggestion> => {
+    const catalog = await catalogFrom({ p: written });
+    const ofPackage = catalog.packages.get('p') as Package;
+    const world = await worldOf({ name: 'cat', catalog });
+    return suggestGraph(world, ofPackage, { ...AS_TODAY, ...policy }, { left: 1e6, pairs });
+  };
+
+  test('45: leaves the channels as they are that it cannot plan, and says so', async () => {
+    const why = 'it has too many versions to compare all pairs';
+    const [a, b] = (await suggested(30 * 30)).channels;
+    expect([a?.why, a?.entries.length]).toEqual([undefined, 1]);
+    expect([b?.why, b?.entries.length]).toEqual([why, 30]);
+  });
+
+  test('45: has no new channels', async () => {
+    const asked = suggested(30 * 30 - 1, { channels: ['stable'], stops: 'minor' });
+    await expect(asked).rejects.toThrow(
+      new Undecided('the upgrades of package "p"', 'it has too many versions to compare all pairs'),
     );
   });
 });
