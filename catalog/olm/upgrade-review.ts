@@ -4,6 +4,7 @@
  */
 
 import type { Inspected } from '../bundle/inspect.ts';
+import { changeLines, ownChanges } from '../crd/change-lines.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { groupedBy } from '../go/grouped.ts';
@@ -172,40 +173,38 @@ function droppedCrd(name: string): ReviewItem {
 
 function crdItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
   const names = [...new Set([...was, ...is].map(({ name }) => name))].sort(compareText);
-  return names.flatMap((name): ReviewItem[] => {
+  const safe: string[] = [];
+  const items = names.flatMap((name): ReviewItem[] => {
     const [before, after] = [was, is].map((crds) => crds.find((crd) => crd.name === name));
     if (!before) return [newCrd(name, `versions ${after?.versions.map((one) => one.name).join(', ')}`)];
     if (!after) return [droppedCrd(name)];
-    const unsafe = eachField(unsafeChanges(before, after));
+    const unsafe = ownChanges(unsafeChanges(before, after));
     if (unsafe.length > 0) return [unsafeItem(name, unsafe)];
-    const isSame = JSON.stringify(before.versions) === JSON.stringify(after.versions);
-    const means = 'OLM v1 finds no change that may break existing objects';
-    return isSame ? [] : [{ weight: 'know', text: `${name}: changed`, means }];
+    if (JSON.stringify(before.versions) !== JSON.stringify(after.versions)) safe.push(name);
+    return [];
   });
+  return safe.length === 0 ? items : [...items, safeItem(safe)];
+}
+
+/** All CRDs of which no change harms objects, as one item. */
+function safeItem(names: readonly string[]): ReviewItem {
+  const means = 'OLM v1 finds no change that may break existing objects';
+  return names.length === 1
+    ? { weight: 'know', text: `${names[0]}: changed`, means }
+    : { weight: 'know', text: `${names.length} CRDs: changed`, means, details: names };
 }
 
 function unsafeItem(name: string, changes: readonly UnsafeChange[]): ReviewItem {
-  const [first, ...others] = changes;
+  const lines = changeLines(changes);
+  const [only, ...others] = lines;
   const many = `${changes.length} changes that may break existing objects`;
   return {
     weight: 'act',
-    text: `${name}: ${others.length === 0 ? (first?.text ?? '') : many}`,
+    text: `${name}: ${others.length === 0 ? only : many}`,
     means:
       'OLM v1 refuses the upgrade, OLM v0 does not: compare the objects on the cluster with the new schema',
-    ...(others.length === 0 ? {} : { details: changes.map(({ text: line }) => line) }),
+    ...(others.length === 0 ? {} : { details: lines }),
   };
-}
-
-/** One change for each field: of one that is removed, the type is gone as well. */
-function eachField(changes: readonly UnsafeChange[]): UnsafeChange[] {
-  const removed = new Set(
-    changes.flatMap(({ check, version, field }) =>
-      check === 'existingFieldRemoval' ? [`${version} ${field}`] : [],
-    ),
-  );
-  return changes.filter(
-    ({ check, version, field }) => check === 'existingFieldRemoval' || !removed.has(`${version} ${field}`),
-  );
 }
 
 function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
@@ -345,7 +344,12 @@ function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
 }
 
 function placed(image: string): Placed {
-  return { image, reference: tryParseReference(image) };
+  return { image, reference: referenceIn(image) };
+}
+
+/** Some operators name images with the scheme that they fetch them by. */
+function referenceIn(image: string): Reference | undefined {
+  return tryParseReference(image.replace(/^oci:\/\//, ''));
 }
 
 function repositoryOf({ image, reference }: Placed): string {
@@ -353,7 +357,7 @@ function repositoryOf({ image, reference }: Placed): string {
 }
 
 function registriesIn(images: Iterable<string>): Set<string> {
-  return new Set([...images].flatMap((image) => tryParseReference(image)?.registry ?? []));
+  return new Set([...images].flatMap((image) => referenceIn(image)?.registry ?? []));
 }
 
 /** Characters of a digest that tell it apart. */

@@ -7,6 +7,12 @@ import { amount, linesText, shortList } from '../text.ts';
 /** Single changes of an item that are listed. */
 export const MOST_DETAILS = 200;
 
+/** The two bundles, with their package where their names do not begin with it. */
+export function reviewSubject({ package: of, from, to }: UpgradeReview): string {
+  const isNamed = [from, to].every((name) => name.startsWith(of));
+  return `${isNamed ? '' : `${of}: `}${from} to ${to}`;
+}
+
 /** What each output says first. */
 export function reviewHeadline({ act, know, sections }: UpgradeReview): string {
   const unknown = sections.filter((section) => section.unknown !== undefined).length;
@@ -23,11 +29,7 @@ export function ranked(items: readonly ReviewItem[]): ReviewItem[] {
 
 /** As people read it in a terminal. */
 export function reviewText(review: UpgradeReview): string {
-  return linesText([
-    `${review.package}: ${review.from} to ${review.to}`,
-    reviewHeadline(review),
-    ...review.sections.flatMap(sectionLines),
-  ]);
+  return linesText([reviewSubject(review), reviewHeadline(review), ...review.sections.flatMap(sectionLines)]);
 }
 
 function sectionLines({ title, items, unknown }: ReviewSection): string[] {

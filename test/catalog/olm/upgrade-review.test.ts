@@ -141,6 +141,19 @@ test('CRDs: what an unsafe change means for existing objects; a safe one leaves 
   ]);
 });
 
+test('CRDs that change without harm are one item', async () => {
+  const crds = (properties: object) => ['a', 'b'].map((name) => crd(name, [version('v1', properties)]));
+  const grown = { ...SIZE, color: { type: 'string' } };
+  expect(await items({ crds: crds(SIZE) }, { crds: crds(grown) }, 'Custom resources')).toEqual([
+    {
+      weight: 'know',
+      text: '2 CRDs: changed',
+      means: 'OLM v1 finds no change that may break existing objects',
+      details: ['a.example.com', 'b.example.com'],
+    },
+  ]);
+});
+
 test('APIs that are no longer served, and those that are deprecated', async () => {
   const [old, newer] = [version('v1alpha1', SIZE, { storage: false }), version('v1', SIZE)];
   const before = { crds: [crd('things', [old, newer])] };
@@ -175,14 +188,14 @@ test('webhooks, install modes and images', async () => {
   expect(
     await items({ modes: ['AllNamespaces', 'OwnNamespace'] }, {}, 'Install modes and Kubernetes'),
   ).toMatchObject([{ weight: 'act', text: 'OwnNamespace is no longer supported' }]);
-  const images = ['quay.io/a/b:2', 'ghcr.io/a/c:1'];
+  const images = ['quay.io/a/b:2', 'oci://ghcr.io/a/c:1'];
   expect(await items({ images: ['quay.io/a/b:1', 'quay.io/a/d:1'] }, { images }, 'Images')).toEqual([
     {
       weight: 'act',
       text: 'new registry: ghcr.io',
       means: 'clusters must be able to pull from it, or from a mirror of it',
     },
-    { weight: 'know', text: 'new: ghcr.io/a/c:1' },
+    { weight: 'know', text: 'new: oci://ghcr.io/a/c:1' },
     { weight: 'know', text: 'quay.io/a/b: 1 → 2' },
     { weight: 'know', text: 'gone: quay.io/a/d:1' },
   ]);
@@ -196,7 +209,10 @@ test('the page escapes what bundles say, runs no scripts, and shows what must be
   expect(page).not.toContain('<script');
   expect(page).toContain("default-src 'none'");
   expect(page).toContain(
-    '<h2>Permissions</h2><ul><li class="act"><p><span class="tag">Check before the upgrade.</span> new: secrets (get)</p>',
+    '<h2>Permissions</h2><ul><li class="act"><p><span class="tag">check</span> new: secrets (get)</p>',
+  );
+  expect(page).toContain(
+    '<p class="where">No change: Custom resources, Dropped and deprecated APIs, Webhooks, Install modes and Kubernetes.</p>',
   );
   expect(reviewText(review)).toContain('Permissions\n  ! new: secrets (get): in all namespaces\n');
 });
