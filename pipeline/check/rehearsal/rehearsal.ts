@@ -6,6 +6,7 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import { append } from '../../../catalog/go/grouped.ts';
 import { parseJson } from '../../../catalog/json.ts';
+import { UNCONFIRMED } from '../../../catalog/references/same-image.ts';
 import { HARM_RANKS } from '../../../catalog/rules/effect.ts';
 import { PipelineError } from '../../error.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
@@ -118,8 +119,13 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
       return;
     }
+    const one = rehearsedMerge(merge, outcome);
+    if (isOnlyUnconfirmed(one)) {
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: UNASKED });
+      return;
+    }
     // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
-    rehearsed.push(copyOf(rehearsedMerge(merge, outcome)));
+    rehearsed.push(copyOf(one));
     countRules(rules, outcome.findings);
   };
   const layoutAt = pastLayouts(repository, read.layout);
@@ -199,6 +205,13 @@ export function worstOf(
 }
 
 const SAME: PastLayout = { kind: 'same' };
+
+const UNASKED = 'tags became digests, and no registry was asked which digests the tags name';
+
+/** Whether a registry, which a rehearsal does not ask, could have settled everything that a merge fails by. */
+function isOnlyUnconfirmed({ state, denied, errors }: RehearsedMerge): boolean {
+  return state === 'failure' && !denied && errors.every(({ subject }) => subject === UNCONFIRMED);
+}
 
 /** What a clone lacks leaves the check of today's layout. */
 async function settled(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {

@@ -207,3 +207,28 @@ test('a diff of commits without a policy finds catalogs outside the default fold
   expect(packages.length).toBe(1);
   expect(diffs).toMatchObject([{ package: 'etcd', catalogs: ['v4.20'] }]);
 });
+
+test('does not count a merge as failed by digests that only a registry can confirm', async () => {
+  const git = makeRepository();
+  const path = 'catalogs/v4.20/etcd/catalog.yaml';
+  const text = catalogOf('etcd', ['1.0.0', '1.1.0']);
+  const image = /quay\.io\/org\/etcd@sha256:(?!000)\w+/;
+  const pinned = (letter: string): string =>
+    text.replace(image, `quay.io/org/etcd@sha256:${letter.repeat(64)}`);
+  let last = git.commit({ 'README.md': 'x', [path]: text.replace(image, 'quay.io/org/etcd:v1.1.0') });
+  for (const [message, content] of [
+    ['pin', pinned('a')],
+    ['other image', pinned('b')],
+  ] as const)
+    last = git.commit({ [path]: content }, { parents: [last], author: 'amy', message });
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  const given = { path: 'given', bytes: Buffer.from(HEAD) };
+  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  await repository.close();
+  git.remove();
+  expect(merges.map(({ subject, state }) => [subject, state])).toEqual([['other image', 'failure']]);
+  expect(unchecked.map(({ what, why }) => [what.slice(11), why])).toEqual([
+    ['pin', 'tags became digests, and no registry was asked which digests the tags name'],
+  ]);
+});
