@@ -4,7 +4,8 @@
 const SCHEMA = /(?:^[ \t]*|[{,]\s*)["']?schema["']?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
 
 /** Blobs below a key, as templates of old have them: `entries:` of a basic one. */
-const NESTED = /^["'{\s]*entries["']?\s*:[\s\S]*?schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/m;
+const NESTED =
+  /^(?:["']?entries["']?|[{\s]*"entries")\s*:[\s\S]*?schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/m;
 
 /** What both have; most texts do not, and one look for it is cheap. */
 const ANY = /olm\./i;

@@ -11,6 +11,8 @@ interface Mention {
   readonly file: string;
   /** Whether a Dockerfile copies it into an image. */
   readonly isCopied: boolean;
+  /** Whether this image serves catalogs. */
+  readonly isInIndex: boolean;
 }
 
 export interface BuildFacts {
@@ -44,7 +46,8 @@ export async function readBuildFiles(
     const tokens = tokensOf(text);
     for (const token of tokens) if (!token.includes(VARIABLE)) words.add(token);
     const named = DOCKERFILE.test(path) ? copiedIn(text) : BUILDS.test(text) ? tokens : [];
-    for (const one of new Set(named)) mentions.push(...mentionsOf(one, path));
+    const isInIndex = DOCKERFILE.test(path) && SERVES.test(text);
+    for (const one of new Set(named)) mentions.push(...mentionsOf(one, { file: path, isInIndex }));
   }
   return { mentions, words };
 }
@@ -55,6 +58,9 @@ function isBuildFile(path: string): boolean {
 
 /** A script without any of them says nothing of catalogs. */
 const BUILDS = /\b(?:opm|docker|podman|buildah|buildx|kaniko|path-context)\b/;
+
+/** What a Dockerfile of an index image says. */
+const SERVES = /\bopm\b|operatorframework\.io\.index|operator-registry|\s\/configs\b/;
 
 function joinedLines(text: string): string {
   return text
@@ -87,7 +93,7 @@ function copiedIn(text: string): string[] {
 }
 
 /** A path as it is seen from the top, and from the folder of the build file. */
-function mentionsOf(token: string, file: string): Mention[] {
+function mentionsOf(token: string, { file, isInIndex }: Pick<Mention, 'file' | 'isInIndex'>): Mention[] {
   const isCopied = DOCKERFILE.test(file);
   const plain = token
     .replace(/^(?:\.\/)+/, '')
@@ -96,5 +102,5 @@ function mentionsOf(token: string, file: string): Mention[] {
   const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
   const below = plain === '' || plain === '.' ? folder : folder === '' ? plain : `${folder}/${plain}`;
   const all = new Set([plain === '.' ? '' : plain, below]);
-  return [...all].filter((path) => /[^\0/*]/.test(path)).map((path) => ({ path, file, isCopied }));
+  return [...all].filter((path) => /[^\0/*]/.test(path)).map((path) => ({ path, file, isCopied, isInIndex }));
 }

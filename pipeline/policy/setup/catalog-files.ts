@@ -89,8 +89,8 @@ export async function lookAt(
   files: readonly ListedFile[],
   known: KnownFacts = new Map(),
 ): Promise<LookedAt> {
-  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files), known);
   const build = await readBuildFiles(objects, files);
+  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files, build), known);
   const isLeftOut = (path: string): boolean => isUnshipped(path) && !isCopied(path, build);
   return {
     ...looked,
@@ -109,12 +109,22 @@ function isCopied(path: string, { mentions }: BuildFacts): boolean {
   );
 }
 
+/** Whether an index image has a file of any name: opm reads them all. */
+function isServed(path: string, { mentions }: BuildFacts): boolean {
+  const [name = ''] = path.split('/').slice(-1);
+  return (
+    !NEVER.test(path) &&
+    !name.startsWith('.') &&
+    mentions.some((one) => one.isCopied && one.isInIndex && path.startsWith(`${one.path}/`))
+  );
+}
+
 /** Files of every shape, spread evenly over those that are alike; likely names come first. */
-function sample(files: readonly ListedFile[]): ListedFile[] {
+function sample(files: readonly ListedFile[], build: BuildFacts): ListedFile[] {
   const alike = new Map<string, ListedFile[]>();
   for (const file of files) {
     const { path, mode } = file;
-    if (whyUnreadable(mode) !== undefined || !mayBeCatalog(path)) continue;
+    if (whyUnreadable(mode) !== undefined || !(mayBeCatalog(path) || isServed(path, build))) continue;
     const shape = shapeOf(path);
     const group = alike.get(shape);
     if (group) group.push(file);

@@ -14,9 +14,14 @@ import { type Link, linksOf, linkTargets } from './links.ts';
 import { preferred } from './preferred.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong, uncopiedAmong } from './rivals.ts';
-import { withFoldersOfOneImage, withImageNames, withWholeNames } from './separate-images.ts';
+import {
+  withFoldersOfOneImage,
+  withImageNames,
+  withPackagesApart,
+  withWholeNames,
+} from './separate-images.ts';
 import type { LayoutStyle } from './shapes.ts';
-import { unshippedReason } from './unshipped.ts';
+import { ignoredPaths, unshippedReason } from './unshipped.ts';
 
 /** A layout that was looked for, and what speaks against it. */
 export interface ProvenLayout {
@@ -31,6 +36,8 @@ export interface ProvenLayout {
   readonly questions: readonly string[];
   /** Links to files of catalogs, which the gate does not follow. */
   readonly links: readonly Link[];
+  /** Links to any files with blobs. */
+  readonly linked: readonly Link[];
   readonly looked: LookedAt;
 }
 
@@ -48,8 +55,11 @@ export async function readEvidence(
   known: KnownFacts = new Map(),
 ): Promise<ReadEvidence> {
   const looked = await lookAt(objects, files, known);
-  const { catalogs, templates, read } = looked;
-  const paths = files.map(({ path }) => path);
+  const { templates, read } = looked;
+  const isIgnored = await ignoredPaths(objects, files);
+  const catalogs = looked.catalogs.filter(({ path }) => !isIgnored(path));
+  const ignored = looked.catalogs.filter(({ path }) => isIgnored(path));
+  const paths = files.map(({ path }) => path).filter((path) => !isIgnored(path));
   const unread = paths.filter((path) => mayBeCatalog(path) && !read.has(path));
   const named = catalogs
     .map(({ path }) => path)
@@ -71,6 +81,10 @@ export async function readEvidence(
     ...inputs,
     ...fragments,
     ...looked.unshipped.map((path) => ({ path, reason: unshippedReason(path) ?? '' })),
+    ...ignored.map(({ path }) => ({
+      path,
+      reason: 'an .indexignore file names it, so opm does not read it',
+    })),
     ...stores,
   ];
   const leftOut = new Set(reasons.map(({ path }) => path));
@@ -97,13 +111,18 @@ export async function findLayout(
   const { looked, reasons, leftOut, catalogs: parts, unread } = evidence;
   const answer = (found: FoundLayout, why: readonly string[] = []): ProvenLayout => {
     const copies = found.others.filter((path) => !leftOut.has(path)).map((path) => ({ path, reason: COPY }));
+    const nameOf = catalogNamer(found.patterns);
+    const others = [...found.others, ...leftOut].filter((path) => nameOf(path) === undefined);
     return {
-      found: { ...found, others: [...found.others, ...leftOut] },
+      found: { ...found, others },
       leftOut: [...reasons, ...copies],
       defects: [...defectsOf(found.patterns, parts, unread), ...emptyCatalogs(found.patterns, parts, unread)],
       contradictions: why,
       questions: [],
       links: linksTo(parts, found, evidence.links),
+      linked: evidence.links.filter(({ target }) =>
+        looked.catalogs.some(({ path }) => isBelow(path, target)),
+      ),
       looked,
     };
   };
@@ -146,7 +165,8 @@ export async function findLayout(
 /** A layout whose catalogs have names of their own where they are in images of their own, and one where one image has them. */
 function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
   const { catalogs, looked, paths } = evidence;
-  const patterns = withImageNames(found.patterns, catalogs, looked.build);
+  const joined = withPackagesApart(found.patterns, catalogs, looked.build);
+  const patterns = withImageNames(joined, catalogs, looked.build);
   const layoutWith = (some: readonly WrittenPattern[]): FoundLayout => ({
     ...found,
     patterns: some,
@@ -164,7 +184,11 @@ function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
 function linksTo(parts: readonly CatalogFacts[], { patterns }: FoundLayout, links: readonly Link[]): Link[] {
   const nameOf = catalogNamer(patterns);
   const own = parts.filter(({ path }) => nameOf(path) !== undefined);
-  return links.filter(({ target }) => own.some(({ path }) => `${path}/`.startsWith(`${target}/`)));
+  return links.filter(({ target }) => own.some(({ path }) => isBelow(path, target)));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return `${path}/`.startsWith(`${folder}/`);
 }
 
 const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };

@@ -79,11 +79,10 @@ function folderText(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Whether files below a folder define every package of a file, and have bundles of each. */
+/** Whether files below a folder define every package of a file, and have bundles of one of them. */
 function isClosed({ packages }: CatalogFacts, around: readonly CatalogFacts[]): boolean {
-  return packages.every(
-    (name) =>
-      around.some(({ defines }) => defines.includes(name)) &&
-      around.some(({ bundles }) => bundles.some((key) => key.startsWith(`[${JSON.stringify(name)},`))),
-  );
+  const isDefined = (name: string): boolean => around.some(({ defines }) => defines.includes(name));
+  const hasBundle = (name: string): boolean =>
+    around.some(({ bundles }) => bundles.some((key) => key.startsWith(`[${JSON.stringify(name)},`)));
+  return packages.every(isDefined) && packages.some(hasBundle);
 }

@@ -12,11 +12,19 @@ import { isFileOfPeople } from './people-files.ts';
 const MOST_REASONS = 3;
 
 /** No layout fits: nothing is written, and people say where catalogs are. */
-export function unclearLayout({ contradictions, defects, looked }: ProvenLayout): PipelineError {
+export function unclearLayout({ contradictions, defects, looked, linked }: ProvenLayout): PipelineError {
   const reasons = contradictions.slice(0, MOST_REASONS).join('; ');
   const more =
     contradictions.length > MOST_REASONS ? `; and ${contradictions.length - MOST_REASONS} more` : '';
-  const first = defects.length > 0 ? `the commit has invalid catalog files (${defects[0]}), and ` : '';
+  const [link] = linked;
+  const first = [
+    ...(defects.length > 0 ? [`the commit has invalid catalog files (${defects[0]}), and `] : []),
+    ...(link
+      ? [
+          `Portolan does not follow symbolic links (${amount(linked.length, 'link')} to catalog files, such as ${link.path} -> ${link.target}), and `,
+        ]
+      : []),
+  ].join('');
   const folders = [...new Set(looked.catalogs.map(({ path }) => path.replace(/\/?[^/]*$/, '') || '.'))];
   const hint = `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`;
   const details = policyLines(["'FOLDER/{catalog}/{package}/**'"]);

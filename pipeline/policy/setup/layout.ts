@@ -33,7 +33,7 @@ export function layoutOf(
 ): FoundLayout {
   const shapes = shapesOf(files).map((shape) => styled(shape, style));
   const isCatalog = new Set(files.map(({ path }) => path));
-  const isOther = (path: string): boolean => !FORMAT.test(path) || (read.has(path) && !isCatalog.has(path));
+  const isOther = (path: string): boolean => !isCatalog.has(path) && (!FORMAT.test(path) || read.has(path));
   const byFolder = filesByFolder(paths);
   const found = new Map<string, Found>();
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ path }) => path));

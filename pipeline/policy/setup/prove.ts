@@ -155,10 +155,11 @@ export function defectsOf(
   return [...files.flatMap((file) => fileDefects(file, isSplit.has(file))), ...ofCatalogs];
 }
 
-/** Packages that several files name. */
+/** Packages that several files name, or one without bundles. */
 function sharedPackages(files: readonly CatalogFacts[]): Set<string> {
   const [seen, shared] = [new Set<string>(), new Set<string>()];
-  for (const name of files.flatMap(({ packages }) => packages)) (seen.has(name) ? shared : seen).add(name);
+  for (const { packages, bundles } of files)
+    for (const name of packages) (seen.has(name) || bundles.length === 0 ? shared : seen).add(name);
   return shared;
 }
 

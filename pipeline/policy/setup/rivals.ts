@@ -30,7 +30,10 @@ export function rivalsAmong(
 ): Rivals {
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
-  const questions: string[] = places.flatMap((place) => partsInImages(place, build));
+  const questions: string[] = places.flatMap((place) => [
+    ...partsInImages(place, build),
+    ...unsaidParts(place, roots, build),
+  ]);
   const unused = besides(places, (place) =>
     isEmpty(place, build) ? 'unknown' : standing(place, roots, build),
   );
@@ -222,7 +225,7 @@ function platformOf(root: string): string {
 function isDeclared(one: string, other: string): boolean {
   if (platformOf(one) !== '' && !isDerived(one, other)) return true;
   const folder = folderOf(one);
-  return folder === folderOf(other) && /(?:^|[/_-])(?:catalogs|indexes|indices)$/.test(folder);
+  return folder === folderOf(other) && isFolderOfCatalogs(folder);
 }
 
 function isDerived(one: string, other: string): boolean {
@@ -313,6 +316,21 @@ function partsInImages({ root, files }: Place, { mentions }: BuildFacts): string
         `${root} may be one catalog or several: ${first.file} copies only a part of it, such as ${first.folder}`,
       ]
     : [];
+}
+
+/** Packages below a folder that is called after catalogs, each of which may be one, where no build file names any of them. */
+function unsaidParts(place: Place, roots: readonly string[], build: BuildFacts): string[] {
+  const { root, files, packages } = place;
+  const isSeveral = packages.size > 1 && files.every(({ path }) => foldersBetween(root, path).length > 0);
+  return isSeveral && isFolderOfCatalogs(root) && standing(place, roots, build) === 'unknown'
+    ? [
+        `${root} may be one catalog of ${packages.size} packages or a catalog for each: no Dockerfile, Makefile or CI file says which is published`,
+      ]
+    : [];
+}
+
+function isFolderOfCatalogs(folder: string): boolean {
+  return /(?:^|[/_-])(?:catalogs|indexes|indices)$/.test(folder);
 }
 
 /** Whether a mention is of this very folder, for some values of its variables. */

@@ -20,7 +20,7 @@ export function withImageNames(
   files: readonly CatalogFile[],
   build: BuildFacts,
 ): readonly WrittenPattern[] {
-  const plain = patterns.flatMap((one) => (typeof one === 'string' ? [one] : []));
+  const plain = patterns.map(pathOf);
   const nameOf = catalogNamer(patterns);
   const owner = (path: string): string | undefined =>
     plain.find((pattern) => catalogNamer([pattern])(path) !== undefined);
@@ -36,9 +36,33 @@ export function withImageNames(
   return new Set(names.values()).size < names.size
     ? patterns
     : patterns.map((one) => {
-        const name = typeof one === 'string' ? names.get(one) : undefined;
-        return typeof one === 'string' && name !== undefined ? { path: one, name } : one;
+        const name = names.get(pathOf(one));
+        return name === undefined ? one : { path: pathOf(one), name };
       });
+}
+
+function pathOf(pattern: WrittenPattern): string {
+  return typeof pattern === 'string' ? pattern : pattern.path;
+}
+
+/**
+ * Patterns in which packages are catalogs, where a Dockerfile for each copies its files alone: `index/{catalog}/catalog.yaml`.
+ */
+export function withPackagesApart(
+  patterns: readonly WrittenPattern[],
+  files: readonly CatalogFile[],
+  build: BuildFacts,
+): readonly WrittenPattern[] {
+  return patterns.map((pattern) => {
+    const text = pathOf(pattern);
+    const depth = text.split('/').indexOf('{package}') + 1;
+    if (depth === 0 || text.includes('{catalog')) return pattern;
+    const nameOf = catalogNamer([pattern]);
+    const own = files.filter(({ path }) => nameOf(path) !== undefined);
+    const packageOf = (path: string): string => path.split('/').slice(0, depth).join('/');
+    const isSeveral = new Set(own.map(({ path }) => packageOf(path))).size > 1;
+    return isSeveral && areApart(own, packageOf, build) ? text.replace('{package}', '{catalog}') : pattern;
+  });
 }
 
 /**
@@ -94,7 +118,9 @@ function haveOwnFolders(
   const images = new Map<string, Set<string>>();
   for (const { path, file, isCopied } of mentions) {
     const roots = isCopied ? [...owners.keys()].filter((root) => matchOf(path, root)) : [];
-    for (const root of roots) images.set(file, (images.get(file) ?? new Set()).add(root));
+    // What a variable stands for differs from build to build.
+    for (const root of roots)
+      images.set(file, (images.get(file) ?? new Set()).add(path.includes(VARIABLE) ? path : root));
   }
   return [...images.values()].every(({ size }) => size === 1);
 }
@@ -122,14 +148,16 @@ function areApart(
   return [...images.values()].every(({ size }) => size === 1);
 }
 
-/** The folders that other patterns do not have, and the catalog's own name with what it stands in. */
+/** The folders that not all patterns have, and the catalog's own name with what it stands in. */
 function nameIn(pattern: string, all: readonly string[]): string {
   const others = all.filter((one) => one !== pattern).map((one) => new Set(one.split('/')));
   const segments = pattern.split('/');
   const folders = segments
     .slice(0, -1)
-    .filter((folder) => !/[{*]/.test(folder) && !others.some((other) => other.has(folder)));
+    .filter((folder) => !/[{*]/.test(folder) && !others.every((other) => other.has(folder)));
   const own = segments.find((segment) => segment.includes('{catalog'));
   const [, before = ''] = /([^{}*]*)\{catalog\b/.exec(own ?? '') ?? [];
-  return [...folders, `${before}{catalog}`].join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-');
+  return [...folders, ...(own === undefined ? [] : [`${before}{catalog}`])]
+    .join('-')
+    .replaceAll(/[^A-Za-z0-9._{}-]/g, '-');
 }

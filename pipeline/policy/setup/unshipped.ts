@@ -1,4 +1,8 @@
-/** Folders whose files no cluster gets: tests, examples, documentation, templates, archives, and copies of others' projects. */
+/** Files that no cluster gets: those of tests, examples, documentation, templates, archives and copies, and those that opm ignores. */
+import { costlyFile, ignoreMatcher, isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import type { ListedFile } from '../../git/tree.ts';
 
 const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[] = [
   {
@@ -6,7 +10,7 @@ const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[]
       /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|samples?|demos?|tutorials?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//i,
     reason: 'a test, an example or a template',
   },
-  { folder: /(?:^|\/)(?:archived?|archives|attic|retired|obsolete)\//i, reason: 'put away' },
+  { folder: /(?:^|\/)[._-]?(?:archived?|archives|attic|retired|obsolete)\//i, reason: 'put away' },
   { folder: /(?:^|\/)(?:docs?|documentation)\//i, reason: 'part of the documentation' },
   {
     folder: /(?:^|\/)(?:third[-_]?party|3rd[-_]?party|vendor(?:ed)?|externals?)\//i,
@@ -26,4 +30,24 @@ export function isUnshipped(path: string): boolean {
 /** Whether a template is one of a test, an example or a copy: a folder for templates is where templates are. */
 export function isUnshippedTemplate(path: string): boolean {
   return isUnshipped(path.replaceAll(/[^/]*(?:veneer|template)s?[^/]*\//gi, ''));
+}
+
+/** Most ignore files that are read, and the largest, in bytes. */
+const MOST_FILES = 100;
+const MOST_BYTES = 64 * 1024;
+
+/** Whether opm ignores a path of a commit. Ignore files that are too many or too large count as if they were not there. */
+export async function ignoredPaths(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+): Promise<(path: string) => boolean> {
+  const own = files.filter(({ path, mode }) => isIgnoreFile(path) && whyUnreadable(mode) === undefined);
+  const texts: (readonly [string, string])[] = [];
+  for (const { path, id } of own.slice(0, MOST_FILES)) {
+    const info = await objects.info(id);
+    if (info === undefined || info.size > MOST_BYTES) continue;
+    texts.push([path, (await objects.read(id, MOST_BYTES)).bytes.toString('utf8')]);
+  }
+  const paths = texts.length > 0 ? files.map(({ path }) => path) : [];
+  return costlyFile(texts, paths) === undefined ? ignoreMatcher(texts) : () => false;
 }

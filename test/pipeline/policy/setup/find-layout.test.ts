@@ -23,6 +23,61 @@ describe('the layout of a commit', () => {
     expect(found.patterns).toEqual(['catalog/{catalog}/catalog.yaml', 'catalog/etcd/**']);
   });
 
+  test('keeps a file of several packages where the bundles of one are missing, which is a defect', async () => {
+    const packages = catalogOf('quay', ['1.0.0'])
+      .split('\n')
+      .filter((line) => !line.includes('olm.bundle'));
+    const { found, contradictions, defects } = await layoutAt({
+      'catalog/index.yaml': `schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\n${channel}---\n${packages.join('\n---\n').replace(/---\n$/, '')}`,
+      'catalog/etcd.yaml': bundle,
+      'README.md': 'x',
+    });
+    expect([found.patterns, contradictions]).toEqual([['catalog/**'], []]);
+    expect(defects).toEqual([expect.stringMatching(/quay\.v1\.0\.0/)]);
+  });
+
+  test('leaves out what an .indexignore file names, as opm does', async () => {
+    const { found, leftOut, defects } = await layoutAt({
+      'fbc/.indexignore': '*.json\ndrafts/\nOWNERS\n',
+      'fbc/etcd/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'fbc/etcd/channel.yaml': channel,
+      'fbc/etcd/bundle.yaml': bundle,
+      'fbc/etcd/OWNERS': 'approvers: [bob]\n',
+      'fbc/etcd/catalog.json': etcd,
+      'fbc/etcd/drafts/bundle.yaml': bundle.replaceAll('1.0.0', '1.1.0'),
+      'README.md': 'x',
+    });
+    expect([found.patterns, found.others, defects]).toEqual([['fbc/{package}/**'], [], []]);
+    const reason = 'an .indexignore file names it, so opm does not read it';
+    expect(leftOut).toEqual([
+      { path: 'fbc/etcd/catalog.json', reason },
+      { path: 'fbc/etcd/drafts/bundle.yaml', reason },
+    ]);
+  });
+
+  test('finds blobs in files of any name where an index image has their folder', async () => {
+    const files = {
+      'olm/etcd/package.fbc': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'olm/etcd/stable.channel': channel,
+      'olm/etcd/BUNDLE': bundle,
+      'README.md': etcd,
+    };
+    const copied = (image: string): Record<string, string> => ({
+      ...files,
+      'build/Dockerfile': `FROM ${image}\nCOPY olm /data\n`,
+    });
+    const served = await layoutAt(copied('quay.io/operator-framework/opm:v1'));
+    expect([served.found.patterns, served.defects]).toEqual([['olm/{package}/**'], []]);
+    expect((await layoutAt(copied('scratch'))).found.patterns).toEqual([]);
+  });
+
+  test('takes a ConfigMap with a catalog in it for no template', async () => {
+    const map = `kind: ConfigMap\ndata:\n  catalog.yaml: |\n${channel.replaceAll(/^/gm, '    ')}    entries:\n    - schema: olm.bundle\n`;
+    expect((await layoutAt({ 'deploy/configmap.yaml': map })).looked.templates).toEqual([]);
+    const template = 'entries:\n- schema: olm.bundle\n  image: quay.io/a/b:v1\n';
+    expect((await layoutAt({ 'deploy/template.yaml': template })).looked.templates).toHaveLength(1);
+  });
+
   test('names templates in a folder of that name, and none of tests', async () => {
     const { found, looked } = await layoutAt({
       'catalog/4.20/templates/base.in.yaml': bundleTemplate,
@@ -69,12 +124,14 @@ describe('the layout of a commit', () => {
     const { found, leftOut } = await layoutAt({
       'fbc/etcd/catalog.yaml': etcd,
       'vendor/example.com/index/configs/etcd/catalog.yaml': etcd,
+      '_retired/etcd/catalog.yaml': etcd,
       'catalog-templates/etcd.yaml': etcd,
       'README.md': 'x',
     });
     expect(found.patterns).toEqual(['fbc/{package}/catalog.yaml']);
     expect(leftOut).toEqual([
       { path: 'catalog-templates/etcd.yaml', reason: 'a test, an example or a template' },
+      { path: '_retired/etcd/catalog.yaml', reason: 'put away' },
       {
         path: 'vendor/example.com/index/configs/etcd/catalog.yaml',
         reason: "a copy of another project's files",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { unclearLayout } from '../../../../pipeline/policy/setup/layout-errors.ts';
 import { layoutAt } from '../../../fakes/found-layout.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
 import type { Files } from '../../../fakes/repository.ts';
@@ -335,6 +336,18 @@ describe('a symbolic link', () => {
     expect(without.found.patterns).toHaveLength(2);
   });
 
+  test('is named where no layout fits without what it leads to', async () => {
+    const bundle = etcd.split('\n').find((line) => line.includes('olm.bundle')) ?? '';
+    const proven = await layoutAt({
+      'v4.19/etcd/catalog.yaml': etcd.replace(bundle, ''),
+      'v4.19/etcd/bundle.yaml': link('../../shared/bundle.yaml'),
+      'shared/bundle.yaml': bundle,
+    });
+    expect(unclearLayout(proven).message).toContain(
+      'Portolan does not follow symbolic links (1 link to catalog files, such as v4.19/etcd/bundle.yaml -> shared/bundle.yaml), and no layout fits all catalog files: ',
+    );
+  });
+
   test('from one version to another, or from elsewhere, leaves the catalog what it is', async () => {
     for (const [path, target] of [
       ['catalogs/v4.20', 'v4.19'],
@@ -358,4 +371,49 @@ test('a default channel that is missing is a defect of the commit, and one that 
   expect(broken.defects).toEqual([expect.stringMatching(/^catalogs\/v4\.19\/etcd\/catalog\.yaml: .*gone/)]);
   const valid = await layoutAt({ 'catalogs/v4.19/etcd/catalog.yaml': etcd });
   expect(valid.defects).toEqual([]);
+});
+
+describe('packages below one folder', () => {
+  const image = (text: string): string => `FROM quay.io/operator-framework/opm:v1\n${text}`;
+  const packages = { 'indexes/etcd/catalog.yaml': etcd, 'indexes/quay/catalog.yaml': quay };
+
+  test('are catalogs where a Dockerfile for each copies its file alone', async () => {
+    const { found, questions } = await layoutAt({
+      ...packages,
+      'indexes/etcd/Dockerfile': image('COPY catalog.yaml /configs/etcd/catalog.yaml\n'),
+      'indexes/quay/Dockerfile': image('COPY catalog.yaml /configs/quay/catalog.yaml\n'),
+    });
+    expect([found.patterns, questions]).toEqual([['indexes/{catalog}/catalog.yaml'], []]);
+  });
+
+  test('are one catalog where a Dockerfile copies the folder or both', async () => {
+    for (const copied of [
+      'COPY indexes /configs\n',
+      'COPY indexes/etcd /configs/a\nCOPY indexes/quay /configs/b\n',
+    ]) {
+      const { found, questions } = await layoutAt({ ...packages, Dockerfile: image(copied) });
+      expect([found.patterns, questions]).toEqual([['indexes/{package}/catalog.yaml'], []]);
+    }
+  });
+
+  test('are a question where the folder is called after catalogs and no build file names it', async () => {
+    const { questions } = await layoutAt({ ...packages, 'README.md': 'x' });
+    expect(questions).toEqual([
+      'indexes may be one catalog of 2 packages or a catalog for each: no Dockerfile, Makefile or CI file says which is published',
+    ]);
+    const index = { 'index/etcd/catalog.yaml': etcd, 'index/quay/catalog.yaml': quay, 'README.md': 'x' };
+    expect((await layoutAt(index)).questions).toEqual([]);
+  });
+});
+
+test('catalogs of products and stages are apart where one variable of a Dockerfile names each', async () => {
+  const { found } = await layoutAt({
+    'products/a/4.19/prod/catalog.yaml': etcd,
+    'products/a/4.19/stage/catalog.yaml': newer,
+    'products/b/4.19/prod/catalog.yaml': quay,
+    'products/b/4.19/stage/catalog.yaml': quay,
+    'products/a/product.yaml': 'name: a\n',
+    'build/Dockerfile': 'FROM opm\nADD products/$PRODUCT/$OCP/$STAGE /configs/$PRODUCT\n',
+  });
+  expect(found.catalogs.toSorted()).toEqual(['a-prod-4.19', 'a-stage-4.19', 'b-prod-4.19', 'b-stage-4.19']);
 });
