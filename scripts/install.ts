@@ -66,9 +66,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     after: stepOfAction,
   },
   mirror: {
-    before: () => [
-      'Build Portolan from a clone, as [the README](../README.md#install) says. Then the command is `portolan`.',
-    ],
+    before: () => ['[Install](install.md) Portolan from a clone. Then the command is `portolan`.'],
     after: ({ version }) => [
       `Install Portolan: \`npm install --global portolan@${version}\`. Then the command is \`portolan\`.`,
     ],
@@ -124,8 +122,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
   name: {
     before: () => [
-      'The name `portolan` on npm is not claimed yet. Until it is published from this repository, install from a clone as',
-      '[the README](../README.md#install) says. Do not run `npx portolan` outside a clone: whoever registers the name could',
+      'The name `portolan` on npm is not claimed yet. Until it is published from this repository,',
+      '[install from a clone](install.md). Do not run `npx portolan` outside a clone: whoever registers the name could',
       'run code on your machine.',
     ],
     after: ({ version }) => [

@@ -14,6 +14,7 @@ const CHARACTER = 7.2;
 const TITLE = 26;
 const LOWEST_ARC = 16;
 const HIGHEST_ARC = 64;
+const BESIDE = 9;
 
 interface SvgOptions {
   /** Whether people can select a bundle: nodes then take the focus and have a label. */
@@ -36,7 +37,8 @@ export function svgText(
     top = placed.bottom;
     width = Math.max(width, placed.width);
   }
-  const [w, h] = [Math.ceil(width), Math.ceil(top + 4)];
+  const legend = styled ? legendText(graph.lanes, top) : { text: [], width: 0, height: 0 };
+  const [w, h] = [Math.ceil(Math.max(width, legend.width)), Math.ceil(top + legend.height + 4)];
   const title = `Upgrades of ${graph.package}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="hops" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" role="${interactive ? 'group' : 'img'}" aria-label="${escapeXml(title)}">`,
@@ -45,6 +47,7 @@ export function svgText(
       : []),
     MARKERS,
     ...drawn,
+    ...legend.text,
     '</svg>',
     '',
   ].join('\n');
@@ -109,7 +112,9 @@ function edgeText({ lane, stops, y }: PlacedLane, at: number, hop: Hop): string 
   const only = hop.olm.length === 1 ? ` only-${hop.olm[0]}` : '';
   const name = `class="edge ${hop.kind}${only}" data-from="${escapeXml(from.stop.bundle)}" data-to="${escapeXml(hop.to)}" data-olm="${hop.olm.join(' ')}"`;
   if (arc === 0) {
-    const middle = y + NODE_HEIGHT / 2;
+    // What is added and what is removed may join the same versions: beside each other, both can be seen.
+    const along = from.stop.hops.filter((other) => other.to === hop.to);
+    const middle = y + NODE_HEIGHT / 2 + (along.indexOf(hop) - (along.length - 1) / 2) * BESIDE;
     return `<path ${name} d="M${from.x + from.width} ${middle}H${to.x - 3}"/>`;
   }
   const edge = arc > 0 ? y : y + NODE_HEIGHT;
@@ -166,8 +171,47 @@ function aboutStop({ kind, isHead, isSkipped, isDeprecated, stuck, hops, why }: 
   ].join('; ');
 }
 
-const MARKERS =
-  '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>';
+/** What a picture uses of its signs: a class of a node or an edge, and what it means. */
+const SIGNS: readonly (readonly [about: 'stop' | 'edge', name: string, meaning: string])[] = [
+  ['stop', 'stuck', 'stuck'],
+  ['stop', 'added', 'added'],
+  ['stop', 'removed', 'removed'],
+  ['stop', 'deprecated', 'deprecated'],
+  ['stop', 'head', 'head'],
+  ['edge', 'only-v1', 'OLM v1 only'],
+];
+
+/** One row that explains the signs that the lanes have. */
+function legendText(
+  lanes: readonly HopLane[],
+  top: number,
+): { readonly text: readonly string[]; readonly width: number; readonly height: number } {
+  const stops = lanes.flatMap((lane) => lane.stops);
+  const used = new Set([
+    ...stops.flatMap((stop) => classesOf(stop).split(' ')),
+    ...stops.flatMap(({ hops }) => hops.flatMap(({ olm }) => (olm.length === 1 ? [`only-${olm[0]}`] : []))),
+  ]);
+  const text: string[] = [];
+  let x = 12;
+  for (const [about, name, meaning] of SIGNS) {
+    if (!used.has(name)) continue;
+    const sign =
+      about === 'stop'
+        ? `<g class="stop ${name}"><rect x="${x}" y="${top}" width="20" height="14" rx="3"/></g>`
+        : `<path class="edge ${name}" d="M${x} ${top + 7}H${x + 20}"/>`;
+    text.push(sign, `<text class="legend" x="${x + 26}" y="${top + 11}">${meaning}</text>`);
+    x += Math.ceil(26 + meaning.length * CHARACTER + 18);
+  }
+  return text.length === 0 ? { text, width: 0, height: 0 } : { text, width: x, height: 24 };
+}
+
+/** Tips in the colours of their edges: what a marker draws does not take the colour of its path in every browser. */
+const MARKERS = `<defs>${['', '-added', '-removed']
+  .map(
+    (kind) =>
+      `<marker id="tip${kind}" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto-start-reverse"><path class="tip${kind}" d="M0 0L8 4L0 8z"/></marker>`,
+  )
+  .join('')}</defs>`;
 
 /** Colours of a separate picture; a page defines its own under the same names. */
 const SVG_STYLE = [
@@ -189,7 +233,8 @@ export const HOPS_STYLE: string = [
   '.hops .stuck text{fill:var(--bad);font-weight:700}',
   '.hops .edge{fill:none;stroke:var(--line);stroke-width:1.4;marker-end:url(#tip)}',
   '.hops .edge.only-v1{stroke-dasharray:5 3}',
-  '.hops .edge.added{stroke:var(--good);stroke-width:2.2}',
-  '.hops .edge.removed{stroke:var(--gone);stroke-dasharray:2 3}',
-  '.hops .tip{fill:var(--line)}',
+  '.hops .edge.added{stroke:var(--good);stroke-width:2.2;marker-end:url(#tip-added)}',
+  '.hops .edge.removed{stroke:var(--gone);stroke-dasharray:2 3;marker-end:url(#tip-removed)}',
+  '.hops .tip{fill:var(--line)}.hops .tip-added{fill:var(--good)}.hops .tip-removed{fill:var(--gone)}',
+  '.hops .legend{font:11px system-ui,sans-serif}',
 ].join('');

@@ -1,11 +1,21 @@
 /**
  * Draws the pictures of docs/pictures.md: npm run pictures [-- CLONE]
- * With a clone of the recorded history, checks the pull requests again. Without one, draws the reports that are kept here.
+ * With a clone of the recorded history, or of the public repository, checks those pull requests again that it has. Without
+ * one, draws the reports that are kept here.
  */
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { CheckReport } from '../../pipeline/check/report.ts';
-import { DRAWN, digestOf, drawings, pageOfMerges } from './drawings.ts';
+import {
+  conceptDrawings,
+  DRAWN,
+  digestOf,
+  drawings,
+  FRONT,
+  frontDrawings,
+  pageOfMerges,
+} from './drawings.ts';
 import { pictureOf } from './picture.ts';
 import { reportOf, SHOWN, type Shown } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
@@ -27,9 +37,10 @@ try {
     writeFileSync(`test/pictures/${shown.name}.sent.json`, `${JSON.stringify(sent, null, 2)}\n`);
     await page.setContent(pictureOf(sent));
     keep(`${shown.name}.png`, smallPng(await page.locator('body').screenshot()));
-    if (shown.name !== DRAWN) continue;
-    for (const [name, text] of drawings(report)) keep(name, Buffer.from(text));
+    if (shown.name === DRAWN) keepAll(drawings(report));
+    if (shown.name === FRONT) keepAll(frontDrawings(report));
   }
+  keepAll(await conceptDrawings());
   const merges = pageOfMerges();
   await page.setViewportSize({ width: 1000, height: 720 });
   await page.setContent(merges);
@@ -41,10 +52,18 @@ try {
 
 async function checkedAgain(shown: Shown): Promise<CheckReport> {
   const path = `test/pictures/${shown.name}.report.json`;
-  if (clone === undefined) return JSON.parse(readFileSync(path, 'utf8'));
+  if (clone === undefined || !hasCommit(clone, shown.commit)) return JSON.parse(readFileSync(path, 'utf8'));
   const report = await reportOf(clone, shown);
   writeFileSync(path, `${JSON.stringify(report)}\n`);
   return report;
+}
+
+function hasCommit(directory: string, commit: string): boolean {
+  return spawnSync('git', ['-C', directory, 'cat-file', '-e', `${commit}^{tree}`]).status === 0;
+}
+
+function keepAll(texts: ReadonlyMap<string, string>): void {
+  for (const [name, text] of texts) keep(name, Buffer.from(text));
 }
 
 function keep(name: string, picture: Buffer): void {

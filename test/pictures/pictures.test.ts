@@ -1,7 +1,15 @@
 /** What docs/pictures.md shows is what Portolan says today: where a text changes, `npm run pictures` draws it anew. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DRAWN, digestOf, drawings, pageOfMerges } from './drawings.ts';
+import {
+  conceptDrawings,
+  DRAWN,
+  digestOf,
+  drawings,
+  FRONT,
+  frontDrawings,
+  pageOfMerges,
+} from './drawings.ts';
 import { htmlOf, pictureOf } from './picture.ts';
 import { SHOWN } from './pull-requests.ts';
 import { sentOf } from './sent.ts';
@@ -26,7 +34,7 @@ test('the page shows each picture of a pull request, and every other file is sho
   const shown = [...page.matchAll(/!\[[^\]]+\]\(pictures\/([\w-]+)\.png\)/g)].map(([, name]) => name);
   expect(shown.sort()).toEqual([...SHOWN.map(({ name }) => name), 'page'].sort());
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
-  const texts = [...pages.map((name) => `docs/${name}`), 'site/index.md'].map((file) =>
+  const texts = [...pages.map((name) => `docs/${name}`), 'site/index.md', 'README.md'].map((file) =>
     readFileSync(file, 'utf8'),
   );
   const isShown = (name: string): boolean => texts.some((text) => text.includes(`pictures/${name}`));
@@ -36,6 +44,18 @@ test('the page shows each picture of a pull request, and every other file is sho
 test('the terminal and the upgrade graph are drawn from the report', () => {
   const drawn = drawings(read(DRAWN, 'report'));
   expect([...drawn.keys()]).toEqual(['terminal.svg', 'terminal-short.svg', 'upgrade-graph.svg']);
+  for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
+});
+
+test('what the README begins with is drawn from the report', () => {
+  const drawn = frontDrawings(read(FRONT, 'report'));
+  expect([...drawn.keys()]).toEqual(['merged.svg', 'merged-check.svg', 'merged-graph.svg']);
+  for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
+});
+
+test('the page of concepts draws the channels that it writes out', async () => {
+  const drawn = await conceptDrawings();
+  expect(drawn.size).toBeGreaterThan(4);
   for (const [name, picture] of drawn) expect(readFileSync(`docs/pictures/${name}`, 'utf8')).toBe(picture);
 });
 

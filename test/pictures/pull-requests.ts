@@ -13,6 +13,7 @@ export interface Shown {
 }
 
 export const SHOWN: readonly Shown[] = [
+  { name: 'merged-by-bots', commit: '2328ac1ea6e21356d0d8581ac4dfe87272300c16', author: 'release-bot' },
   { name: 'approval-needed', commit: '0f73b5be396b7b5acc0efbed92f284e79ab197ff', author: 'contributor-011' },
   { name: 'channel-removed', commit: '8188181388cf9a67c44af481435878bf306f2aa9', author: 'contributor-022' },
   { name: 'crd-dropped', commit: '7455567fa55493341479a763a6d568edf51dc311', author: 'contributor-003' },

@@ -13,6 +13,29 @@ import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, bundleName, catalogFrom, PACKAGE, type WrittenPackage } from '../universe.ts';
 
 describe('the picture', () => {
+  test('as a file explains the signs that it has, and no others', async () => {
+    const chain = (skips: readonly string[]) => ({
+      versions: ['1.0.0', '1.1.0', '1.2.0'],
+      channels: {
+        stable: [
+          { name: bundleName('1.0.0') },
+          { name: bundleName('1.1.0'), replaces: bundleName('1.0.0') },
+          { name: bundleName('1.2.0'), replaces: bundleName('1.1.0'), skips },
+        ],
+      },
+    });
+    const legendOf = async (skips: readonly string[], styled: boolean) => {
+      const world = await worldOf({ name: 'cat', catalog: await catalogFrom({ [PACKAGE]: chain(skips) }) });
+      const graph = hopGraph(world, world.catalog.packages.get(PACKAGE) as Package);
+      const signs = svgText(graph, { interactive: false, styled }).matchAll(/class="legend"[^>]*>([^<]*)</g);
+      return [...signs].map(([, meaning]) => meaning);
+    };
+    expect(await legendOf([], true)).toEqual(['head']);
+    // OLM v0 never offers 1.1.0, which 1.2.0 skips.
+    expect(await legendOf([bundleName('1.1.0')], true)).toEqual(['stuck', 'head', 'OLM v1 only']);
+    expect(await legendOf([], false)).toEqual([]);
+  });
+
   test("has exactly the resolvers' edges", async () => {
     await fc.assert(
       fc.asyncProperty(anyPackage, async (written) => {
