@@ -20,6 +20,13 @@ export function listed(names: readonly string[], count: number = names.length): 
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }
 
+/** Texts of many, cut short; what is beyond is counted. */
+export function joined(texts: readonly string[]): string {
+  const more = texts.length > MOST_LISTED ? [`and ${texts.length - MOST_LISTED + 1} more`] : [];
+  const shown = more.length > 0 ? texts.slice(0, MOST_LISTED - 1) : texts;
+  return [...shown, ...more].join('; ');
+}
+
 /** Versions, in order, of what is installed. */
 export function versionsOf(installed: readonly Installed[]): string[] {
   return [...new Set([...installed].sort(compareInstalled).map(shortName))];

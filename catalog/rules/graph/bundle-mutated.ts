@@ -6,8 +6,9 @@ import type { Change } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { formatVersion } from '../../version/version.ts';
+import { grouped, joined } from '../message-text.ts';
 import { otherContent } from '../other-content.ts';
-import { quoted, type Report, type Rule } from '../rule.ts';
+import { type Details, quoted, type Report, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/bundle-mutated',
@@ -21,12 +22,45 @@ export const rule: Rule = {
       const was = change.before.catalog.packages.get(name)?.bundles;
       const bundles = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])];
       const changed = bundles.flatMap((bundle) => changedFrom(change, was?.get(bundle.name), bundle));
-      for (const one of changed)
-        reportChanged(change, one, { report, isRebuild: isRebuild(change, changed) });
-      for (const bundle of bundles) if (!was?.has(bundle.name)) reportOther(change, bundle, report);
+      const rebuild = isRebuild(change, changed);
+      const mutated = [
+        ...changed.map((one) => mutatedHere(change, one, rebuild)),
+        ...bundles.flatMap((bundle) => (was?.has(bundle.name) ? [] : mutatedElsewhere(change, bundle))),
+      ];
+      for (const group of grouped(mutated, causeOf)) tell(name, group, report);
     }
   },
 };
+
+/** A name that stands for another bundle. */
+interface Mutated {
+  readonly bundle: Bundle;
+  /** Version in the report. */
+  readonly version: string;
+  /** What is known of one such bundle, or of many. */
+  readonly says: (isOne: boolean) => string;
+  readonly text: string;
+  readonly path: readonly string[];
+  readonly details: Details;
+}
+
+function causeOf({ says, path, details }: Mutated): string {
+  return JSON.stringify([says(false), path[0], details]);
+}
+
+/** Tells of bundles of a package that differ in the same way: one change of a pipeline changes many. */
+function tell(name: string, group: readonly Mutated[], report: Report): void {
+  const [first] = group;
+  if (!first) return;
+  const texts = group.map(({ bundle, text }) => `${quoted(bundle.name)}: ${text}`);
+  const message =
+    group.length === 1
+      ? `bundle ${quoted(first.bundle.name)} ${first.says(true)}: ${first.text}`
+      : `${group.length} bundles of package ${quoted(name)} ${first.says(false)}: ${joined(texts)}`;
+  const installed =
+    first.details.severity === 'info' ? {} : { installed: group.map(({ version }) => version) };
+  report(message, locate(first.bundle, ...first.path), { package: name, ...installed, ...first.details });
+}
 
 /** A bundle that a catalog had before, and that differs now. */
 interface Changed {
@@ -41,29 +75,23 @@ function changedFrom({ before }: Change, old: Bundle | undefined, bundle: Bundle
   return difference ? [{ old, bundle, difference }] : [];
 }
 
-function reportChanged(
-  { before }: Change,
-  { old, bundle, difference }: Changed,
-  { report, isRebuild }: { readonly report: Report; readonly isRebuild: boolean },
-): void {
-  const { package: name } = bundle;
-  const place = locate(bundle, ...difference.path);
-  if (!before.isPublished({ package: name, bundle: bundle.name })) {
-    const message = `bundle ${quoted(bundle.name)} changes before it is published: ${difference.text}`;
-    report(message, place, { package: name, severity: 'info' });
-    return;
+function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, rebuild: boolean): Mutated {
+  const { text, path } = difference;
+  const found = { bundle, version: shortName(old), text, path };
+  if (!before.isPublished({ package: bundle.package, bundle: bundle.name })) {
+    const says = (isOne: boolean): string =>
+      isOne ? 'changes before it is published' : 'change before they are published';
+    return { ...found, says, details: { severity: 'info' } };
   }
-  const message = `bundle ${quoted(bundle.name)} is published and now differs: ${difference.text}`;
-  const severity = isRebuild ? 'warning' : difference.severity;
-  report(message, place, {
-    package: name,
-    installed: [shortName(old)],
-    ...(severity ? { severity } : {}),
-    ...(difference.isUnconfirmed
-      ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
-      : { hint: 'restore the bundle, and publish the change as a new version' }),
-  });
+  const says = (isOne: boolean): string =>
+    isOne ? 'is published and now differs' : 'are published and now differ';
+  const severity = rebuild ? 'warning' : difference.severity;
+  const hint = 'restore the bundle, and publish the change as a new version';
+  const details = difference.isUnconfirmed ? UNKNOWN : { hint };
+  return { ...found, says, details: { ...details, ...(severity ? { severity } : {}) } };
 }
+
+const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };
 
 /**
  * Whether a merge rebuilds one bundle that is not released yet, where the policy says that heads of channels are not: to an
@@ -86,26 +114,31 @@ function isOtherImage(a: string, b: string): boolean {
 }
 
 /** A bundle that comes back, or comes from another catalog, as something else. */
-function reportOther(change: Change, bundle: Bundle, report: Report): void {
+function mutatedElsewhere(change: Change, bundle: Bundle): Mutated[] {
   const other = otherContent(change, bundle);
-  if (!other) return;
-  const { publication, text, path, isUnconfirmed, isOfOtherLine } = other;
+  if (!other) return [];
+  const { publication, path, isUnconfirmed, isOfOtherLine } = other;
   const { catalog, last } = publication;
-  const where = catalog === change.before.name ? '' : ` in ${catalog}`;
-  const when = last === undefined ? `is published${where}` : `was published${where} until ${last}`;
-  const verb = catalog === change.before.name ? 'and comes back different' : 'and differs here';
+  const isHere = catalog === change.before.name;
+  const until = last === undefined ? '' : ` until ${last}`;
+  const says = (isOne: boolean): string => {
+    const verb = last === undefined ? (isOne ? 'is' : 'are') : isOne ? 'was' : 'were';
+    const differs = isHere
+      ? `${isOne ? 'comes' : 'come'} back different`
+      : `${isOne ? 'differs' : 'differ'} here`;
+    const line = isOfOtherLine ? ', as other bundles of these catalogs did before' : '';
+    return `${verb} published${isHere ? '' : ` in ${catalog}`}${until} and ${differs}${line}`;
+  };
+  const what = path[0] === 'image' ? 'image' : 'version';
+  const hint = `write the ${what} that was published, or publish the change as a new version`;
+  const details = isUnconfirmed ? UNKNOWN : { hint };
   const confirm = isUnconfirmed ? ', and nothing confirms that the tag points to the digest' : '';
-  const line = isOfOtherLine ? ', as other bundles of these catalogs did before' : '';
-  report(`bundle ${quoted(bundle.name)} ${when} ${verb}${line}: ${text}${confirm}`, locate(bundle, ...path), {
-    package: bundle.package,
-    installed: [shortName(bundle)],
-    ...(isOfOtherLine ? { severity: 'warning' as const } : {}),
-    ...(isUnconfirmed
-      ? { subject: UNCONFIRMED, hint: CONFIRM_HINT }
-      : {
-          hint: `write the ${path[0] === 'image' ? 'image' : 'version'} that was published, or publish the change as a new version`,
-        }),
-  });
+  return [
+    {
+      ...{ bundle, version: shortName(bundle), says, text: `${other.text}${confirm}`, path },
+      details: { ...(isOfOtherLine ? { severity: 'warning' } : {}), ...details },
+    },
+  ];
 }
 
 interface Difference {

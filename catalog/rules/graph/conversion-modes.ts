@@ -1,7 +1,6 @@
-import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
 import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
-import { listed } from '../message-text.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -19,14 +18,19 @@ export const rule: Rule = {
   reads: ['manifests'],
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
-      for (const reached of reachedBundles(world, ofPackage)) {
+      const refused = reachedBundles(world, ofPackage).flatMap((reached) => {
         const refusal = refusalOf(world, reached);
+        return refusal ? [{ bundle: reached.bundle, ...refusal }] : [];
+      });
+      const key = ({ olm, webhooks, modes }: Refusal): string => JSON.stringify([olm, webhooks, modes]);
+      for (const group of grouped(refused, key)) {
+        const [refusal] = group;
         if (!refusal) continue;
-        const version = shortName(reached.bundle);
-        const message = `OLM ${refusal.olm.join(' and ')} cannot install ${version} of package ${quoted(ofPackage.name)}: with the conversion webhook ${listed(refusal.webhooks.map(quoted))} AllNamespaces must be the only supported install mode, found ${listed(refusal.modes) || 'none'}`;
-        report(message, locate(reached.bundle, 'properties'), {
+        const versions = versionsOf(group.map(({ bundle }) => bundle));
+        const message = `OLM ${refusal.olm.join(' and ')} cannot install ${listed(versions)} of package ${quoted(ofPackage.name)}: with the conversion webhook ${listed(refusal.webhooks.map(quoted))} AllNamespaces must be the only supported install mode, found ${listed(refusal.modes) || 'none'}`;
+        report(message, locate(refusal.bundle, 'properties'), {
           package: ofPackage.name,
-          installed: [version],
+          installed: versions,
           hint: 'publish a bundle that supports only AllNamespaces, or one without the conversion webhook',
         });
       }

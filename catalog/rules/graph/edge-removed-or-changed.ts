@@ -1,5 +1,6 @@
 import type { Entry } from '../../fbc/model.ts';
 import { entryIn, placeOfEntry } from '../finding-location.ts';
+import { channelText, joined, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -12,13 +13,18 @@ export const rule: Rule = {
       const was = change.before.catalog.packages.get(name)?.channels;
       for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {
         const before = was?.get(channel.name);
-        for (const entry of before ? channel.entries : []) {
-          const old = entryIn(before, entry.name);
+        const changed = channel.entries.flatMap((entry) => {
+          const old = before && entryIn(before, entry.name);
           const differences = old ? differencesOf(old, entry) : [];
-          if (differences.length === 0) continue;
-          const message = `the entry of ${quoted(entry.name)} in channel ${quoted(channel.name)} of package ${quoted(name)} changes: ${differences.join('; ')}`;
-          report(message, placeOfEntry(channel, entry.index), { package: name, channel: channel.name });
-        }
+          return differences.length > 0 ? [{ entry, text: differences.join('; ') }] : [];
+        });
+        const [first] = changed;
+        if (!first) continue;
+        const message =
+          changed.length === 1
+            ? `the entry of ${quoted(first.entry.name)} in ${channelText(channel.name, name)} changes: ${first.text}`
+            : `${changed.length} entries of ${channelText(channel.name, name)} change: ${joined(changed.map(({ entry, text }) => `${quoted(entry.name)}: ${text}`))}`;
+        report(message, placeOfEntry(channel, first.entry.index), { package: name, channel: channel.name });
       }
     }
   },
@@ -31,8 +37,8 @@ function differencesOf(old: Entry, entry: Entry): string[] {
     ...(old.replaces === entry.replaces
       ? []
       : [`replaces ${shown(entry.replaces)} instead of ${shown(old.replaces)}`]),
-    ...(lost.length > 0 ? [`no longer skips ${lost.join(', ')}`] : []),
-    ...(won.length > 0 ? [`skips ${won.join(', ')}`] : []),
+    ...(lost.length > 0 ? [`no longer skips ${listed(lost)}`] : []),
+    ...(won.length > 0 ? [`skips ${listed(won)}`] : []),
     ...(old.skipRange === entry.skipRange
       ? []
       : [`skipRange ${shown(entry.skipRange)} instead of ${shown(old.skipRange)}`]),

@@ -1,8 +1,8 @@
-import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor } from '../../fbc/openshift.ts';
 import { kubernetesOf } from '../../fbc/platform.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -19,15 +19,19 @@ export const rule: Rule = {
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {
-      for (const { bundle, olm } of reachedBundles(world, ofPackage)) {
+      const wrong = reachedBundles(world, ofPackage).flatMap(({ bundle, olm }) => {
         const defect = olm.has('v0') ? defectOf(bundle, world) : undefined;
-        if (!defect) continue;
-        const version = shortName(bundle);
-        const message = `under OLM v0 the installation of ${version} of package ${quoted(ofPackage.name)} never completes: ${defect.text}`;
-        report(message, locate(bundle, 'properties'), {
+        return defect ? [{ bundle, ...defect }] : [];
+      });
+      for (const group of grouped(wrong, ({ text }) => text)) {
+        const [first] = group;
+        if (!first) continue;
+        const versions = versionsOf(group.map(({ bundle }) => bundle));
+        const message = `under OLM v0 the installation of ${listed(versions)} of package ${quoted(ofPackage.name)} never completes: ${first.text}`;
+        report(message, locate(first.bundle, 'properties'), {
           package: ofPackage.name,
-          installed: [version],
-          hint: defect.hint,
+          installed: versions,
+          hint: first.hint,
         });
       }
     }
@@ -48,7 +52,7 @@ function defectOf(bundle: Bundle, { manifests, platform }: World): Defect | unde
   const [, major, minor] = READABLE.exec(written) ?? [];
   if (major === undefined || minor === undefined) {
     return {
-      text: `its minKubeVersion ${quoted(written)} is not valid, expected three numbers`,
+      text: `the minKubeVersion ${quoted(written)} is not valid, expected three numbers`,
       hint: 'publish a bundle with a valid minKubeVersion, for example 1.28.0',
     };
   }
@@ -57,7 +61,7 @@ function defectOf(bundle: Bundle, { manifests, platform }: World): Defect | unde
   if (!platform || !kubernetes || compareMinors(wanted, kubernetes) <= 0) return undefined;
   const openshift = `OpenShift ${formatMinor(platform)}`;
   return {
-    text: `its minKubeVersion is ${written}, and ${openshift} has Kubernetes ${formatMinor(kubernetes)}`,
+    text: `the minKubeVersion is ${written}, and ${openshift} has Kubernetes ${formatMinor(kubernetes)}`,
     hint: `remove the bundle from the catalog of ${openshift}, or publish one with a lower minKubeVersion`,
   };
 }

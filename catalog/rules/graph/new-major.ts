@@ -3,8 +3,8 @@ import type { Bundle } from '../../fbc/model.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { channelIn, entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
-import { channelText } from '../message-text.ts';
-import type { Rule } from '../rule.ts';
+import { channelText, grouped, listed } from '../message-text.ts';
+import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/new-major',
@@ -12,12 +12,21 @@ export const rule: Rule = {
   summary: 'Reports channels that get a new major version',
   compare(change, report) {
     for (const name of change.packages) {
-      for (const channel of change.after.catalog.packages.get(name)?.channels.values() ?? []) {
+      const channels = [...(change.after.catalog.packages.get(name)?.channels.values() ?? [])];
+      const raised = channels.flatMap((channel) => {
         const was = highestIn(change.before, name, channel.name);
         const is = highestIn(change.after, name, channel.name);
-        if (!was?.version || !is?.version || is.version.major <= was.version.major) continue;
+        const isRaised = was?.version && is?.version && is.version.major > was.version.major;
+        return isRaised ? [{ channel, was, is, major: is.version.major }] : [];
+      });
+      for (const group of grouped(raised, ({ was, is }) => JSON.stringify([was.name, is.name]))) {
+        const [first] = group;
+        if (!first) continue;
+        const { channel, was, is, major } = first;
         const entry = entryIn(channel, is.name);
-        const message = `${channelText(channel.name, name)} gets its first version ${is.version.major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers upgrade to it automatically`;
+        const others = group.slice(1).map((one) => quoted(one.channel.name));
+        const also = others.length > 0 ? `, like ${listed(others)},` : '';
+        const message = `${channelText(channel.name, name)}${also} gets its first version ${major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers upgrade to it automatically`;
         report(message, entry ? placeOfEntry(channel, entry.index) : placeOfHead(channel), {
           package: name,
           channel: channel.name,

@@ -1,11 +1,10 @@
-import { shortName } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
 import { kubernetesOf } from '../../fbc/platform.ts';
 import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
 import type { ManifestApi } from '../../olm/manifests.ts';
 import { releaseWithout } from '../bundle-checks/removed-api.ts';
-import { grouped, listed } from '../message-text.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
 import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -24,26 +23,32 @@ export const rule: Rule = {
     const kubernetes = platform && kubernetesOf(platform);
     if (!platform || !kubernetes) return;
     for (const ofPackage of checkedPackages(world)) {
-      for (const reached of reachedBundles(world, ofPackage)) {
-        const refused = refusedBy(world, reached, kubernetes);
-        const version = shortName(reached.bundle);
-        for (const group of grouped(refused, ({ olm }) => olm.join())) {
-          const what = group.map(
-            ({ api: { apiVersion, kind, name }, since }) =>
-              `${kind} ${quoted(name)} of ${apiVersion}, which Kubernetes ${since} removed`,
-          );
-          const olm = group[0]?.olm.join(' and ');
-          const message = `OLM ${olm} cannot install ${version} of package ${quoted(ofPackage.name)} on OpenShift ${formatMinor(platform)} with Kubernetes ${formatMinor(kubernetes)}: it has the ${listed(what)}`;
-          report(message, locate(reached.bundle, 'properties'), {
-            package: ofPackage.name,
-            installed: [version],
-            hint: `migrate the manifest to a supported API version: https://kubernetes.io/docs/reference/using-api/deprecation-guide/`,
-          });
-        }
+      const stopped = reachedBundles(world, ofPackage).flatMap((reached) =>
+        grouped(refusedBy(world, reached, kubernetes), ({ olm }) => olm.join()).map((refused) => ({
+          bundle: reached.bundle,
+          olm: refused[0]?.olm.join(' and ') ?? '',
+          what: listed(refused.map(apiText)),
+        })),
+      );
+      for (const group of grouped(stopped, ({ olm, what }) => `${olm} ${what}`)) {
+        const [first] = group;
+        if (!first) continue;
+        const versions = versionsOf(group.map(({ bundle }) => bundle));
+        const has = versions.length === 1 ? 'it has' : 'they have';
+        const message = `OLM ${first.olm} cannot install ${listed(versions)} of package ${quoted(ofPackage.name)} on OpenShift ${formatMinor(platform)} with Kubernetes ${formatMinor(kubernetes)}: ${has} the ${first.what}`;
+        report(message, locate(first.bundle, 'properties'), {
+          package: ofPackage.name,
+          installed: versions,
+          hint: `migrate the manifest to a supported API version: https://kubernetes.io/docs/reference/using-api/deprecation-guide/`,
+        });
       }
     }
   },
 };
+
+function apiText({ api: { apiVersion, kind, name }, since }: Refused): string {
+  return `${kind} ${quoted(name)} of ${apiVersion}, which Kubernetes ${since} removed`;
+}
 
 interface Refused {
   readonly api: ManifestApi;

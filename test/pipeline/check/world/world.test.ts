@@ -384,7 +384,10 @@ describe('where another pipeline releases the heads of channels', () => {
     const base = { ...policy(rebuilds), ...at('v4.20', images('1', '2')) };
     const errors = await errorsOf(base, { ...base, ...at('v4.20', after) });
     const mutated = errors.filter(({ rule }) => rule === 'graph/bundle-mutated');
-    expect(mutated.map(({ message }) => /etcd\.v([\d.]+)/.exec(message)?.[1])).toEqual(changed);
+    const named = mutated.flatMap(({ message }) => [...message.matchAll(/etcd\.v(\d+\.\d+\.\d+)/g)]);
+    expect(named.map(([, version]) => version)).toEqual(changed);
+    // One cause, one finding.
+    expect(mutated.length).toBe(Math.min(changed.length, 1));
   });
 
   test.each([
