@@ -36,6 +36,8 @@ export function loweringFields(ofPackage: Package, channel: Channel, most: numbe
     const from = firstAbove(versions, to.version);
     if (from === versions.length) return [];
     const isNewer = (name: string): boolean => (positions.get(name) ?? -1) >= from;
+    // Entries may name each other a million times, and hardly any leads down.
+    if (entry.skipRange === '' && !isNewer(entry.replaces) && !entry.skips.some(isNewer)) return [];
     const named = [...namedBy(entry)].filter(([name]) => isNewer(name));
     const byName = new Map(named);
     const ofField = (field: EdgeField): LoweringField[] => {

@@ -7,6 +7,7 @@ import type { Entry } from '../../fbc/model.ts';
 import { type Naming, namingOf } from '../../fbc/naming.ts';
 import { firstHolder } from '../../version/first-holder.ts';
 import { satisfies } from '../../version/satisfies.ts';
+import type { VersionRange } from '../../version/version.ts';
 
 /** Position of the first entry that follows an installation, or -1. */
 export type FirstFollower = (installed: Installed) => number;
@@ -51,16 +52,45 @@ export function followersOf(
   lists: Lists = [entries.filter((entry) => entry !== undefined)],
 ): (installed: Installed) => readonly number[] {
   const ranked = rankedLists(entries, lists);
-  const ranged = entries.flatMap((entry, position) => {
-    const range = entry && skipRangeOf(entry);
-    return range ? [{ position, range }] : [];
-  });
+  const ranged = rangedIn(entries);
   return ({ name, version }) => {
     const found = new Set<number>();
     forNamed(ranked, name, (rank) => found.add(rank));
     if (version) for (const { position, range } of ranged) if (satisfies(version, range)) found.add(position);
     return [...Int32Array.from(found).sort()];
   };
+}
+
+/**
+ * Position of the first entry of another name that follows an installation, or -1.
+ *
+ * @param lists the channels' lists that these entries are from
+ */
+export function firstOtherFollower(entries: readonly (Entry | undefined)[], lists: Lists): FirstFollower {
+  const ranked = rankedLists(entries, lists);
+  const ranged = rangedIn(entries);
+  return ({ name, version }) => {
+    let first = entries.length;
+    const see = (rank: number): void => {
+      if (rank < first && entries[rank]?.name !== name) first = rank;
+    };
+    forNamed(ranked, name, see);
+    if (version) {
+      for (const { position, range } of ranged) {
+        if (position >= first) break;
+        if (satisfies(version, range)) see(position);
+      }
+    }
+    return first < entries.length ? first : -1;
+  };
+}
+
+/** The entries that have a range, with their positions. */
+function rangedIn(entries: readonly (Entry | undefined)[]): { position: number; range: VersionRange }[] {
+  return entries.flatMap((entry, position) => {
+    const range = entry && skipRangeOf(entry);
+    return range ? [{ position, range }] : [];
+  });
 }
 
 /** A list, with the rank of each of its entries, or -1. */

@@ -8,7 +8,12 @@ import { namingOf } from '../../fbc/naming.ts';
 import { formatVersion } from '../../version/version.ts';
 import { disorderText } from './candidates.ts';
 import { withoutBundle } from './extension.ts';
-import { followersOf as allFollowersOf, type FirstFollower, firstFollower } from './followers.ts';
+import {
+  followersOf as allFollowersOf,
+  type FirstFollower,
+  firstFollower,
+  firstOtherFollower,
+} from './followers.ts';
 import { isInstallable } from './installable.ts';
 import { resolveNamespace } from './namespace.ts';
 import { type Fails, type Outcome, type Reason, type ReasonCode, stays } from './outcome.ts';
@@ -171,8 +176,10 @@ function resolved(
 interface Survey {
   /** The nodes that OLM v0 offers. */
   readonly nodes: readonly Offered[];
-  readonly followNodes: ReturnType<typeof allFollowersOf>;
-  readonly followAll: ReturnType<typeof allFollowersOf>;
+  readonly isFollowed: (installed: Installed) => boolean;
+  /** Positions among these nodes, and among all of the lane. */
+  readonly nextOffered: FirstFollower;
+  readonly nextOfAll: FirstFollower;
 }
 
 const surveys = new WeakMap<Lane, Survey>();
@@ -181,9 +188,21 @@ function surveyOf(lane: Lane): Survey {
   const known = surveys.get(lane);
   if (known) return known;
   const nodes = inOrder(lane);
-  const followNodes = followersAmong(nodes, lane);
-  const followAll = followersAmong(lane.nodes, lane);
-  const found = { nodes, followNodes, followAll };
+  const first = firstFollower(
+    nodes.map(({ entry }) => entry),
+    [lane.entries],
+  );
+  const nextAmong = (some: readonly Node[]): FirstFollower =>
+    firstOtherFollower(
+      some.map(({ entry }) => entry),
+      [lane.entries],
+    );
+  const found = {
+    nodes,
+    isFollowed: (installed: Installed) => first(installed) >= 0,
+    nextOffered: nextAmong(nodes),
+    nextOfAll: nextAmong(lane.nodes),
+  };
   surveys.set(lane, found);
   return found;
 }
@@ -197,25 +216,20 @@ function followersAmong(nodes: readonly Node[], { entries }: Lane): ReturnType<t
 }
 
 function stayReason(lane: Lane, installed: Installed): Reason {
-  const { nodes, followNodes, followAll } = surveyOf(lane);
-  const other = ({ name }: Node): boolean => name !== installed.name;
+  const { nodes, isFollowed, nextOffered, nextOfAll } = surveyOf(lane);
   const absent = lane.withoutBundle.find((entry) => edgeField(entry, installed));
-  if (absent && followNodes(installed).length === 0) return withoutBundle(absent);
+  if (absent && !isFollowed(installed)) return withoutBundle(absent);
   if (nodes[0]?.name === installed.name) {
     return { code: 'newest', text: `it is the head of channel ${lane.channel}` };
   }
-  const blocked = followNodes(installed)
-    .flatMap((at) => nodes[at] ?? [])
-    .find(other);
+  const blocked = nodes[nextOffered(installed)];
   if (blocked) {
     return {
       code: 'successor-blocked',
       text: `OLM v0 cannot install the next bundle, ${blocked.name}: ${whyBlocked(blocked)}`,
     };
   }
-  const skipped = followAll(installed)
-    .flatMap((at) => lane.nodes[at] ?? [])
-    .find(other);
+  const skipped = lane.nodes[nextOfAll(installed)];
   if (skipped) return { code: 'successor-skipped', text: skippedText(lane, skipped) };
   return { code: 'no-edge', text: `no entry of channel ${lane.channel} replaces or skips it` };
 }
@@ -230,9 +244,10 @@ function whyBlocked(node: Node): string {
 
 /** The cause in the words of the entries: who skips what should be the next step. */
 function skippedText(lane: Lane, skipped: Node): string {
-  const positions = namingOf(lane.entries).skipping(skipped.name);
-  const skippers = new Set(positions.map((position) => lane.entries[position]));
-  const skipper = lane.nodes.find(({ entry }) => skippers.has(entry));
+  const skipper = namingOf(lane.entries)
+    .skipping(skipped.name)
+    .map((position) => lane.entries[position])
+    .find((entry) => entry && nodesNamed(lane, entry.name).length > 0);
   const both = skipper?.replaces === skipped.name ? 'both replaces and skips' : 'skips';
   return `${skipper?.name ?? 'another entry'} ${both} the next bundle, ${skipped.name}, so OLM v0 never offers it`;
 }

@@ -30,9 +30,14 @@ export function followersAmong(entries: readonly Entry[]): Followers {
  */
 export function upgradesOfToday(places: readonly Place[], followed: Followers): May {
   const position = new Map(places.map(({ name }, i) => [name, i]));
-  const above = places.map((place, i) =>
-    [...followed(place)].map((name) => position.get(name) ?? -1).filter((to) => to > i),
-  );
+  const above = places.map((place, i) => {
+    const found: number[] = [];
+    for (const name of followed(place)) {
+      const to = position.get(name) ?? -1;
+      if (to > i) found.push(to);
+    }
+    return found;
+  });
   const isCandidate = (at: number): boolean => places[at]?.isCandidate === true;
   const allowed: ReadonlySet<number>[] = [];
   const reach: ReadonlySet<number>[] = [];
@@ -40,8 +45,7 @@ export function upgradesOfToday(places: readonly Place[], followed: Followers): 
   for (let i = places.length - 1; i >= 0; i--) {
     nextCandidate[i] = isCandidate(i + 1) ? i + 1 : nextCandidate[i + 1];
     const direct = (above[i] ?? []).filter(isCandidate);
-    const beyond = (above[i] ?? []).flatMap((to) => (isCandidate(to) ? [] : [...(reach[to] ?? [])]));
-    reach[i] = new Set(direct.length > 0 ? direct : beyond);
+    reach[i] = direct.length > 0 ? new Set(direct) : unionOf(above[i] ?? [], reach);
   }
   let below: ReadonlySet<number> = new Set();
   for (const i of places.keys()) {
@@ -55,4 +59,11 @@ export function upgradesOfToday(places: readonly Place[], followed: Followers): 
     const [a, b] = [position.get(from.name), position.get(to.name)];
     return a !== undefined && b !== undefined && (allowed[a]?.has(b) ?? false);
   };
+}
+
+/** What some positions reach. Entries may name each other a million times. */
+function unionOf(positions: readonly number[], reach: readonly ReadonlySet<number>[]): Set<number> {
+  const all = new Set<number>();
+  for (const position of positions) for (const to of reach[position] ?? []) all.add(to);
+  return all;
 }

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hasChain } from '../../../catalog/fbc/channel.ts';
+import { edgeField } from '../../../catalog/fbc/edge.ts';
 import type { Channel, Entry } from '../../../catalog/fbc/model.ts';
 import { basedOn, namingOf } from '../../../catalog/fbc/naming.ts';
 import { withEntries } from '../../../catalog/olm/foresight/fix-trial.ts';
-import { firstFollower, followersOf } from '../../../catalog/olm/resolve/followers.ts';
+import { firstFollower, firstOtherFollower, followersOf } from '../../../catalog/olm/resolve/followers.ts';
+import { parseVersion } from '../../../catalog/version/version.ts';
 import { runs } from '../../fakes/runs.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
@@ -44,6 +46,22 @@ describe('namingOf', () => {
         const asked = [all.findIndex((one) => one.replaces === from || one.skips.includes(from))];
         expect([firstFollower(all, [some, others])(installed)]).toEqual(asked);
         expect(followersOf(all, [some, others])(installed)).toEqual(followersOf(all)(installed));
+      }),
+      runs(300),
+    );
+  });
+
+  test('the first other follower is the first entry of another name with an edge', () => {
+    const ranged = fc
+      .tuple(entry, fc.constantFrom('', '>=0.1.0', '>=2.0.0'))
+      .map(([one, skipRange]) => ({ ...one, skipRange }));
+    const lists = fc.array(ranged, { maxLength: 5 });
+    fc.assert(
+      fc.property(lists, lists, name, (some, others, from) => {
+        const all = [...others, ...some].reverse();
+        const installed = { name: from, version: parseVersion('1.0.0') };
+        const expected = all.findIndex((one) => one.name !== from && edgeField(one, installed) !== undefined);
+        expect(firstOtherFollower(all, [some, others])(installed)).toBe(expected);
       }),
       runs(300),
     );
