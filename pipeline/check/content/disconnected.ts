@@ -22,10 +22,11 @@ export function disconnectedOf(
   return touched.flatMap(({ names, before, after }) => {
     if (!after) return [];
     const now = readinessOf(after, deployed.after);
-    const lacking = new Set(
-      (before ? readinessOf(before, deployed.before) : undefined)?.bundles.filter(isLacking).map(nameOf),
-    );
-    const worse = now.bundles.filter((bundle) => isLacking(bundle) && !lacking.has(nameOf(bundle)));
+    const lacking = now.bundles.filter(isLacking);
+    // Mostly nothing is, so that nothing can be worse than before.
+    const was = before && lacking.length > 0 ? readinessOf(before, deployed.before).bundles : [];
+    const lacked = new Set(was.filter(isLacking).map(nameOf));
+    const worse = lacking.filter((bundle) => !lacked.has(nameOf(bundle)));
     return [
       {
         catalogs: names,
