@@ -96,6 +96,11 @@ const COMMAND_FILES = {
     lacks: ['pipeline/publish/attest/keyless.ts', 'pipeline/publish/attest/sbom.ts'],
     external: IN_PLACE,
   },
+  // In a process of its own: see start.ts.
+  check: {
+    modules: ['pipeline/cli/repository/check.ts', 'pipeline/cli/repository/run-check.ts'],
+    external: IN_PLACE,
+  },
   'opm validate': { modules: ['pipeline/cli/opm.ts', 'pipeline/cli/opm/validate.ts'] },
 };
 /** What only few catalogs and bundles need, for rules in CEL: a file of its own that the commands' files load. */

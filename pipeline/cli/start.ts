@@ -38,17 +38,18 @@ const own = files.get(first) ?? files.get(`${first} ${second}`);
 const { unless, without = [], only } = own ?? {};
 const hasNo = unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
 const isSmall = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
-if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
+if (first === 'check') await check(own?.file ?? PROGRAM_FILE);
+else if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
   createRequire(import.meta.url)(own.file);
-else if (first === 'check' && ![second, ...more].some((word) => ['--help', '-h'].includes(word)))
-  await check();
 else await import(PROGRAM_FILE);
 
 /** A pull request is foreign: what hangs, crashes or fills the memory ends with a report, too. */
-async function check(): Promise<void> {
+async function check(file: string): Promise<void> {
+  // Its help is in a small file of the whole program.
+  if ([second, ...more].some((word) => ['--help', '-h'].includes(word))) return import(PROGRAM_FILE);
   const { ENDED, supervised } = await import('./supervised.ts');
-  const file = fileURLToPath(new URL(PROGRAM_FILE, import.meta.url));
-  const end = await supervised([file, ...process.argv.slice(2)], process.env);
+  const program = fileURLToPath(new URL(file, import.meta.url));
+  const end = await supervised([program, ...process.argv.slice(2)], process.env);
   if (typeof end === 'number') {
     process.exitCode = end;
     return;

@@ -44,7 +44,8 @@ function loaded(...words: string[]): { readonly files: number; readonly bytes: n
   return { files: paths.length, bytes: paths.reduce((sum, path) => sum + statSync(path).size, 0) };
 }
 
-test('publish: from one file, unless it describes or signs the image', () => {
+/** A repository with the sample's catalogs. */
+function sample(): string {
   const repository = folder();
   cpSync('test/catalogs/sample', repository, { recursive: true });
   const git = ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@example.com'];
@@ -54,6 +55,18 @@ test('publish: from one file, unless it describes or signs the image', () => {
     ['commit', '-qm', 'first'],
   ])
     execFileSync('git', [...git, ...words]);
+  return repository;
+}
+
+test('check: from one file', () => {
+  const words = ['check', '--repo', sample(), '--base', 'HEAD', '--head', 'HEAD'];
+  expect(program(words)).toMatchObject({ exit: 0, out: expect.stringContaining('PASS') });
+  // Beside the program's start.
+  expect(loaded(...words).files).toBe(2);
+});
+
+test('publish: from one file, unless it describes or signs the image', () => {
+  const repository = sample();
   const published = (...more: string[]): string[] => [
     ...['publish', '--repo', repository, '--catalog', 'v4.20', '--fence', 'none', '--out', folder()],
     ...['--to', `oci:${folder()}:v4.20`, ...more],
