@@ -64,6 +64,8 @@ export const rule: Rule = {
       const find = bundleOf(change, name);
       const crds: CrdsOf = (bundle) => after.crds(bundle) ?? before.crds(bundle);
       const edges = usedEdges(after, ofPackage, originsOf(change, name));
+      // Most catalogs hold no CRDs: what was before is looked at only where something can be compared.
+      if (!edges.some(({ from, to }) => crds(from) && crds(to))) continue;
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
         refused.some((edge) => refuses(after, changes, { ways: edge.ways.filter(reaches(edge)) }));
