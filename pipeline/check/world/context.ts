@@ -159,9 +159,10 @@ export class ContextReader {
       return;
     }
     await this.#bring(files);
+    const infos = await Promise.all(files.map(({ id }) => this.#objects.info(id)));
     // One at a time: of the bytes and the parse only the outline stays.
-    for (const file of files) {
-      const size = (await this.#objects.info(file.id))?.size ?? 0;
+    for (const [i, file] of files.entries()) {
+      const size = infos[i]?.size ?? 0;
       if (isFull() || size > this.#limits.fileBytes) {
         this.#outlines.set(keyOf(file), 'left');
         continue;

@@ -213,7 +213,7 @@ async function filePast(
   const bundles: Bundle[] = [];
   for (const document of documentsIn(content)) {
     const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
-    const past = kept.get(key) ?? (await parseDocument(document, limits));
+    const past = kept.get(key) ?? (await parseDocument(document.toString('utf8'), limits));
     kept.keep(key, past, weightOf(past));
     channels.push(...past.channels);
     bundles.push(...past.bundles);
@@ -221,9 +221,23 @@ async function filePast(
   return { channels, bundles, bytes: content.length };
 }
 
-/** A line of three dashes at its beginning ends a document, wherever it stands. */
-function documentsIn(content: Buffer): string[] {
-  return content.toString('utf8').split(/^---[ \t]*\r?$/m);
+const [NEWLINE, RETURN, SPACE, TAB] = [10, 13, 32, 9];
+const DASHES = Buffer.from('---');
+
+/** A line of three dashes at its beginning ends a document, wherever it stands. Most are known: none is made a text. */
+function documentsIn(content: Buffer): Buffer[] {
+  const documents: Buffer[] = [];
+  let start = 0;
+  for (let at = content.indexOf(DASHES); at >= 0; at = content.indexOf(DASHES, at + 1)) {
+    if (at > 0 && content[at - 1] !== NEWLINE) continue;
+    let end = at + DASHES.length;
+    while (content[end] === SPACE || content[end] === TAB) end++;
+    if (content[end] === RETURN) end++;
+    if (end < content.length && content[end] !== NEWLINE) continue;
+    documents.push(content.subarray(start, at));
+    start = end;
+  }
+  return [...documents, content.subarray(start)];
 }
 
 /** An outline of a bundle weighs as much as this many entries of channels. */
@@ -292,10 +306,10 @@ export async function wholeBundles(
     const content = await contentOf(objects, id, limits);
     const documents = content ? documentsIn(content) : [];
     // What holds no manifests says no more than its outline.
-    const isWanted = (text: string): boolean =>
+    const isWanted = (text: Buffer): boolean =>
       text.includes('olm.bundle.object') && [...names].some((name) => text.includes(name));
     for (const document of documents.filter(isWanted)) {
-      const { bundles } = await blobsIn(document, limits, {});
+      const { bundles } = await blobsIn(document.toString('utf8'), limits, {});
       found.push(...bundles.filter(({ name }) => names.has(name)));
     }
   }
