@@ -28,7 +28,7 @@ const sources = ['catalog', 'pipeline', 'functions', 'playground']
 
 /** A function that takes text or bytes first, and is called after reading. */
 const READER =
-  /^export (?:async )?function\*? (?:parse|read|decode|unpack|un[a-z]+ed|decompress|compile|tryParse|tryRead)\w*\(\s*(?!path|directory|operands)\w+\??: (?:readonly )?(?:string|Uint8Array|Buffer|AsyncIterable<Uint8Array>)\b/m;
+  /^export (?:async )?function\*? (?:parse|read|decode|unpack|un[a-z]+ed|decompress|compile|tryParse|tryRead)\w*\(\s*(?!path|folder|directory|operands)\w+\??: (?:readonly )?(?:string|Uint8Array|Buffer|AsyncIterable<Uint8Array>)\b/m;
 /** A decoder or a parser of somebody else's that is brought in, or a pattern that is made from text. */
 const DECODER =
   /(?:gunzip|inflate|brotliDecompress|Gunzip|Inflate|DecompressionStream)\w*\b|from '(?:js-yaml|pako|modern-tar|re2js|@marcbachmann\/cel-js|@hpcc-js\/wasm-zstd|@grpc\/proto-loader)'|import\('(?:sql\.js|@hpcc)|new RegExp\((?![`'][^$]*[`']\))/;

@@ -306,13 +306,20 @@ export function planFindings(plan: MirrorPlan): Finding[] {
 /** Reads the images of a `report.json`, and where its catalogs are to be; undefined when it is none. */
 export function readReport(
   text: string,
-): (Pick<MirrorReport, 'images'> & { readonly catalogs: readonly string[] }) | undefined {
+): (Pick<MirrorReport, 'images'> & { readonly catalogs: readonly PlannedIndex[] }) | undefined {
   const report = parsed(text);
   if (!isObject(report)) return undefined;
   const { images, catalogs } = report;
   if (!Array.isArray(images) || !images.every(isReportedImage)) return undefined;
-  const places = (Array.isArray(catalogs) ? catalogs : []).map((one) => isObject(one) && one['destination']);
-  return { images, catalogs: places.filter((place) => typeof place === 'string') };
+  return { images, catalogs: (Array.isArray(catalogs) ? catalogs : []).flatMap(plannedIndex) };
+}
+
+/** A catalog and the place of its index image. */
+export type PlannedIndex = Pick<ReportedCatalog, 'reference' | 'destination'>;
+
+function plannedIndex(value: unknown): PlannedIndex[] {
+  const { reference, destination } = isObject(value) ? value : {};
+  return typeof reference === 'string' && typeof destination === 'string' ? [{ reference, destination }] : [];
 }
 
 function parsed(text: string): unknown {

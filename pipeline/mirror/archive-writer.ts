@@ -32,6 +32,7 @@ import { endOfParts, openParts, type PartWriter } from './archive-parts.ts';
 import type { CopyTarget } from './copy-run.ts';
 import {
   type ArchivedBlob,
+  type ArchivedFile,
   type ArchivedName,
   type ArchiveReceipt,
   type EarlierBlob,
@@ -42,8 +43,12 @@ import {
 
 export interface ArchiveWriter {
   readonly target: CopyTarget;
-  /** Writes the index and the receipt; gives the bytes of the archive. */
-  finish(): Promise<number>;
+  /**
+   * Writes the index and the receipt; gives the bytes of the archive.
+   *
+   * @param files those of the plan that are beside its parts
+   */
+  finish(files?: readonly ArchivedFile[]): Promise<number>;
   /** Leaves the archive as it is, to be gone on with. */
   close(): Promise<void>;
 }
@@ -116,8 +121,8 @@ export async function openArchiveWriter(options: ArchiveOptions): Promise<Archiv
       },
     },
     close: parts.close,
-    finish: async () => {
-      const receipt = await finishParts(parts, state, part);
+    finish: async (files = []) => {
+      const receipt = { ...(await finishParts(parts, state, part)), files };
       await replaceFile(join(directory, RECEIPT), new TextEncoder().encode(receiptText(receipt)));
       rmSync(journal, { force: true });
       return receipt.size;

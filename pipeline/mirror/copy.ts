@@ -53,6 +53,8 @@ export interface FailedCopy {
   readonly source: string;
   readonly destination: string;
   readonly why: string;
+  /** Set where a host did not answer. */
+  readonly isUnanswered?: true;
 }
 
 /** Copies images; whatever fails for one of them is in the report. */
@@ -187,10 +189,11 @@ function reportOf(
 ): Omit<CopyReport, 'refused'> {
   const good = looked.filter(({ job }) => !failed.has(job));
   for (const { job, digest } of good) arrived?.(job, digest);
-  const reasons = [...failed].map(([{ source, destination }, { message }]) => ({
+  const reasons = [...failed].map(([{ source, destination }, { message, code }]) => ({
     source,
     destination,
     why: message,
+    ...(code === 'unreachable' && { isUnanswered: true as const }),
   }));
   return {
     images: jobs.length,

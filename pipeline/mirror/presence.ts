@@ -17,6 +17,8 @@ export interface Presence {
   /** The problem at the source and in the mirror; undefined if the image is complete. */
   readonly atSource: string | undefined;
   readonly atDestination: string | undefined;
+  /** Set where nobody answered for the mirror. */
+  readonly isUnanswered?: true;
 }
 
 interface LookOptions {
@@ -50,12 +52,19 @@ async function presenceOf(job: CopyJob, registry: Registry, sources: boolean): P
     here.why === undefined && expected !== undefined && here.digest !== expected
       ? `it is ${here.digest}, not ${expected}`
       : undefined;
-  return { source, destination, atSource: there?.why, atDestination: here.why ?? differs };
+  return {
+    source,
+    destination,
+    atSource: there?.why,
+    atDestination: here.why ?? differs,
+    ...(here.isUnanswered && { isUnanswered: true as const }),
+  };
 }
 
 interface Found {
   readonly digest?: string;
   readonly why?: string;
+  readonly isUnanswered?: boolean;
 }
 
 async function look(reference: Reference, registry: Registry, platforms: Platforms): Promise<Found> {
@@ -68,8 +77,8 @@ async function look(reference: Reference, registry: Registry, platforms: Platfor
       ? { digest }
       : { digest, why: `the manifest list lacks ${missing.join(', ')}` };
   } catch (error) {
-    if (error instanceof PipelineError) return { why: error.message };
-    throw error;
+    if (!(error instanceof PipelineError)) throw error;
+    return { why: error.message, isUnanswered: error.code === 'unreachable' };
   }
 }
 

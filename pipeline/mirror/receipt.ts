@@ -43,6 +43,15 @@ export interface ArchiveReceipt {
   readonly names: readonly ArchivedName[];
   readonly blobs: readonly ArchivedBlob[];
   readonly earlier: readonly EarlierBlob[];
+  /** Files of the plan beside the parts; absent in archives of before. */
+  readonly files?: readonly ArchivedFile[];
+}
+
+/** A file of the plan. */
+export interface ArchivedFile {
+  /** Path below the directory of the archive. */
+  readonly name: string;
+  readonly digest: string;
 }
 
 export const RECEIPT = 'receipt.json';
@@ -50,9 +59,14 @@ export const RECEIPT = 'receipt.json';
 export function receiptText(receipt: ArchiveReceipt): string {
   const list = (items: readonly unknown[]): string =>
     items.length === 0 ? '[]' : `[\n    ${items.map((item) => JSON.stringify(item)).join(',\n    ')}\n  ]`;
-  const { names, blobs, earlier, ...rest } = receipt;
+  const { names, blobs, earlier, files = [], ...rest } = receipt;
   const fields = Object.entries(rest).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
-  fields.push(`  "names": ${list(names)}`, `  "blobs": ${list(blobs)}`, `  "earlier": ${list(earlier)}`);
+  fields.push(
+    `  "files": ${list(files)}`,
+    `  "names": ${list(names)}`,
+    `  "blobs": ${list(blobs)}`,
+    `  "earlier": ${list(earlier)}`,
+  );
   return `{\n${fields.join(',\n')}\n}\n`;
 }
 
@@ -68,8 +82,8 @@ export function readReceipt(text: string, path: string): ArchiveReceipt {
   }
   if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1')
     throw bad('its format version is not supported');
-  const { part, size, content, names, blobs, earlier } = json;
-  const lists = [names, blobs, earlier];
+  const { part, size, content, names, blobs, earlier, files = [] } = json;
+  const lists = [names, blobs, earlier, files];
   if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are not numbers');
   if (!lists.every((list) => Array.isArray(list) && list.every(isEntry)))
     throw bad('its lists are not valid');

@@ -52,7 +52,11 @@ export async function openBase(
   if (!manifest) throw new PipelineError('not-found', `base image ${formatLocation(place)} not found`);
   const trust = place.kind === 'registry' ? signed?.(place.reference) : undefined;
   if (trust) await refuseUnsigned(registry, withDigest(reference, manifest.digest), trust);
-  const image = await readBase(manifest, (descriptor) => contentAt(source, descriptor));
+  const image = await readBase(
+    manifest,
+    (descriptor) => contentAt(source, descriptor),
+    formatLocation(place),
+  );
   return { image, name: `${formatLocation(place)} (${image.digest})`, source };
 }
 

@@ -35,9 +35,15 @@ export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'r
     return `failed ${amount(count, 'image')}: no write to ${plain(refusal.registry)} has succeeded. The first error: ${plain(refusal.why)}`;
   });
   const others = failed.filter((copy) => !refused.some((refusal) => isOf(copy, refusal)));
+  const unanswered = new Map<string, number>();
+  for (const { why, isUnanswered } of others)
+    if (isUnanswered) unanswered.set(why, (unanswered.get(why) ?? 0) + 1);
+  const silent = [...unanswered].filter(([, count]) => count > 1);
+  const named = others.filter(({ why }) => !silent.some(([one]) => one === why));
   return [
     ...causes,
-    ...others.map(
+    ...silent.map(([why, count]) => `failed ${amount(count, 'image')}: ${plain(why)}`),
+    ...named.map(
       ({ source, destination, why }) => `failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}`,
     ),
   ];

@@ -3,9 +3,11 @@ import { basename, dirname, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { openArchives, receiptAt } from '../../mirror/archive-reader.ts';
 import { openArchiveWriter } from '../../mirror/archive-writer.ts';
+import { archivePlan } from '../../mirror/archived-plan.ts';
 import { type CopyMemory, NO_MEMORY, openMemory } from '../../mirror/copy-memory.ts';
 import type { CopyPorts } from '../../mirror/copy-run.ts';
 import { RECEIPT } from '../../mirror/receipt.ts';
+import { digestOf } from '../../oci/image/content.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
@@ -99,12 +101,18 @@ async function toArchive(
     isLoading: false,
     close: writer.close,
     finish: async () => {
-      const bytes = await writer.finish();
-      writeFiles(archive, new Map([['mapping.txt', mapping.text]]));
-      return { archive: bytes };
+      const files = archivePlan(dirname(mapping.path), archive);
+      // The mapping may have another name beside its plan.
+      const own = new TextEncoder().encode(mapping.text);
+      writeFiles(archive, new Map([[MAPPING, own]]));
+      const others = files.filter(({ name }) => name !== MAPPING);
+      return { archive: await writer.finish([...others, { name: MAPPING, digest: digestOf(own) }]) };
     },
   };
 }
+
+/** The mapping in an archive. */
+export const MAPPING = 'mapping.txt';
 
 /** The directory of an archive that was named by its receipt or itself. */
 export function folderOf(path: string): string {

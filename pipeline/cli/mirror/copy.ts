@@ -1,13 +1,17 @@
 import { dirname, join, resolve } from 'node:path';
 import { compareFindings } from '../../../catalog/finding.ts';
 import { type MappingsRead, readMapping } from '../../../catalog/mirror/mapping.ts';
+import { readReport } from '../../../catalog/mirror/report.ts';
+import { shellWord } from '../../../catalog/names.ts';
 import { readText } from '../../directory.ts';
+import { receiptAt } from '../../mirror/archive-reader.ts';
+import { archivedPlan, unpackPlan } from '../../mirror/archived-plan.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { systemClock } from '../../oci/registry/clock.ts';
 import type { Terminal } from '../../terminal.ts';
-import { findingText, linesText } from '../../text.ts';
+import { findingText, linesText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -23,7 +27,7 @@ import {
   PARALLEL,
   requestsOf,
 } from './copy-output.ts';
-import { ARCHIVE_OPTIONS, openWay } from './copy-route.ts';
+import { ARCHIVE_OPTIONS, folderOf, MAPPING, openWay } from './copy-route.ts';
 import { CHECKING_OPTIONS, checksFreshness, plannedIndexes } from './freshness.ts';
 import {
   arrivals,
@@ -48,6 +52,11 @@ export const command: Command = {
       value: 'DIR',
       description: 'copy the images of this archive to the mirror; MAPPING defaults to that of the archive',
       multiple: true,
+    },
+    out: {
+      short: 'o',
+      value: 'DIR',
+      description: 'with --from-archive: directory for the manifests in the archive (default: mirror)',
     },
     to: {
       value: 'REGISTRY[/PATH]',
@@ -92,6 +101,7 @@ export const command: Command = {
       farthest: concurrency ?? FARTHEST,
     });
     try {
+      const plan = planIn(invocation, terminal);
       const way = await openWay(invocation, terminal, { client, mapping });
       const read = await copyJobs(mapping.mappings, client, invocation.text('to'));
       const jobs = way.isLoading ? read.jobs.map((job) => ({ ...job, from: job.to })) : read.jobs;
@@ -123,6 +133,7 @@ export const command: Command = {
       });
       const archive = await way.finish();
       if (report.failed.length === 0) await carried?.put();
+      const documents = plan && unpacked(plan, report, invocation, terminal);
       const signed =
         signing &&
         (await signState(
@@ -130,7 +141,10 @@ export const command: Command = {
           { jobs, indexes: signing.indexes, images, folder: dirname(mapping.path), registry: client },
           { invocation, terminal },
         ));
-      await print({ ...report, ...archive, ...(signed && { signed }) }, format, { terminal, client });
+      await print({ ...report, ...archive, ...(signed && { signed }), ...documents }, format, {
+        terminal,
+        client,
+      });
       return wrong.length + report.failed.length > 0 ? 1 : 0;
     } finally {
       client.close();
@@ -165,16 +179,47 @@ function signingFor(
     throw usageError(command, '--sign-key and --from-archive cannot be used together');
   if (checksFreshness(invocation) && !isLoading)
     throw usageError(command, '--key needs --from-archive: use mirror verify to check a mirror');
+  if (invocation.text('out') !== undefined && !isLoading)
+    throw usageError(command, '--out needs --from-archive');
   if (invocation.flag('allow-older') && !isLoading)
     throw usageError(command, '--allow-older needs --from-archive');
-  return signing && { ...signing, indexes: plannedIndexes(path) };
+  return signing && { ...signing, indexes: plannedIndexes(path).map(({ destination }) => destination) };
 }
 
-/** The mapping in an archive. */
-const MAPPING = 'mapping.txt';
+interface LoadedPlan {
+  readonly archive: string;
+  readonly files: ReturnType<typeof archivedPlan>;
+}
+
+/** The plan in the last archive; undefined where there is none. @throws PipelineError `corrupt` */
+function planIn({ list }: Invocation, { directory }: Terminal): LoadedPlan | undefined {
+  const last = list('from-archive').at(-1);
+  if (last === undefined) return undefined;
+  const archive = folderOf(resolve(directory, last));
+  const { files = [] } = receiptAt(archive);
+  return files.some(({ name }) => name === REPORT)
+    ? { archive, files: archivedPlan(archive, files) }
+    : undefined;
+}
+
+const REPORT = 'report.json';
+
+/** Writes the manifests of an archive, if the index images that they name are in the mirror. */
+function unpacked(
+  { archive, files }: LoadedPlan,
+  { failed }: CopyReport,
+  invocation: Invocation,
+  { directory }: Terminal,
+): { readonly documents?: string } {
+  const indexes = readReport(new TextDecoder().decode(files.get(REPORT)))?.catalogs ?? [];
+  if (failed.some(({ destination }) => indexes.some((index) => index.destination === destination))) return {};
+  const out = invocation.text('out') ?? 'mirror';
+  unpackPlan(resolve(directory, out), archive, files);
+  return { documents: out };
+}
 
 async function print(
-  report: CopyReport & { archive?: number; signed?: SignedReport },
+  report: CopyReport & { archive?: number; signed?: SignedReport; documents?: string },
   format: string,
   { terminal, client }: { readonly terminal: Terminal; readonly client: RegistryClient },
 ): Promise<void> {
@@ -184,6 +229,14 @@ async function print(
     return;
   }
   for (const line of failureLines(report)) terminal.err(`${line}\n`);
-  const { signed } = report;
-  await terminal.out(linesText([...copyLines(report, requests), ...(signed ? [signedLine(signed)] : [])]));
+  const { signed, documents } = report;
+  await terminal.out(
+    linesText([
+      ...copyLines(report, requests),
+      ...(signed ? [signedLine(signed)] : []),
+      ...(documents === undefined
+        ? []
+        : [`to configure the clusters: oc apply -k ${shellWord(plain(documents))}`]),
+    ]),
+  );
 }

@@ -48,7 +48,7 @@ function planAt(path: string): Plan {
   const file = isFolder(path) ? join(path, 'report.json') : path;
   if (file.endsWith('.json')) {
     const report = readReport(readText(file));
-    if (report) return report;
+    if (report) return { ...report, catalogs: report.catalogs.map(({ destination }) => destination) };
     throw new PipelineError('usage', `${file} is not a report of mirror plan`);
   }
   const { mappings, findings } = readMapping(readText(file), file);

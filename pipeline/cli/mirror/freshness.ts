@@ -11,7 +11,7 @@ import {
   type SignedStatement,
   textOf,
 } from '../../../catalog/mirror/freshness/freshness.ts';
-import { readReport } from '../../../catalog/mirror/report.ts';
+import { type PlannedIndex, readReport } from '../../../catalog/mirror/report.ts';
 import { formatReference, parseReference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -36,14 +36,23 @@ export const CHECKING_OPTIONS = {
   },
 } as const;
 
-/** Destinations of the index images of the plan that a mapping belongs to. @throws PipelineError `usage` */
-export function plannedIndexes(mapping: string): readonly string[] {
-  const file = join(dirname(mapping), 'report.json');
-  const report = existsSync(file) ? readReport(readText(file)) : undefined;
-  if (report && report.catalogs.length > 0) return report.catalogs;
-  throw new PipelineError('usage', `${file} does not name the index images of the mapping`, {
+/** The index images of the plan that a mapping belongs to. @throws PipelineError `usage` */
+export function plannedIndexes(mapping: string): readonly PlannedIndex[] {
+  const indexes = indexesBeside(mapping);
+  if (indexes.length > 0) return indexes;
+  throw new PipelineError('usage', `${reportBeside(mapping)} does not name the index images of the mapping`, {
     hint: 'mirror plan and mirror sync write it beside mapping.txt: keep both together',
   });
+}
+
+/** As {@link plannedIndexes}; none where there is no report. */
+export function indexesBeside(mapping: string): readonly PlannedIndex[] {
+  const file = reportBeside(mapping);
+  return (existsSync(file) ? readReport(readText(file))?.catalogs : undefined) ?? [];
+}
+
+function reportBeside(mapping: string): string {
+  return join(dirname(mapping), 'report.json');
 }
 
 /** What is said where a statement is at hand and nobody named its key. */

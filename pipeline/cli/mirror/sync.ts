@@ -257,7 +257,6 @@ async function carryOut(
       await way.close();
     });
     for (const line of failureLines(copy)) terminal.err(`${line}\n`);
-    const archive = await way.finish();
     const verified = isArchive
       ? undefined
       : await arrivedIn(jobs, client, {
@@ -276,6 +275,7 @@ async function carryOut(
       const report = { ...outcome.report, ...installable };
       writeFiles(folder, planFiles({ ...outcome, report, options }), PLAN_FILES);
     }
+    const archive = await way.finish();
     const whole = verified && new Set(verified.there);
     const signed =
       signing && hasIndexes

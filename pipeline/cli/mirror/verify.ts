@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
-import { catalogImages } from '../../../catalog/mirror/images.ts';
+import { type CatalogImages, catalogImages } from '../../../catalog/mirror/images.ts';
 import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
@@ -14,7 +14,7 @@ import { FRESHNESS, statementBeside, statementIn, statementTag } from '../../mir
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
-import { findingText, linesText } from '../../text.ts';
+import { amount, findingText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
@@ -29,6 +29,7 @@ import {
   digestsIn,
   type FreshnessReport,
   freshnessLines,
+  indexesBeside,
   namesOf,
   plannedIndexes,
   uncheckedNote,
@@ -36,7 +37,7 @@ import {
 
 export const command: Command = {
   words: 'mirror verify',
-  operands: 'DIR|IMAGE',
+  operands: '[DIR|IMAGE]',
   options: {
     documents: {
       value: 'PATH',
@@ -57,24 +58,27 @@ export const command: Command = {
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
   },
+  details: [
+    'With --online, Portolan reads the catalogs of the plan from the mirror, and contacts nothing else: all of them, or IMAGE.',
+    'Add --sources to read IMAGE where it is released.',
+  ].join('\n'),
   examples: [
+    'portolan mirror verify --documents mirror --online --key mirror.pub',
     'portolan mirror verify catalogs/v4.20 --documents mirror',
     'oc get imagedigestmirrorset,imagetagmirrorset -o yaml > cluster.yaml && portolan mirror verify catalogs/v4.20 --documents cluster.yaml --mapping mirror/mapping.txt',
   ],
   run: async (invocation, terminal) => {
     const { operands, text, flag } = invocation;
     if (flag('sources') && !flag('online')) throw usageError(command, '--sources needs --online');
-    const opened = await openOperand(operands[0] ?? '.', invocation, terminal);
-    const images = await catalogImages(opened.source, deployedImages(invocation, terminal)).finally(
-      opened.close,
-    );
     const given = readGiven(invocation, terminal);
-    const findings = [...images.findings, ...given.findings].sort(compareFindings);
+    const catalogs = await catalogsOf(operands[0], given, { invocation, terminal });
+    const images = catalogs.flatMap(({ read }) => read ?? []);
+    const findings = [...catalogs.flatMap((one) => one.findings), ...given.findings].sort(compareFindings);
     for (const finding of findings) terminal.err(findingText(finding));
     const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
     const mapped = contentsOf(given.mappings);
     const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
-    const report = readinessReport(readiness([images], nodeConfig(given.rules), contents));
+    const report = readinessReport(readiness(images, nodeConfig(given.rules), contents));
     const fresh = await freshnessOf(given, invocation, terminal);
     for (const finding of fresh.flatMap((one) => one.findings)) terminal.err(findingText(finding));
     if (text('format') === 'json') {
@@ -83,7 +87,7 @@ export const command: Command = {
       );
     } else {
       const lines = readinessLines(report, flag('all') ? report.missing.length : undefined);
-      const absent = (online ?? []).flatMap(presenceLines);
+      const absent = presenceLines(online ?? []);
       await terminal.out(linesText([...lines, ...absent, ...fresh.flatMap(freshnessLines)]));
     }
     const isFresh = fresh.every((one) => one.findings.length === 0);
@@ -126,12 +130,78 @@ function isThere({ atDestination }: Presence): boolean {
   return atDestination === undefined;
 }
 
-/** What is not there, a line each. */
-function presenceLines({ source, destination, atSource, atDestination }: Presence): string[] {
-  return [
-    ...(atDestination === undefined ? [] : [`  ${destination}, of ${source}: ${atDestination}`]),
+/** What is not there, a line each; one line for all images of which the mirror did not answer. */
+function presenceLines(online: readonly Presence[]): string[] {
+  const unanswered = new Map<string, number>();
+  for (const { atDestination, isUnanswered } of online)
+    if (atDestination !== undefined && isUnanswered)
+      unanswered.set(atDestination, (unanswered.get(atDestination) ?? 0) + 1);
+  const lines = online.flatMap(({ source, destination, atSource, atDestination, isUnanswered }) => [
+    ...(atDestination === undefined || isUnanswered
+      ? []
+      : [`  ${destination}, of ${source}: ${atDestination}`]),
     ...(atSource === undefined ? [] : [`  ${source} at its source: ${atSource}`]),
+  ]);
+  return [
+    ...[...unanswered].map(([why, count]) => `  ${amount(count, 'image')} not checked: ${why}`),
+    ...lines,
   ];
+}
+
+/** A catalog to verify; not read where the mirror has something else in its place. */
+interface VerifiedCatalog {
+  readonly read: CatalogImages | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads the catalogs: with `--online` those of the plan from the mirror, as clusters do. Without, and with `--sources`,
+ * the place that was named.
+ *
+ * @throws PipelineError as `openOperand`
+ */
+async function catalogsOf(
+  operand: string | undefined,
+  { mappingFile }: Given,
+  asked: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<VerifiedCatalog[]> {
+  const { flag } = asked.invocation;
+  const planned = flag('online') && !flag('sources') ? indexesBeside(mappingFile) : [];
+  const wanted = planned.filter(({ reference }) => operand === undefined || reference === operand);
+  if (wanted.length === 0) {
+    const read = await readCatalog(operand ?? '.', asked);
+    return [{ read, findings: read.findings }];
+  }
+  const catalogs: VerifiedCatalog[] = [];
+  for (const { destination } of wanted) {
+    try {
+      const read = await readCatalog(destination, asked);
+      catalogs.push({ read, findings: read.findings });
+    } catch (error) {
+      // What is in its place by now shows in the check of images and of the freshness statement.
+      if (!(error instanceof PipelineError) || error.code === 'unreachable') throw error;
+      catalogs.push({ read: undefined, findings: [unreadable(destination, error)] });
+    }
+  }
+  return catalogs;
+}
+
+async function readCatalog(
+  place: string,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<CatalogImages & { readonly findings: readonly Finding[] }> {
+  const opened = await openOperand(place, invocation, terminal);
+  return catalogImages(opened.source, deployedImages(invocation, terminal)).finally(opened.close);
+}
+
+function unreadable(file: string, { message, hint }: PipelineError): Finding {
+  return {
+    rule: 'mirror/catalog',
+    severity: 'error',
+    message: `cannot read the catalog in the mirror: ${message}`,
+    location: { file, line: 1, column: 1 },
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 const PARALLEL = 48;
@@ -175,7 +245,8 @@ async function freshnessOf(
       return [await checkFreshness({ found: beside, expected, names, digestsOf }, { invocation, terminal })];
     }
     const reports: FreshnessReport[] = [];
-    const indexes = indexesIn(jobs, plannedIndexes(mappingFile));
+    const planned = plannedIndexes(mappingFile).map(({ destination }) => destination);
+    const indexes = indexesIn(jobs, planned);
     for (const statement of await statementsIn(client, indexes)) {
       const digestsOf = (some: Iterable<string>) => digestsIn(client, some);
       reports.push(await checkFreshness({ ...statement, names, digestsOf }, { invocation, terminal }));

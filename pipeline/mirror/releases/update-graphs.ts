@@ -83,7 +83,16 @@ async function served(
   url.searchParams.set('arch', architecture);
   url.searchParams.set('channel', channel);
   const what = `the update graph of ${channel} (${architecture}) at ${url.host}`;
-  return graphIn(new TextDecoder().decode(await download(url, what, LARGEST, JSON_TYPE)), what);
+  try {
+    return graphIn(new TextDecoder().decode(await download(url, what, LARGEST, JSON_TYPE)), what);
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.code !== 'unreachable' || error.hint !== undefined)
+      throw error;
+    throw new PipelineError(error.code, error.message, {
+      cause: error,
+      hint: 'without a way there, name the graph in files with --update-graph',
+    });
+  }
 }
 
 const JSON_TYPE = 'application/json';

@@ -40,16 +40,24 @@ type ReadContent = (descriptor: Descriptor) => Promise<Uint8Array>;
  * Reads a base image.
  *
  * @param manifest what the base's reference names
+ * @param name of the image, for messages
  * @throws PipelineError `bad-answer` when it is not an image for any platform, `corrupt` when
  *   content has another digest, `usage` when the base holds a catalog already
  */
-export async function readBase(manifest: Manifest, read: ReadContent): Promise<BaseImage> {
+export async function readBase(
+  manifest: Manifest,
+  read: ReadContent,
+  name: string = manifest.digest,
+): Promise<BaseImage> {
   const json = parse(manifest.bytes, manifest.digest);
   const content = async (descriptor: Descriptor): Promise<Json> => {
     const bytes = await read(descriptor);
     const found = digestOf(bytes);
     if (found !== descriptor.digest) {
-      throw new PipelineError('corrupt', `digest mismatch: expected ${descriptor.digest}, got ${found}`);
+      throw new PipelineError(
+        'corrupt',
+        `digest mismatch of content of the base image ${name}: expected ${descriptor.digest}, got ${found}`,
+      );
     }
     return parse(bytes, descriptor.digest);
   };

@@ -15,6 +15,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/unrendered.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/signatures.ts': ['mirror plan', 'mirror sync'],
+  'pipeline/mirror/releases/update-graphs.ts': ['mirror plan', 'mirror sync', 'mirror list releases'],
   'pipeline/mirror/sync-records.ts': ['mirror sync'],
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],

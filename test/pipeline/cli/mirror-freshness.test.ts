@@ -358,7 +358,7 @@ test('across the gap: the archive carries the statement, and what was attacked o
     at.mirror.seen.slice(requests).filter(({ method }) => method !== 'GET' && method !== 'HEAD'),
   ).toEqual([]);
   // Without a key it is loaded unchecked if somebody asks for an older state, and verify finds what it is.
-  const unchecked = await at.run('mirror', 'copy', ...one, '--allow-older');
+  const unchecked = await at.run('mirror', 'copy', ...one, '--allow-older', '--out', 'loaded');
   expect(unchecked).toMatchObject({
     exit: 0,
     err: expect.stringContaining('one/freshness.json is not checked'),
@@ -366,6 +366,120 @@ test('across the gap: the archive carries the statement, and what was attacked o
   at.clock.day = 2;
   rmSync(join(at.directory, '.local'), { recursive: true });
   expect((await at.verify()).err).toContain('(mirror/mixed)');
+});
+
+/** The air-gapped side: a directory with nothing but archives and the public key, from which no source is contacted. */
+async function gap() {
+  const at = await scene();
+  const inside = folder();
+  const carry = async (name: string, ...words: string[]) => {
+    expect(await at.sync('--to-archive', name, ...words)).toMatchObject({ exit: 0 });
+    cpSync(join(at.directory, name), join(inside, name), { recursive: true });
+  };
+  cpSync(join(at.directory, 'admin.pub'), join(inside, 'admin.pub'));
+  const run = (...words: string[]) =>
+    runCommand(words[1] === 'diff' ? words : [...words, '--insecure', at.mirror.host], {
+      directory: inside,
+      now: () => new Date(START + at.clock.day * DAY),
+      environment: { ...process.env, HOME: inside, XDG_STATE_HOME: undefined },
+    });
+  const load = (...archives: string[]) =>
+    run('mirror', 'copy', '--key', 'admin.pub', ...archives.flatMap((name) => ['--from-archive', name]));
+  const verify = (...words: string[]) =>
+    run('mirror', 'verify', ...words, '--documents', 'mirror', '--online', '--key', 'admin.pub');
+  return { at, inside, carry, run, load, verify };
+}
+
+test('an archive brings all that the air-gapped side needs: manifests, verify and diff, without a source', async () => {
+  const { at, inside, carry, run, load, verify } = await gap();
+  await carry('one');
+  const before = at.source.seen.length;
+  expect(await load('one')).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('to configure the clusters: oc apply -k mirror\n'),
+  });
+  for (const name of [
+    'kustomization.yaml',
+    'catalogSource.yaml',
+    'report.json',
+    'freshness.json',
+    'mapping.txt',
+  ])
+    expect(readFileSync(join(inside, 'mirror', name))).toEqual(
+      readFileSync(join(at.directory, 'mirror', name)),
+    );
+  // All catalogs of the plan, or one by the name that it has outside.
+  for (const words of [[], [`${at.source.host}/org/index:v1`]])
+    expect(await verify(...words)).toMatchObject({
+      exit: 0,
+      out: expect.stringMatching(
+        /^Ready for disconnected clusters: .* of 1 bundle(?:.|\n)*\nFresh: statement /,
+      ),
+    });
+  expect(at.source.seen.length).toBe(before);
+  await at.publish();
+  at.clock.day = 1;
+  await carry('two', '--since', 'one');
+  const diff = await run('mirror', 'diff', 'mirror', 'two');
+  expect(diff.out).toContain('a-bundle:v1.0.1');
+  const outside = at.source.seen.length;
+  expect(await load('one', 'two')).toMatchObject({ exit: 0 });
+  expect(await verify()).toMatchObject({ exit: 0, out: expect.stringContaining('of 2 bundles') });
+  expect(at.source.seen.length).toBe(outside);
+  // Asked for, the source is looked at.
+  const { source } = at;
+  expect((await verify(`${source.host}/org/index:v1`, '--sources', '--insecure', source.host)).exit).toBe(0);
+  expect(at.source.seen.length).toBeGreaterThan(outside);
+});
+
+test('an index image that somebody replaced in the mirror is mixed, be it a catalog or not', async () => {
+  const { at, carry, load, verify } = await gap();
+  await carry('one');
+  await load('one');
+  await pushImage(at.client, at.index(), { image: sampleImage({ layers: ['not a catalog'] }) });
+  expect(await verify()).toMatchObject({
+    exit: 1,
+    err: expect.stringMatching(/\(mirror\/catalog\)(?:.|\n)*\(mirror\/mixed\)/),
+  });
+  const other = sourceOf({ 'catalog.yaml': catalogOf('evil.example.com', ['9.0.0']) });
+  const { built } = await buildCatalogImage(other, undefined, { ...BUILD_DEFAULTS, scratch: folder() });
+  if (!built) throw new Error('nothing was built');
+  const { manifestList: root, manifests, blobs } = built.image;
+  await pushImage(at.client, at.index(), { image: { root, manifests, blobs } });
+  expect(await verify()).toMatchObject({ exit: 1, err: expect.stringContaining('(mirror/mixed)') });
+});
+
+test('a mirror that does not answer is one line, not one for each image', async () => {
+  const { at, carry, inside, load, run } = await gap();
+  await carry('one');
+  await load('one');
+  const mapping = readFileSync(join(inside, 'mirror/mapping.txt'), 'utf8');
+  const lines = Array.from({ length: 30 }, (_, i) => mapping.replaceAll(/:v\S*$/gm, (tag) => `${tag}-${i}`));
+  const nobody = '127.0.0.1:9';
+  writeFileSync(join(inside, 'mirror/mapping.txt'), lines.join('').replaceAll(at.mirror.host, nobody));
+  writeFileSync(join(inside, 'catalog.yaml'), catalogOf(at.source.host, ['1.0.0']));
+  const ran = await run('mirror', 'verify', '.', '--documents', 'mirror', '--online', '--insecure', nobody);
+  expect(ran.exit).toBe(1);
+  expect(ran.out.match(/connection refused/g)).toHaveLength(1);
+  expect(ran.out).toContain(`  60 images not checked: GET to ${nobody}: `);
+});
+
+test('files of an archive that are damaged, or lead elsewhere, stop it before anything is loaded', async () => {
+  const { at, inside, carry, load } = await gap();
+  await carry('one');
+  const before = at.mirror.seen.length;
+  const manifest = join(inside, 'one/catalogSource.yaml');
+  const good = readFileSync(manifest);
+  writeFileSync(manifest, 'damaged');
+  expect(await load('one')).toMatchObject({ exit: 2, err: expect.stringContaining('digest mismatch of') });
+  writeFileSync(manifest, good);
+  const receipt = join(inside, 'one/receipt.json');
+  writeFileSync(receipt, readFileSync(receipt, 'utf8').replace('"catalogSource.yaml"', '"../../a"'));
+  expect(await load('one')).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('is not a file of a plan'),
+  });
+  expect(at.mirror.seen.length).toBe(before);
 });
 
 test('an archive that is older than the mirror is not loaded unless --allow-older says so', async () => {

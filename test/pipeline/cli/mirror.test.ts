@@ -212,14 +212,11 @@ test("oc-mirror's configuration is followed, and written for those who go on wit
   expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
   writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
   expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
-  writeFileSync(
-    join(directory, 'isc.yaml'),
-    `${configuration('    full: true\n')}  platform: {channels: [{name: a}]}\n`,
-  );
+  writeFileSync(join(directory, 'isc.yaml'), `${configuration('    full: true\n')}  samples: [{name: a}]\n`);
   const refused = await run('plan', '--image-set', 'isc.yaml', ...words, '--out', 'refused');
   expect(refused).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('does not support mirror.platform'),
+    err: expect.stringContaining('does not support mirror.samples'),
   });
   expect(existsSync(join(directory, 'refused'))).toBe(false);
   expect(

@@ -128,7 +128,10 @@ describe('a base that cannot be used', () => {
   test('comes with other bytes than it names', async () => {
     const fake = fakeBase('oci');
     const lying = async (): Promise<Uint8Array> => Buffer.from('{}');
-    await expect(readBase(fake.list, lying)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(readBase(fake.list, lying, 'quay.io/acme/opm:v1')).rejects.toMatchObject({
+      code: 'corrupt',
+      message: expect.stringContaining('of the base image quay.io/acme/opm:v1: expected sha256:'),
+    });
   });
 
   test.each([
