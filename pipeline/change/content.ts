@@ -1,7 +1,7 @@
 /** The blobs of catalog units, by package. Equal git blobs are read once, wherever they lie. */
 import { createHash } from 'node:crypto';
 import type { KnownDocuments, ReadDocument } from '../../catalog/fbc/documents.ts';
-import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
+import { IGNORE_FILE, ignoreHint } from '../../catalog/fbc/ignore.ts';
 import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
 import {
   type Blob,
@@ -114,7 +114,7 @@ async function readKept(
   file: ListedFile,
   { limits, kept }: { readonly limits: LoadLimits; readonly kept: KeptFiles | undefined },
 ): Promise<Loaded> {
-  const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: 'file' })]) };
+  const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: ANY_FILE })]) };
   if (!kept) return load(source, limits);
   const key = JSON.stringify([file.mode, file.id, limits]);
   const known = kept.files.get(key);
@@ -135,7 +135,7 @@ async function readTemplate(
   const info = await objects.info(id);
   // What is not a file, or too large, is refused where files are read.
   if (whyUnreadable(mode) !== undefined || (info && info.size > fileBytes)) return undefined;
-  const template = { file: 'file', bytes: (await objects.read(id, fileBytes)).bytes };
+  const template = { file: ANY_FILE, bytes: (await objects.read(id, fileBytes)).bytes };
   const kind = templateKind(template);
   if (!kind) return undefined;
   const findings: Finding[] = [];
@@ -148,8 +148,15 @@ async function readTemplate(
 }
 
 function inFile(finding: Finding, file: string): Finding {
-  return { ...finding, location: { ...finding.location, file } };
+  const hint = UNREAD.has(finding.rule) ? ignoreHint(file) : undefined;
+  return { ...finding, ...(hint === undefined ? {} : { hint }), location: { ...finding.location, file } };
 }
+
+/** Rules that say of a file that it is not one of blobs. */
+const UNREAD: ReadonlySet<string> = new Set(['fbc/yaml', 'fbc/object']);
+
+/** A name for contents that may be in files of several names. */
+const ANY_FILE = 'file.yaml';
 
 /** The blobs of one package in one unit, and in which file each of them is. */
 export interface PackageContent extends Blobs {
