@@ -69,10 +69,12 @@ function fragmentReason(
       ? `channels or bundles of ${foreign[0] ?? file.packages[0]}, which a whole catalog elsewhere defines`
       : undefined;
   }
-  const [first = ''] = foreign;
-  return foreign.length > 0
-    ? `no olm.package blob beside it defines ${first}`
-    : `no bundle of ${file.packages[0] ?? 'its package'} is beside it`;
+  const [top = ''] = foldersAbove(file.path).slice(-2);
+  const near = folders.get(top) ?? [];
+  const missing = foreign.find((name) => !near.some(({ defines }) => defines.includes(name)));
+  return missing === undefined
+    ? `no bundle of ${file.packages[0] ?? 'its package'} is beside it`
+    : `no olm.package blob beside it defines ${missing}`;
 }
 
 function folderText(path: string): string {

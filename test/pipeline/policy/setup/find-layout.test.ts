@@ -120,6 +120,18 @@ describe('the layout of a commit', () => {
     ]);
   });
 
+  test('says of a package and a channel without a bundle that the bundle is missing', async () => {
+    const { leftOut } = await layoutAt({
+      'catalog/package.yaml': 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n',
+      'catalog/channels.yaml': channel,
+    });
+    const reason = 'no bundle of etcd is beside it';
+    expect(leftOut).toEqual([
+      { path: 'catalog/channels.yaml', reason },
+      { path: 'catalog/package.yaml', reason },
+    ]);
+  });
+
   test('lists catalogs in folders that nobody publishes as left out, with the reason', async () => {
     const { found, leftOut } = await layoutAt({
       'fbc/etcd/catalog.yaml': etcd,
