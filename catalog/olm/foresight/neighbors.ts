@@ -7,9 +7,9 @@ import type { Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Target } from '../resolve/outcome.ts';
-import { keysOf, type Requirement, RequirementError } from '../resolve/requirement.ts';
+import { keysOf, type Requirement } from '../resolve/requirement.ts';
 import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
-import { readRequirements } from '../resolve/unreadable.ts';
+import { requirementsOfOffer } from '../resolve/unreadable.ts';
 import { type Foresight, foresightOf, stepsOf } from './foresight.ts';
 import { type Member, namespacePath, offerOfMember } from './namespace-path.ts';
 
@@ -145,18 +145,6 @@ function isMetBy(requirement: Requirement, by: readonly Node[]): boolean {
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
   const all = nodes.flatMap(({ offer }) => requirementsOfOffer(scope, offer));
   return [...new Map(all.map((one) => [one.text, one])).values()];
-}
-
-const requirementsIn = new WeakMap<Offer, readonly Requirement[]>();
-
-function requirementsOfOffer({ cel }: Scope, offer: Offer): readonly Requirement[] {
-  const known = requirementsIn.get(offer);
-  if (known) return known;
-  const found = readRequirements(offer.properties, cel).flatMap(({ read }) =>
-    read instanceof RequirementError ? [] : [read],
-  );
-  requirementsIn.set(offer, found);
-  return found;
 }
 
 /** An upgrade that an installation gets by itself, and the bundles that it may get to then. */

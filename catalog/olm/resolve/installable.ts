@@ -4,10 +4,9 @@
  */
 import type { Bundle } from '../../fbc/model.ts';
 import { resolveNamespace } from './namespace.ts';
-import { isHere, isMet, simpleProvider } from './provider.ts';
-import { type Requirement, RequirementError } from './requirement.ts';
+import { isHere, isMet, providersOf } from './provider.ts';
 import { type Node, offerOfBundle, type Scope, type ScopeCatalog } from './snapshot.ts';
-import { readRequirements } from './unreadable.ts';
+import { requirementsOfOffer } from './unreadable.ts';
 
 const known = new WeakMap<Scope, Map<Node, boolean>>();
 
@@ -21,26 +20,36 @@ export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): b
 }
 
 function find(scope: Scope, source: ScopeCatalog, node: Node): boolean {
-  const required = readRequirements(node.offer.properties, scope.cel).flatMap(({ read }) =>
-    read instanceof RequirementError ? [] : [read],
-  );
-  const here = required.filter((one) => isHere(scope, one));
-  if (here.length === 0) return true;
-  if (!here.every((one) => isMet(scope, one))) return false;
-  return hasSimpleSet(scope, node, here) || isResolved(scope, source, node);
+  const here = requirementsOfOffer(scope, node.offer).filter((one) => isHere(scope, one));
+  if (here.length === 0 || (node.bundle && hasObviousSet(scope, node.bundle))) return true;
+  return here.every((one) => isMet(scope, one)) && isResolved(scope, source, node);
 }
 
-/** Whether bundles that require nothing meet all requirements: most do, and then nothing needs to be solved. */
-function hasSimpleSet(scope: Scope, { bundle }: Node, required: readonly Requirement[]): boolean {
-  const found = required.map((one) => simpleProvider(scope, one));
-  const set = [...new Set([bundle, ...found])].filter((one): one is Bundle => one !== undefined);
-  const gvks = set.flatMap((one) => offerOfBundle(one).gvks);
-  const packages = set.flatMap((one) => offerOfBundle(one).packages);
-  return (
-    found.every((one) => one !== undefined) &&
-    new Set(gvks).size === gvks.length &&
-    new Set(packages).size === packages.length
-  );
+/** Whether the first bundles that go together meet all requirements: nearly always, and then nothing needs to be solved. */
+function hasObviousSet(scope: Scope, first: Bundle): boolean {
+  const set = new Map([[first.package, first]]);
+  const gvks = new Set(offerOfBundle(first).gvks);
+  const fits = (one: Bundle): boolean => {
+    const its = offerOfBundle(one).gvks;
+    return !set.has(one.package) && new Set(its).size === its.length && its.every((gvk) => !gvks.has(gvk));
+  };
+  // What is added while a map is gone through is gone through as well.
+  for (const one of set.values()) {
+    for (const requirement of requirementsOfOffer(scope, offerOfBundle(one))) {
+      if (!isHere(scope, requirement)) continue;
+      if ([...set.values()].some((other) => requirement.holds(offerOfBundle(other)))) continue;
+      const next = firstOf(providersOf(scope, requirement), fits);
+      if (!next) return false;
+      set.set(next.package, next);
+      for (const gvk of offerOfBundle(next).gvks) gvks.add(gvk);
+    }
+  }
+  return true;
+}
+
+function firstOf<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined {
+  for (const one of all) if (fits(one)) return one;
+  return undefined;
 }
 
 function isResolved(scope: Scope, source: ScopeCatalog, { name, package: of, channel }: Node): boolean {

@@ -1,6 +1,6 @@
 /** Which bundles of catalogs OLM v0 may install for what others require. */
 import type { Bundle, Package } from '../../fbc/model.ts';
-import { packageIn, REQUIRING, type Requirement } from './requirement.ts';
+import { packageIn, type Requirement } from './requirement.ts';
 import { lanesOf, offerOfBundle, type Scope } from './snapshot.ts';
 
 const met = new WeakMap<Scope, Map<string, boolean>>();
@@ -35,29 +35,15 @@ export function isHere({ catalogs }: Scope, requirement: Requirement): boolean {
   return channels.some((count) => count > 0);
 }
 
-const simple = new WeakMap<Scope, Map<string, Bundle | undefined>>();
-
-/** A bundle that satisfies a requirement and has none. */
-export function simpleProvider(scope: Scope, requirement: Requirement): Bundle | undefined {
-  const known = simple.get(scope) ?? new Map<string, Bundle | undefined>();
-  simple.set(scope, known);
-  const { text } = requirement;
-  if (!known.has(text)) known.set(text, findSimple(scope, requirement));
-  return known.get(text);
-}
-
-function findSimple({ catalogs }: Scope, { holds }: Requirement): Bundle | undefined {
-  for (const { catalog } of catalogs)
-    for (const ofPackage of catalog.packages.values())
-      for (const { candidates } of lanesOf(ofPackage))
-        for (const { bundle } of candidates.kind === 'ordered' ? candidates.entries : [])
-          if (bundle && holds(offerOfBundle(bundle)) && mayProvide(bundle) && !requires(bundle))
-            return bundle;
-  return undefined;
-}
-
-function requires({ properties }: Bundle): boolean {
-  return properties.some(({ type }) => REQUIRING.has(type));
+/** The bundles of the package of a requirement that satisfy it, those closest to a head first. */
+export function* providersOf({ catalogs }: Scope, requirement: Requirement): Generator<Bundle> {
+  const name = packageIn(requirement) ?? '';
+  for (const { catalog } of catalogs) {
+    const ofPackage = catalog.packages.get(name);
+    for (const { candidates } of ofPackage ? lanesOf(ofPackage) : [])
+      for (const { bundle } of candidates.kind === 'ordered' ? candidates.entries : [])
+        if (bundle && requirement.holds(offerOfBundle(bundle)) && mayProvide(bundle)) yield bundle;
+  }
 }
 
 /** OLM v0 never installs a bundle with the property olm.deprecated as a dependency. */

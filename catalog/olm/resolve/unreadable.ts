@@ -6,7 +6,7 @@
  */
 import type { Property } from '../../fbc/model.ts';
 import { REQUIRING, type Requirement, RequirementError, requirementOf } from './requirement.ts';
-import { lanesOf, type Node, type Scope } from './snapshot.ts';
+import { lanesOf, type Node, type Offer, type Scope } from './snapshot.ts';
 
 /** A requirement that cannot be read. */
 export interface Unreadable {
@@ -32,6 +32,19 @@ export function readRequirements(
   return properties.flatMap((property, at) =>
     REQUIRING.has(property.type) ? [{ property, at, read: readOf(property, cel) }] : [],
   );
+}
+
+const readable = new WeakMap<Offer, readonly Requirement[]>();
+
+/** The requirements of a bundle that can be read, parsed once. */
+export function requirementsOfOffer({ cel }: Scope, offer: Offer): readonly Requirement[] {
+  const known = readable.get(offer);
+  if (known) return known;
+  const found = readRequirements(offer.properties, cel).flatMap(({ read }) =>
+    read instanceof RequirementError ? [] : [read],
+  );
+  readable.set(offer, found);
+  return found;
 }
 
 function readOf(property: Property, cel: Scope['cel']): Requirement | RequirementError {
