@@ -32,8 +32,10 @@ function scene(files: Readonly<Record<string, string>>) {
   const directory = folder();
   const chart = join(directory, 'shop');
   writeBelow(chart, files);
-  const plan = (path: string, ...words: string[]) => {
-    writeFileSync(join(directory, 'isc.yaml'), `${HEAD}    local: [{path: ${path}}]\n`);
+  const plan = (path: string, ...words: string[]) => planWith('', path, ...words);
+  /** @param more other fields of the chart */
+  const planWith = (more: string, path: string, ...words: string[]) => {
+    writeFileSync(join(directory, 'isc.yaml'), `${HEAD}    local: [{path: ${path}${more}}]\n`);
     return portolan(
       directory,
       'mirror',
@@ -50,7 +52,7 @@ function scene(files: Readonly<Record<string, string>>) {
       .trim()
       .split('\n')
       .map((line) => line.split('=')[0]);
-  return { directory, chart, plan, sources };
+  return { directory, chart, plan, planWith, sources };
 }
 
 describe.runIf(isOnPath('helm'))('with helm', () => {
@@ -66,6 +68,25 @@ describe.runIf(isOnPath('helm'))('with helm', () => {
     execFileSync('helm', ['package', chart, '--destination', directory], { stdio: 'ignore' });
     expect(await plan('shop-1.10.0.tgz')).toMatchObject({ exit: 0 });
     expect(sources()).toEqual(EXPECTED);
+  });
+
+  test('images that appear only with values: of files, then of the configuration', async () => {
+    const { directory, planWith, sources } = scene({
+      ...SHOP,
+      'templates/proxy.yaml':
+        '{{ if .Values.proxy }}apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: p, image: {{ .Values.proxy.image | quote }}}]}{{ end }}\n',
+    });
+    writeBelow(directory, {
+      'mirror.yaml': 'image: {tag: "7"}\nproxy: {image: quay.io/acme/proxy:1}\n',
+      'more.yaml': 'image: {tag: "8"}\ncache: {enabled: false}\n',
+    });
+    const files = ', valuesFiles: [mirror.yaml, more.yaml]';
+    expect(await planWith(files, 'shop')).toMatchObject({ exit: 0 });
+    const others = ['quay.io/acme/migrate:2', 'quay.io/acme/proxy:1'];
+    expect(sources()).toEqual([...others, 'quay.io/acme/shop:8']);
+    const values = `${files}, values: {image: {tag: "9"}}`;
+    expect(await planWith(values, 'shop')).toMatchObject({ exit: 0 });
+    expect(sources()).toEqual([...others, 'quay.io/acme/shop:9']);
   });
 
   test('a chart for other clusters, one that lacks a chart, and one with an endless template are errors', async () => {

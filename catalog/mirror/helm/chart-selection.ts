@@ -1,7 +1,7 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
 import type { Location } from '../../finding.ts';
 import type { Path } from '../../go/path.ts';
-import { isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
+import { any, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
 import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
 
@@ -18,6 +18,10 @@ export interface ChartSelection {
   readonly imagePaths: readonly JsonPath[];
   /** Platforms of the chart's images; absent: all. */
   readonly platforms?: readonly string[];
+  /** Files with values instead of the chart's own, later ones first in rank. */
+  readonly valuesFiles?: readonly string[];
+  /** Values that count before those of files, as an object. */
+  readonly values?: Readonly<Record<string, unknown>>;
   /** Where the configuration selects it. */
   readonly location: Location;
 }
@@ -28,7 +32,7 @@ export interface ChartRepository {
   readonly url: string;
 }
 
-/** The shape of the part, as oc-mirror declares it. */
+/** The shape of the part, as oc-mirror declares it; `values` and `valuesFiles` are ours. */
 export function helmShape(platformFilter: Shape): Shape {
   const charts = listOf(
     struct('Chart', {
@@ -36,6 +40,8 @@ export function helmShape(platformFilter: Shape): Shape {
       version: text,
       path: text,
       imagePaths: listOf(text),
+      valuesFiles: listOf(text),
+      values: any,
       platforms: platformFilter,
     }),
   );
@@ -100,8 +106,28 @@ function selection(chart: Fields, path: Path, reader: SelectionReader): ChartSel
     name: string(chart['name']),
     ...(version === '' ? {} : { version }),
     imagePaths: imagePathsOf(chart, path, reader),
+    ...valuesOf(chart, path, reader),
     ...withPlatforms(reader.platforms(chart, path).platforms),
     location: reader.locate(path),
+  };
+}
+
+function valuesOf(
+  chart: Fields,
+  path: Path,
+  reader: SelectionReader,
+): Pick<ChartSelection, 'values' | 'valuesFiles'> {
+  const { values } = chart;
+  const files = (Array.isArray(chart['valuesFiles']) ? chart['valuesFiles'] : []).map(string);
+  for (const [i, file] of files.entries())
+    if (file === '' || /^\w+:\/\//.test(file))
+      reader.report('a file of values must be a path', [...path, 'valuesFiles', i]);
+  const isGiven = values !== undefined && values !== null;
+  if (isGiven && !isObject(values))
+    reader.report('the values of a chart must be a mapping', [...path, 'values']);
+  return {
+    ...(files.length > 0 && { valuesFiles: files }),
+    ...(isObject(values) && { values }),
   };
 }
 

@@ -9,6 +9,7 @@ import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selectio
 import { imagesInTemplates } from '../../../catalog/mirror/helm/unrendered.ts';
 import { groupName, type ImageGroup } from '../../../catalog/mirror/image-group.ts';
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
+import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { eachOf } from '../../parallel.ts';
 import type { ReadCharts } from '../prepare.ts';
@@ -92,6 +93,27 @@ export async function readCharts(
   }
 }
 
+/**
+ * The files of values of a chart, copied: helm would fetch what it takes for a URL.
+ *
+ * @throws PipelineError `not-found`, `io`
+ */
+function valuesOf(
+  { valuesFiles = [], values }: ChartSelection,
+  directory: string,
+  scratch: string,
+): readonly string[] {
+  const texts = [
+    ...valuesFiles.map((file) => readFileBytes(resolve(directory, file))),
+    ...(values === undefined ? [] : [JSON.stringify(values)]),
+  ];
+  return texts.map((text, i) => {
+    const path = join(scratch, `values-${i}.yaml`);
+    writeFileSync(path, text);
+    return path;
+  });
+}
+
 interface WantedChart {
   readonly selection: ChartSelection;
   /** Absent for a chart on disk. */
@@ -166,6 +188,7 @@ async function groupOf(
     : await renderChart(path, {
         environment: ports.environment,
         scratch: home,
+        values: valuesOf(selection, ports.directory, scratch),
         kubernetes: kubernetesOf(tryParseMinor(ports.platform ?? '') ?? CURRENT),
       });
   const found: ChartImages =

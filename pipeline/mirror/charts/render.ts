@@ -1,5 +1,5 @@
 /**
- * Rendering a Helm chart with its own values through the program `helm`. Charts are somebody else's templates: helm runs
+ * Rendering a Helm chart through the program `helm`. Charts are somebody else's templates: helm runs
  * without a shell, with empty directories for its settings and plugins, without access to a cluster, and within limits of
  * time, memory and output.
  *
@@ -28,6 +28,8 @@ interface RenderOptions {
   readonly scratch: string;
   /** The Kubernetes version that the chart sees, such as `1.33`. */
   readonly kubernetes: string;
+  /** Absolute paths of files with values, the last one counts most. */
+  readonly values?: readonly string[];
   readonly limits?: RenderLimits;
 }
 
@@ -59,27 +61,33 @@ const NOWHERE = 'http://127.0.0.1:9';
 async function renderWith(
   more: readonly string[],
   path: string,
-  { environment, scratch, kubernetes, limits = RENDER_LIMITS }: RenderOptions,
+  { environment, scratch, kubernetes, values = [], limits = RENDER_LIMITS }: RenderOptions,
 ): Promise<string | undefined> {
   // helm would take a relative path for the name of a chart in a repository.
   if (!isAbsolute(path)) throw new TypeError('internal error: the path of a chart is not absolute');
-  const child = spawn('helm', ['template', 'release', path, '--kube-version', kubernetes, ...more], {
-    cwd: scratch,
-    env: {
-      PATH: environment['PATH'] ?? '',
-      HOME: scratch,
-      HELM_CACHE_HOME: scratch,
-      HELM_CONFIG_HOME: scratch,
-      HELM_DATA_HOME: scratch,
-      HELM_PLUGINS: scratch,
-      KUBECONFIG: '/dev/null',
-      HTTP_PROXY: NOWHERE,
-      HTTPS_PROXY: NOWHERE,
-      GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+  if (!values.every(isAbsolute)) throw new TypeError('internal error: the path of values is not absolute');
+  const files = values.flatMap((file) => ['--values', file]);
+  const child = spawn(
+    'helm',
+    ['template', 'release', path, '--kube-version', kubernetes, ...more, ...files],
+    {
+      cwd: scratch,
+      env: {
+        PATH: environment['PATH'] ?? '',
+        HOME: scratch,
+        HELM_CACHE_HOME: scratch,
+        HELM_CONFIG_HOME: scratch,
+        HELM_DATA_HOME: scratch,
+        HELM_PLUGINS: scratch,
+        KUBECONFIG: '/dev/null',
+        HTTP_PROXY: NOWHERE,
+        HTTPS_PROXY: NOWHERE,
+        GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: false,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    shell: false,
-  });
+  );
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

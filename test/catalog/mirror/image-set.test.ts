@@ -181,7 +181,7 @@ describe('helm', () => {
   test.each([
     ['    local: [{name: a}]\n', '5: error: a local chart has no path'],
     ["    local: [{path: a, imagePaths: ['.spec']}]\n", '5: error: the path ".spec" has no path in braces'],
-    ['    local: [{path: a, values: {}}]\n', '5: error: unknown field "values"'],
+    ['    local: [{path: a, value: {}}]\n', '5: error: unknown field "value"'],
     [
       '    repositories: [{name: r, url: ftp://x}]\n',
       '5: error: the url of a chart repository must begin with',

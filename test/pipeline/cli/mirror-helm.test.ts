@@ -107,6 +107,34 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   expect(readFileSync(join(bin, 'env'), 'utf8')).toMatch(/^HELM_PLUGINS=.*portolan-charts-/m);
 });
 
+test('helm gets files of values in their order, then the values of the configuration; without them, an error', async () => {
+  const bin = fakeHelm('');
+  const words = `echo "$@" > ${join(bin, 'words')}; for f in "$@"; do case "$f" in */values-*) cat "$f"; echo;; esac; done > ${join(bin, 'values')}`;
+  writeFileSync(join(bin, 'helm'), `#!/bin/sh\n${words}\n`);
+  const { directory, config, run } = await scene(bin);
+  chartAt(join(directory, 'chart'), { 'templates/pod.yaml': '{{ a }}' });
+  writeBelow(directory, { 'a.yaml': 'tag: 1', 'b.yaml': 'tag: 2' });
+  const chart = (more: string) => config(`    local: [{path: chart, ${more}}]\n`);
+  chart('valuesFiles: [a.yaml, b.yaml], values: {image: {tag: v1, count: 3}}');
+  expect(await run('plan')).toMatchObject({ exit: 0 });
+  expect(readFileSync(join(bin, 'values'), 'utf8')).toBe(
+    'tag: 1\ntag: 2\n{"image":{"tag":"v1","count":3}}\n',
+  );
+  expect(readFileSync(join(bin, 'words'), 'utf8')).toMatch(
+    / --values \/\S+values-0.yaml --values \S+1.yaml --values \S+2.yaml\n/,
+  );
+  chart('valuesFiles: [none.yaml]');
+  expect(await run('plan')).toMatchObject({ exit: 1, err: expect.stringContaining('none.yaml') });
+  for (const [more, why] of [
+    ["valuesFiles: ['https://example.com/values.yaml']", 'a file of values must be a path'],
+    ['values: [a]', 'the values of a chart must be a mapping'],
+    ['values: {a: 1}, value: {}', 'unknown field "value"'],
+  ] as const) {
+    chart(more);
+    expect(await run('plan')).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
+  }
+});
+
 test('an image that is nowhere: its chart is not ready, and the others are copied', async () => {
   const bin = fakeHelm('');
   const { directory, source, config, run } = await scene(bin);
