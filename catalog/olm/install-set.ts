@@ -23,7 +23,7 @@ interface Wanted {
   readonly channel: string;
   /** Name of the catalog. */
   readonly catalog: string;
-  /** Name of the bundle; the head of the channel when empty. */
+  /** Name of the bundle; the newest one in the channel that can be installed when empty. */
   readonly bundle?: string;
 }
 

@@ -1,4 +1,5 @@
 import { extensionDocument, gatesOf } from '../../../catalog/bundle/extension.ts';
+import { headOf } from '../../../catalog/fbc/channel.ts';
 import { installedOf, versionText } from '../../../catalog/fbc/edge.ts';
 import type { Package } from '../../../catalog/fbc/model.ts';
 import { celFor, MOST_EFFORT } from '../../../catalog/olm/foresight/world.ts';
@@ -68,14 +69,15 @@ export const command: Command = {
     const scope = { catalogs, cel: await celFor(catalogs), effort: { left: MOST_EFFORT } };
     const { source, ofPackage } = packageIn(catalogs, name, invocation);
     const channel = invocation.text('channel') ?? ofPackage.defaultChannel;
-    const set = installSet(scope, {
-      package: name,
-      channel,
-      catalog: source.name,
-      bundle: bundleNamed(ofPackage, invocation.text('version')),
-    });
+    const wanted = { package: name, channel, catalog: source.name };
+    const bundle = bundleNamed(ofPackage, channel, invocation.text('version'));
+    const set = installSet(scope, { ...wanted, bundle });
     if ('why' in set) {
-      terminal.err(`FAIL: ${name} cannot be installed from these catalogs: ${set.why}\n`);
+      terminal.err(`FAIL: ${bundle || name} cannot be installed from these catalogs: ${set.why}\n`);
+      const older = installSet(scope, wanted);
+      const other = 'members' in older ? older.members.find((one) => one.bundle.package === name) : undefined;
+      if (other?.bundle.version)
+        terminal.err(`hint: another version can: --version ${formatVersion(other.bundle.version)}\n`);
       return 1;
     }
     const members = set.members.map((member) => printed(member, scope));
@@ -108,9 +110,14 @@ function packageIn(
   });
 }
 
-/** Empty for the head. */
-function bundleNamed({ name, bundles }: Package, version: string | undefined): string {
-  if (version === undefined) return '';
+/** The bundle of a version, or the head; empty where the channel has several. */
+function bundleNamed(
+  { name, bundles, channels }: Package,
+  channel: string,
+  version: string | undefined,
+): string {
+  const own = channels.get(channel);
+  if (version === undefined) return (own && headOf(own)?.name) ?? '';
   const found = [...bundles.values()].filter((bundle) => versionText(bundle) === version);
   const [only, ...others] = found;
   if (only && others.length === 0) return only.name;

@@ -97,6 +97,31 @@ test('a package without dependencies is a set of one', async () => {
   expect([exit, out.match(/version: .*/g)]).toEqual([0, ['version: 1.0.0']]);
 });
 
+test('a head that cannot be installed is not replaced by an older version in silence', async () => {
+  const web = packageOf('web', ['1.0.0'], [['db', '>=9.0.0']]);
+  const app = documents(
+    { schema: 'olm.package', name: 'app', defaultChannel: 'stable' },
+    {
+      schema: 'olm.channel',
+      package: 'app',
+      name: 'stable',
+      entries: [{ name: 'app.v1.0.0' }, { name: 'app.v1.1.0', replaces: 'app.v1.0.0' }],
+    },
+    bundle('app', '1.0.0'),
+    bundle('app', '1.1.0', {
+      properties: [
+        { type: 'olm.package', value: { packageName: 'app', version: '1.1.0' } },
+        { type: 'olm.package.required', value: { packageName: 'web', versionRange: '>=1.0.0' } },
+      ],
+    }),
+  );
+  const { exit, out, err } = await set([app, web]);
+  expect([exit, out]).toEqual([1, '']);
+  expect(err).toContain('FAIL: app.v1.1.0 cannot be installed from these catalogs: ');
+  expect(err).toContain('hint: another version can: --version 1.0.0\n');
+  expect((await set([app, web], '--version', '1.0.0')).exit).toBe(0);
+});
+
 test('no set: the resolver says why', async () => {
   const { exit, err } = await set([
     APP,
@@ -104,7 +129,7 @@ test('no set: the resolver says why', async () => {
     packageOf('web', ['1.0.0'], [['db', '>=1.5.0']]),
   ]);
   expect(exit).toBe(1);
-  expect(err).toContain('FAIL: app cannot be installed from these catalogs: ');
+  expect(err).toContain('FAIL: app.v1.1.0 cannot be installed from these catalogs: ');
 });
 
 test.each([
