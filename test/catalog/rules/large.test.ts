@@ -113,3 +113,27 @@ async function skipsRead(count: number): Promise<number> {
   runForesight(await worldOf({ name: 'cat', catalog }), RULES);
   return read;
 }
+
+test('hundreds of versions that require versions that require others are decided', async () => {
+  const chainOf = (name: string, count: number, ...required: readonly string[]): object[] => {
+    const versions = times(count, (i) => `1.${i}.0`);
+    const entries = versions.map((version, i) => ({
+      name: `${name}.v${version}`,
+      ...(i > 0 ? { replaces: `${name}.v${versions[i - 1]}` } : {}),
+    }));
+    const requirements = required.map((packageName) => ({
+      type: 'olm.package.required',
+      value: { packageName, versionRange: '>=1.0.0' },
+    }));
+    return [
+      ...ofPackage(name, entries),
+      ...versions.map((version) => ({
+        ...bundle(name),
+        name: `${name}.v${version}`,
+        properties: [{ type: 'olm.package', value: { packageName: name, version } }, ...requirements],
+      })),
+    ];
+  };
+  const found = await foreseen([...chainOf('p', 300, 'q'), ...chainOf('q', 300, 'r'), ...chainOf('r', 50)]);
+  expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
