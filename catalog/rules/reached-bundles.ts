@@ -13,7 +13,17 @@ export interface Reached {
 }
 
 /** The bundles of a package that clusters install automatically, each once. */
-export function reachedBundles(world: World, ofPackage: Package): Reached[] {
+export function reachedBundles(world: World, ofPackage: Package): readonly Reached[] {
+  const ofWorld = known.get(world) ?? new Map<Package, readonly Reached[]>();
+  known.set(world, ofWorld);
+  const found = ofWorld.get(ofPackage) ?? findReached(world, ofPackage);
+  ofWorld.set(ofPackage, found);
+  return found;
+}
+
+const known = new WeakMap<World, Map<Package, readonly Reached[]>>();
+
+function findReached(world: World, ofPackage: Package): Reached[] {
   const reached = new Map<string, Reached>();
   const add = (name: string, olm: Iterable<Olm>): void => {
     const bundle = ofPackage.bundles.get(name);

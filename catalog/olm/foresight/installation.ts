@@ -82,7 +82,18 @@ function keyOf({
  * What clusters bring to a catalog: what they have at the end of their upgrade paths where they come from, or had there as
  * the head of a channel since the catalog has the package.
  */
-export function broughtTo({ preceding, platform, since }: World, name: string, olm: Olm): Installation[] {
+export function broughtTo(world: World, name: string, olm: Olm): readonly Installation[] {
+  const ofWorld = arrivals.get(world) ?? new Map<string, readonly Installation[]>();
+  arrivals.set(world, ofWorld);
+  const key = `${olm} ${name}`;
+  const found = ofWorld.get(key) ?? findBrought(world, name, olm);
+  ofWorld.set(key, found);
+  return found;
+}
+
+const arrivals = new WeakMap<World, Map<string, readonly Installation[]>>();
+
+function findBrought({ preceding, platform, since }: World, name: string, olm: Olm): Installation[] {
   const first = since(name);
   return preceding.flatMap((world) => {
     const bundles = world.catalog.packages.get(name)?.bundles;

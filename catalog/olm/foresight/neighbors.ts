@@ -82,7 +82,7 @@ function findVicinity(scope: Scope): Vicinity {
   );
   const byKey = new Map<string, Set<Neighbor>>();
   for (const one of all) {
-    for (const key of one.nodes.flatMap(({ offer }) => keysOf(offer))) {
+    for (const key of keysOfAll(one.nodes)) {
       const known = byKey.get(key);
       if (known) known.add(one);
       else byKey.set(key, new Set([one]));
@@ -142,9 +142,28 @@ function isMetBy(requirement: Requirement, by: readonly Node[]): boolean {
   return found;
 }
 
+// Most packages of a scope are the same objects in many others: the platform's catalogs, before and after a change.
+const keys = new WeakMap<readonly Node[], ReadonlySet<string>>();
+const requirementsOf = new WeakMap<readonly Node[], readonly Requirement[]>();
+
+function keysOfAll(nodes: readonly Node[]): ReadonlySet<string> {
+  const found = keys.get(nodes) ?? new Set([...offersOf(nodes)].flatMap(keysOf));
+  keys.set(nodes, found);
+  return found;
+}
+
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
-  const all = nodes.flatMap(({ offer }) => requirementsOfOffer(scope, offer));
-  return [...new Map(all.map((one) => [one.text, one])).values()];
+  const known = requirementsOf.get(nodes);
+  if (known) return known;
+  const all = [...offersOf(nodes)].flatMap((offer) => requirementsOfOffer(scope, offer));
+  const found = [...new Map(all.map((one) => [one.text, one])).values()];
+  requirementsOf.set(nodes, found);
+  return found;
+}
+
+/** A bundle has one offer in all channels. */
+function offersOf(nodes: readonly Node[]): ReadonlySet<Offer> {
+  return new Set(nodes.map(({ offer }) => offer));
 }
 
 /** An upgrade that an installation gets by itself, and the bundles that it may get to then. */

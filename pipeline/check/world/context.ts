@@ -41,7 +41,12 @@ interface ReadOutline extends Outline {
 }
 
 /** Outlines of files for several checks of one repository, weighed by their blobs and entries. */
-export type KeptOutlines = LruCache<ReadOutline>;
+export type KeptOutlines = LruCache<KeptOutline>;
+
+interface KeptOutline extends ReadOutline {
+  /** Of the file, in bytes. */
+  readonly size: number;
+}
 
 /** Most blobs and channel entries of outlines that are kept. */
 const MOST_KEPT = 150_000;
@@ -159,10 +164,10 @@ export class ContextReader {
       return;
     }
     await this.#bring(files);
-    const infos = await Promise.all(files.map(({ id }) => this.#objects.info(id)));
+    const sizes = await Promise.all(files.map((file) => this.#sizeOf(file)));
     // One at a time: of the bytes and the parse only the outline stays.
     for (const [i, file] of files.entries()) {
-      const size = infos[i]?.size ?? 0;
+      const size = sizes[i] ?? 0;
       if (isFull() || size > this.#limits.fileBytes) {
         this.#outlines.set(keyOf(file), 'left');
         continue;
@@ -173,18 +178,27 @@ export class ContextReader {
         this.#count.fetched++;
         this.#count.fetchedBytes += size;
       }
-      this.#keep(file, await this.#readPlain(file));
+      this.#keep(file, await this.#readPlain(file, size));
     }
   }
 
-  async #readPlain(file: CatalogFile): Promise<ReadOutline> {
-    const key = JSON.stringify([keyOf(file), this.#limits]);
+  async #sizeOf(file: CatalogFile): Promise<number> {
+    const known = this.#kept?.get(this.#keptKey(file));
+    return known?.size ?? (await this.#objects.info(file.id))?.size ?? 0;
+  }
+
+  async #readPlain(file: CatalogFile, size: number): Promise<ReadOutline> {
+    const key = this.#keptKey(file);
     const known = this.#kept?.get(key);
     if (known) return known;
     const source = sourceFile(this.#objects, { ...file, path: markerOf(file) });
     const read = outlineOf(await load({ files: () => Promise.resolve([source]) }, this.#limits, OUTLINE));
-    this.#kept?.keep(key, read, weightOf(read));
+    this.#kept?.keep(key, { ...read, size }, weightOf(read));
     return read;
+  }
+
+  #keptKey(file: CatalogFile): string {
+    return JSON.stringify([keyOf(file), this.#limits]);
   }
 
   async #bring(files: readonly CatalogFile[]): Promise<void> {
