@@ -2,11 +2,16 @@
 import { headOf } from '../fbc/channel.ts';
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle } from '../fbc/model.ts';
+import { parseJson } from '../json.ts';
 import { tryParseReference } from '../reference.ts';
 import { type Change, upgradePathOf, type World } from './foresight/world.ts';
-import { gvkText } from './resolve/requirement.ts';
 import { offerOfBundle } from './resolve/snapshot.ts';
-import { type ReviewedBundle, reviewUpgrade, type UpgradeReview } from './upgrade-review.ts';
+import {
+  type ProvidedApi,
+  type ReviewedBundle,
+  reviewUpgrade,
+  type UpgradeReview,
+} from './upgrade-review.ts';
 
 /** The upgrade to a new head from the head before it. As JSON a public interface. */
 export interface HeadReview extends UpgradeReview {
@@ -69,7 +74,12 @@ function reviewed(world: World, bundle: Bundle): ReviewedBundle {
     name,
     csv: world.manifests(bundle).csv,
     crds: world.crds(bundle),
-    apis: offerOfBundle(bundle).gvks.map(gvkText),
+    apis: offerOfBundle(bundle).gvks.map(apiOf),
     images: relatedImages.map((one) => one.image).filter((one) => one !== image),
   };
+}
+
+function apiOf(gvk: string): ProvidedApi {
+  const [group, version, kind] = parseJson(gvk) as [string, string, string];
+  return { group, version, kind };
 }

@@ -53,10 +53,16 @@ export interface ReviewedBundle {
   readonly csv: CsvFacts | undefined;
   /** Undefined where they are unknown. */
   readonly crds: readonly Crd[] | undefined;
-  /** APIs that it provides, in words; asked for where the CRDs are unknown. */
-  readonly apis: readonly string[];
+  /** APIs that it provides; asked for where the CRDs are unknown. */
+  readonly apis: readonly ProvidedApi[];
   /** Images, without its own. */
   readonly images: readonly string[];
+}
+
+export interface ProvidedApi {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
 }
 
 /** A bundle from its files. */
@@ -112,26 +118,49 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const { grants: added, whole } = addedGrants(...both);
   const { grants: removed } = addedGrants(both[1], both[0]);
   const items = [
-    ...added.map(
-      (grant): ReviewItem => ({ weight: 'act', text: `new: ${grantText(grant)}`, means: reach(grant) }),
+    ...grouped(added).map(
+      (grants): ReviewItem => ({ weight: 'act', text: `new: ${grantText(grants)}`, means: reach(grants[0]) }),
     ),
-    ...removed.map(
-      (grant): ReviewItem => ({ weight: 'know', text: `gone: ${grantText(grant)}`, means: reach(grant) }),
+    ...grouped(removed).map(
+      (grants): ReviewItem => ({
+        weight: 'know',
+        text: `gone: ${grantText(grants)}`,
+        means: reach(grants[0]),
+      }),
     ),
   ];
   return whole ? { items } : { items, unknown: 'there are too many permissions to compare all' };
 }
 
-function grantText({ on, verbs }: Grant): string {
-  return `${on} (${verbs.join(' ')})`;
+/** Grants that differ only in the name of the object, together. */
+function grouped(grants: readonly Grant[]): Grant[][] {
+  return [...groupedBy(grants, ({ wide, on, verbs }) => JSON.stringify([wide, kindOf(on), verbs])).values()];
 }
 
-function reach({ wide }: Grant): string {
-  return wide ? 'in all namespaces' : 'in the namespaces that the operator watches';
+/** Names of objects that one item lists. */
+const NAMED = 5;
+
+function grantText(grants: readonly Grant[]): string {
+  const [{ on = '', verbs = [] } = {}] = grants;
+  const names = grants.map((grant) => grant.on.slice(kindOf(grant.on).length));
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return `${kindOf(on)}${names.slice(0, NAMED).join(',')}${more} (${verbs.join(' ')})`;
+}
+
+/** The kind of objects in a grant, without the name that may follow. */
+function kindOf(on: string): string {
+  const name = on.indexOf(' "');
+  return name < 0 ? on : on.slice(0, name);
+}
+
+function reach(grant: Grant | undefined): string {
+  return grant?.wide ? 'in all namespaces' : 'in the namespaces that the operator watches';
 }
 
 const DROPPED =
   'the operator no longer handles its objects; OLM v0 keeps the CRD, OLM v1 deletes it with all objects';
+const DISOWNED =
+  'the operator no longer handles its objects; if the CRD is gone, too, OLM v1 deletes it with all objects';
 
 function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const crds = bothOf([was, is], (side) => side.crds);
@@ -142,7 +171,9 @@ function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
   return {
     items: [
       ...beyond(owned[1], owned[0]).map((name) => newCrd(name)),
-      ...beyond(owned[0], owned[1]).map((name) => droppedCrd(name)),
+      ...beyond(owned[0], owned[1]).map(
+        (name): ReviewItem => ({ weight: 'act', text: `${name}: no longer owned`, means: DISOWNED }),
+      ),
     ],
     ...crds,
   };
@@ -221,10 +252,21 @@ function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
           }),
         );
   if (!('unknown' in crds)) return { items: [...versionItems(...crds), ...ofServices] };
-  const dropped = beyond(was.apis, new Set(is.apis)).map(
-    (api): ReviewItem => ({ weight: 'act', text: `${api}: no longer provided`, means: CLIENTS }),
-  );
-  return { items: [...dropped, ...ofServices], ...crds };
+  return { items: [...versionsOfApis(was, is), ...ofServices], ...crds };
+}
+
+/** Versions of APIs that are no longer provided; a kind without any version is a CRD that is gone, where these are known. */
+function versionsOfApis(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
+  const crds = bothOf([was, is], ({ csv }) => csv?.ownedCrds);
+  const kinds = new Set(is.apis.map(({ group, kind }) => `${kind} (${group})`));
+  const apis =
+    'unknown' in crds ? was.apis : was.apis.filter(({ group, kind }) => kinds.has(`${kind} (${group})`));
+  const text = ({ group, version, kind }: ProvidedApi): string => `${kind} (${group}/${version})`;
+  return beyond(apis.map(text), new Set(is.apis.map(text))).map((api) => ({
+    weight: 'act',
+    text: `${api}: no longer provided`,
+    means: CLIENTS,
+  }));
 }
 
 const CLIENTS = 'change manifests and clients to another version first';
@@ -333,14 +375,18 @@ function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
       const old = gone.get(repository);
       return old
         ? { weight: 'know', text: `${repository}: ${shortTags(old)} → ${shortTags(images)}` }
-        : { weight: 'know', text: `new: ${images.map(({ image }) => image).join(', ')}` };
+        : { weight: 'know', text: `new: ${imagesText(repository, images)}` };
     }),
     ...[...gone].flatMap(([repository, images]): ReviewItem[] =>
-      added.has(repository)
-        ? []
-        : [{ weight: 'know', text: `gone: ${images.map(({ image }) => image).join(', ')}` }],
+      added.has(repository) ? [] : [{ weight: 'know', text: `gone: ${imagesText(repository, images)}` }],
     ),
   ];
+}
+
+/** The image, or several of one repository in short. */
+function imagesText(repository: string, images: readonly Placed[]): string {
+  const [only, ...others] = images;
+  return only && others.length === 0 ? only.image : `${repository}: ${shortTags(images)}`;
 }
 
 function placed(image: string): Placed {

@@ -111,6 +111,30 @@ test('a new head is compared with the head before it, once for all channels, as 
   ]);
 });
 
+test('a kind that goes with its CRD is told once, and as an API where no metadata names CRDs', async () => {
+  const one = (...all: readonly object[]) => ({ '1.0.0': all, '1.1.0': [] });
+  const told = async (own: WrittenPackage['properties']) => {
+    const [review] = await reviews(
+      { versions: ['1.0.0'], channels: { stable: chain('1.0.0') }, properties: own ?? {} },
+      {
+        versions: ['1.0.0', '1.1.0'],
+        channels: { stable: chain('1.0.0', '1.1.0') },
+        properties: own ?? {},
+      },
+    );
+    return review?.sections.flatMap(({ items }) => items.map(({ text }) => text));
+  };
+  const bare = {
+    type: 'olm.csv.metadata',
+    value: { installModes: [{ type: 'AllNamespaces', supported: true }] },
+  };
+  const all = [metadata('AllNamespaces'), gvk('v1')] as const;
+  expect(await told({ '1.0.0': [...all], '1.1.0': [bare] })).toEqual(['things.example.com: no longer owned']);
+  expect(await told(one(gvk('v1')) as WrittenPackage['properties'])).toEqual([
+    'Thing (example.com/v1): no longer provided',
+  ]);
+});
+
 test('what a catalog holds of manifests is compared', async () => {
   const own = { '1.0.0': [manifests('pods')], '1.1.0': [manifests('secrets')] };
   const [review] = await reviews(

@@ -104,6 +104,21 @@ test('permissions: what is new must be accepted, what is gone is to know', async
   ]);
 });
 
+test('permissions that differ only in names are one item', async () => {
+  const rule = (...resourceNames: readonly string[]) => ({
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['get'],
+    resourceNames,
+  });
+  const text = async (...names: readonly string[]) =>
+    (await items({}, { rules: [rule(...names)] }, 'Permissions'))?.map((one) => one.text);
+  expect(await text('a', 'b')).toEqual(['new: secrets "a", "b" (get)']);
+  expect(await text('a', 'b', 'c', 'd', 'e', 'f')).toEqual([
+    'new: secrets "a", "b", "c", "d", "e" and 1 more (get)',
+  ]);
+});
+
 test('CRDs: what an unsafe change means for existing objects; a safe one leaves them valid', async () => {
   const before = { crds: [crd('things', [version('v1', SIZE)])] };
   const removed = { crds: [crd('things', [version('v1', {})])] };
@@ -198,6 +213,9 @@ test('webhooks, install modes and images', async () => {
     { weight: 'know', text: 'new: oci://ghcr.io/a/c:1' },
     { weight: 'know', text: 'quay.io/a/b: 1 → 2' },
     { weight: 'know', text: 'gone: quay.io/a/d:1' },
+  ]);
+  expect(await items({}, { images: ['quay.io/a/b:1', 'quay.io/a/c:1', 'quay.io/a/c:2'] }, 'Images')).toEqual([
+    { weight: 'know', text: 'new: quay.io/a/c: 1, 2' },
   ]);
 });
 
