@@ -72,7 +72,11 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
     bundle.package === ''
       ? []
       : [{ type: 'olm.package', json: packageJson(bundle, bundle.package), location }];
-  const all = [...bundle.properties, ...own, ...annotatedProperties(bundle).map((p) => ({ ...p, location }))];
+  const all = [
+    ...bundle.properties,
+    ...own,
+    ...annotatedProperties(bundle.csv.value).map((p) => ({ ...p, location })),
+  ];
   const seen = new Set<string>();
   return all.filter(({ type, json }) => {
     const text = `type: ${type}, value: ${json}`;
@@ -84,8 +88,8 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
  * The properties in the annotation `olm.properties`; empty if it is not a JSON list. Go goes on after what does not
  * fit its type: what is not an object becomes a property without type and value.
  */
-function annotatedProperties({ csv }: RegistryBundle): RenderedProperty[] {
-  const metadata = isObject(csv.value['metadata']) ? csv.value['metadata'] : {};
+export function annotatedProperties(csv: Fields): RenderedProperty[] {
+  const metadata = isObject(csv['metadata']) ? csv['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
   const text = textOf(annotations['olm.properties']).trim();
   if (!Array.isArray(soundJson(text))) return [];

@@ -245,7 +245,8 @@ export function packageNamedIn(
 
 /** A document's value as Go reads it into a type: of YAML, scalars become the text that is wanted. */
 export function readInto(shape: StructShape, { value, tree }: ReadValue): unknown {
-  return fitStruct(value, shape).misfits.length > 0 && tree() ? asText(value, shape) : value;
+  const root = fitStruct(value, shape).misfits.length > 0 ? tree() : undefined;
+  return root ? asText(value, shape, root) : value;
 }
 
 function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'properties'): WrittenProperty[] {

@@ -87,6 +87,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
     blind: [
       'annotations/default-channel',
       'annotations/package',
+      'crd/owned-case',
       'crd/owned-group',
       'crd/scale-status',
       'crd/unquoted',
@@ -126,6 +127,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'annotations/unreadable',
       'crd/duplicate',
       'crd/not-owned',
+      'crd/owned-case',
       'crd/scale-status',
       'csv/annotations',
       'csv/api-service',
@@ -133,6 +135,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'csv/self-replacement',
       'csv/skip-range',
       'csv/min-kube-version-blank',
+      'csv/null-api',
       'annotations/labels',
       'csv/icon-data',
       'csv/install-modes-twice',

@@ -5,28 +5,42 @@
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
 import { isObject, type Shape, type StructShape } from '../go/shape.ts';
-import { formatFloat32 } from './scalar.ts';
+import { keyName } from './resolve.ts';
+import { formatFloat32, kindOfPlain } from './scalar.ts';
+import type { YamlNode } from './tree.ts';
 
 /** Integers beyond 64 bits are floats. */
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 64n - 1n;
 
-/** A value with text where a shape wants it and a plain scalar stands. */
-export function asText(value: unknown, shape: Shape): unknown {
-  if (shape.kind === 'string') return scalarText(value);
-  if (Array.isArray(value) && shape.kind === 'list') return value.map((item) => asText(item, shape.items));
+/**
+ * A value with text where a shape wants it and a plain scalar stands.
+ *
+ * @param node its tree, if there is one: a float with the value of an integer, such as `1e19`, is another text
+ */
+export function asText(value: unknown, shape: Shape, node?: YamlNode): unknown {
+  const at = node?.kind === 'alias' ? node.target : node;
+  if (shape.kind === 'string') return scalarText(value, at);
+  if (Array.isArray(value) && shape.kind === 'list')
+    return value.map((item, i) =>
+      asText(item, shape.items, at?.kind === 'sequence' ? at.items[i] : undefined),
+    );
   if (!isObject(value) || (shape.kind !== 'struct' && shape.kind !== 'map')) return value;
+  const nodes = new Map(
+    at?.kind === 'mapping' ? at.pairs.map((pair) => [keyName(pair.key), pair.value]) : [],
+  );
   const members = Object.entries(value).map(([key, item]) => {
     const field = shape.kind === 'map' ? shape.values : fieldOf(shape, key);
-    return [key, field ? asText(item, field) : item];
+    return [key, field ? asText(item, field, nodes.get(key)) : item];
   });
   return Object.fromEntries(members);
 }
 
-function scalarText(value: unknown): unknown {
+function scalarText(value: unknown, node: YamlNode | undefined): unknown {
   if (typeof value === 'boolean') return String(value);
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
-  const isInteger = typeof value === 'bigint' || Number.isInteger(value);
+  const isFloat = node?.kind === 'scalar' && node.plain && kindOfPlain(node.text) === 'float';
+  const isInteger = !isFloat && (typeof value === 'bigint' || Number.isInteger(value));
   return isInteger && value >= MIN && value <= MAX ? String(value) : formatFloat32(Number(value));
 }
 

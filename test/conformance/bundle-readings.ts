@@ -36,7 +36,7 @@ export async function otherReadings(
   bundle: Inspected,
   options: InspectOptions,
 ): Promise<Reading[]> {
-  const annotations = annotationsOfApi(files);
+  const annotations = annotationsOfApi(files, bundle.annotations?.path);
   const common = annotations === undefined ? {} : { [ANNOTATIONS]: annotations.bytes };
   const others: { row: Reading['row']; tools: readonly Tool[]; files: Files }[] = otherFolders(files).map(
     (folder) => ({
@@ -110,6 +110,7 @@ function withoutAnnotations(files: Files): Files {
 /** The annotations that operator-framework/api reads: those of the last file of the name in any folder, also of UTF-16, with keys in any case. */
 function annotationsOfApi(
   files: Files,
+  read: string | undefined,
 ): { readonly path: string; readonly bytes: Uint8Array; readonly isUsual: boolean } | undefined {
   const path = Object.keys(files)
     .filter((name) => isVisible(name) && nameOf(name).startsWith('annotations'))
@@ -121,18 +122,19 @@ function annotationsOfApi(
   const root = firstValue(readManifestFile(path, Buffer.from(text)))?.value;
   if (!isObject(root)) return undefined;
   const keys = Object.keys(root).filter((key) => foldCase(key) === 'annotations');
-  const read = keys.sort().flatMap((key) => root[key] ?? []);
-  if (read.length === 0 || !read.every(isObject)) return undefined;
-  const found: Readonly<Record<string, unknown>> = Object.assign({}, ...read);
+  const parts = keys.sort().flatMap((key) => root[key] ?? []);
+  if (parts.length === 0 || !parts.every(isObject)) return undefined;
+  const found: Readonly<Record<string, unknown>> = Object.assign({}, ...parts);
   const folded = Object.entries(found).map(([key, value]) => [
     READ.find((name) => foldCase(name) === foldCase(key)) ?? key,
     value,
   ]);
   return {
     path,
-    bytes: Buffer.from(JSON.stringify({ annotations: Object.fromEntries(folded) })),
+    bytes: Buffer.from(JSON.stringify({ annotations: Object.fromEntries(folded) }, plainNumber)),
     isUsual:
       path === ANNOTATIONS &&
+      path === read &&
       keys.length === 1 &&
       Buffer.from(text).equals(bytes) &&
       Object.keys(found).every((key, i) => key === folded[i]?.[0]),

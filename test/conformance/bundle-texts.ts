@@ -2,6 +2,7 @@
 
 /** Texts that say the same thing as rules: a finding of any of these rules counts. The first that matches decides. */
 export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] = [
+  [/^failed to unmarshal (?:csv\.metadata\.annotations\['olm\.|metadata\/)properties/, 'olmv1/properties'],
   [/^open metadata\/annotations\.yaml/, 'olmv1/annotations-file', 'annotations/missing', 'manifest/folders'],
   [/no kind ".*" is registered/, 'crd/api-version', 'crd/field-case'],
   [
@@ -89,7 +90,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/^The CEL|^Invalid CEL expression/, 'dependency/constraint'],
   [/^couldn't parse dependency of type/, 'dependency/type'],
   [
-    /^ is not supported type for registryV1 bundle|^invalid Yaml document separator|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
+    /^ is not supported type for registryV1 bundle|invalid Unicode character escape code$|^invalid Yaml document separator|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
     'manifest/unreadable',
     'annotations/unreadable',
     'csv/type',
@@ -258,8 +259,10 @@ export const OURS: ReadonlySet<string> = new Set([
   'csv/unquoted',
   'csv/field-case',
   'crd/field-case',
+  'crd/owned-case',
   'crd/owned-group',
   'crd/scale-status',
+  'csv/null-api',
   'annotations/folder',
   'csv/min-kube-version-blank',
   'webhook/type',

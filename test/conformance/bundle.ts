@@ -180,6 +180,9 @@ function rulesFor(text: string): readonly string[] {
 function chosenRow(text: string, bundle: Inspected, said: readonly string[]): string | undefined {
   const { objects } = bundle;
   if (text.startsWith('panic: ')) return 'panic';
+  // It reads every file of the name, and ends with the first that it cannot read.
+  if (text.startsWith('unable to load the annotations file') && bundle.annotations)
+    return 'other-annotations';
   if (/invalid value \(container-tools\)/.test(text)) return 'no-container-tools';
   if (/does not match expected name "-v/.test(text)) return 'package-not-read';
   const isZero = ({ value }: { value: Readonly<Record<string, unknown>> }): boolean =>
@@ -208,6 +211,8 @@ function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): 
   if (rule === 'csv/type' && /at most 20 characters, found ".{21,}"$/.test(message)) return 'release-length';
   if (rule === 'csv/type' && /spec\.(?:release|version) must be .* found null$/.test(message))
     return 'null-version';
+  if (rule === 'csv/type' && /a whole number of \d+ bits, found number$/.test(message))
+    return 'integer-range';
   if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing'))
     return hasNameInOtherCase(location.file, bundle) ? 'key-case' : undefined;
   if (rule === 'crd/duplicate' && message.endsWith(' twice')) return 'later-documents';
@@ -259,6 +264,7 @@ function addedErrors(
 /** Whether the tool that a rule follows was asked when the case was recorded. */
 function isAsked(rule: string, { scorecard, olmv0webhooks, olmv1 }: Recorded): boolean {
   if (rule.startsWith('scorecard/')) return scorecard !== undefined;
+  if (rule.startsWith('olmv1/')) return olmv1 !== undefined;
   return !rule.startsWith('webhook/') || olmv0webhooks !== undefined || olmv1 !== undefined;
 }
 

@@ -34,16 +34,15 @@ export function checkMetadataReadable({ files }: Inspected, report: Report): voi
   for (const { path, documents } of files.metadata) {
     const [first] = documents;
     if (first?.kind !== 'unread') continue;
-    // Try other files too, and skip those that cannot be read.
-    const isNeeded = /^metadata\/annotations/.test(path);
-    report(first.message, first.location, isNeeded ? {} : { severity: 'warning' });
+    // The tools try other files too, and skip those that they cannot read.
+    report(first.message, first.location, path === USUAL_PATH ? {} : { severity: 'warning' });
   }
 }
 
 const REQUIRED = ['mediatype', 'manifests', 'metadata', 'package', 'channels'] as const;
 
 export function checkAnnotationKeys({ annotations }: Inspected, report: Report): void {
-  if (!annotations) return;
+  if (!annotations || annotations.misfits.length > 0) return;
   for (const name of REQUIRED) {
     const key = `${PREFIX}${name}.v1`;
     if (key in annotations.values) continue;
@@ -116,7 +115,7 @@ export function checkMediaType({ annotations, csv, manifests }: Inspected, repor
   const key = `${PREFIX}mediatype.v1`;
   const expected = manifests.some(isChart) ? 'helm+v1' : csv ? 'registry+v1' : 'plain+v0';
   const found = text(annotations.values, key);
-  if (found === expected || annotations.misfits.includes(key)) return;
+  if (found === expected || annotations.misfits.length > 0) return;
   const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
   report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });
 }
@@ -128,7 +127,9 @@ export function checkAnnotationsFilled({ annotations }: Inspected, report: Repor
     [`${PREFIX}channel.default.v1`, true],
   ] as const) {
     const value = annotations.values[key] ?? '';
-    if (value !== '' || (isOptional && !(key in annotations.values))) continue;
+    // Annotations that cannot be read are reported as such.
+    if (annotations.misfits.length > 0 || value !== '' || (isOptional && !(key in annotations.values)))
+      continue;
     report(
       `the annotation ${JSON.stringify(key)} is empty`,
       annotations.document.locate([annotations.key, key]),

@@ -122,19 +122,61 @@ export const checkCrdUnquoted: Check = ({ crds }, report) => {
 };
 
 /** Fields that opm looks up only as Kubernetes spells them: without them, it does not find the CRD. */
-const SOUGHT = /^(?:apiVersion|metadata|metadata\.name|spec|spec\.names|spec\.names\.kind|spec\.versions)$/i;
+const SOUGHT =
+  /^(?:apiVersion|metadata(?:\.name)?|spec(?:\.(?:names(?:\.kind)?|versions(?:\.\d+\.name)?))?)$/i;
+/** Those that only `opm render` looks up. */
+const RENDERED = /^spec\.(?:group|names\.plural)$/i;
+
+/** A key of a CRD that is spelled otherwise than Kubernetes does. */
+interface MiscasedKey {
+  readonly crd: InspectedCrd;
+  readonly path: Path;
+  readonly field: string;
+  /** Whether the bundle owns the CRD, and the version if it is the name of one. */
+  readonly isOwned: boolean;
+  /** Whether the field is there, too. */
+  readonly isSpelled: boolean;
+}
+
+function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
+  const owned = csv ? list(csv.spec, 'customresourcedefinitions', 'owned') : [];
+  return crds.flatMap((crd) =>
+    crd.miscased.map(({ path, field }): MiscasedKey => {
+      const parent = Object(path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], crd.written));
+      const isVersion = path[1] === 'versions' && path.length > 2;
+      const version = parent[String(path.at(-1))];
+      const isOwned = owned.some(
+        (one) => text(one, 'name') === crd.name && (!isVersion || text(one, 'version') === version),
+      );
+      return { crd, path, field, isOwned, isSpelled: field in parent };
+    }),
+  );
+}
+
+function isUnrendered({ path, isOwned, isSpelled }: MiscasedKey): boolean {
+  return RENDERED.test(path.join('.')) && isOwned && !isSpelled;
+}
 
 /** OLM v0 reads keys of CRDs in any case, and writes them to the cluster as Kubernetes spells them. */
-export const checkCrdFieldCase: Check = ({ crds }, report) => {
-  for (const { name, document, miscased, written } of crds) {
-    for (const { path, field } of miscased) {
-      const parent = path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], written);
-      const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
-      report(message, document.locate(path), {
-        hint: `${field}: …`,
-        ...(SOUGHT.test(path.join('.')) && !(field in Object(parent)) ? {} : { severity: 'warning' }),
-      });
-    }
+export const checkCrdFieldCase: Check = (bundle, report) => {
+  for (const key of miscasedKeys(bundle)) {
+    if (isUnrendered(key)) continue;
+    const { crd, path, field, isOwned, isSpelled } = key;
+    const isNeeded = SOUGHT.test(path.join('.')) && (isOwned || !/\d/.test(path.join('.'))) && !isSpelled;
+    const message = `CRD ${JSON.stringify(crd.name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
+    report(message, crd.document.locate(path), {
+      hint: `${field}: …`,
+      ...(isNeeded ? {} : { severity: 'warning' }),
+    });
+  }
+};
+
+export const checkOwnedCase: Check = (bundle, report) => {
+  for (const key of miscasedKeys(bundle)) {
+    if (!isUnrendered(key)) continue;
+    const { crd, path, field } = key;
+    const message = `CRD ${JSON.stringify(crd.name)}: ${path.join('.')} must be spelled ${field}: opm render does not find the CRD otherwise`;
+    report(message, crd.document.locate(path), { hint: `${field}: …` });
   }
 };
 

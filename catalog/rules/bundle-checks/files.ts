@@ -76,9 +76,16 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
       report(`expected a manifest, found ${found}`, first.document.locate([]), {
         hint: 'keep only Kubernetes objects in manifests/',
       });
+    } else if (SURROGATE.test(new TextDecoder().decode(file.bytes)) && !first.tree()) {
+      const message =
+        'the JSON has surrogate pairs as escapes: opm and operator-sdk read it as YAML, and fail';
+      report(message, first.document.locate([]), { hint: 'write the characters themselves' });
     }
   }
 }
+
+/** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 export function checkLostDocuments({ manifests }: Inspected, report: Report): void {
   for (const file of manifests) {

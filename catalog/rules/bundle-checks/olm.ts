@@ -15,9 +15,13 @@ import {
   text,
   texts,
 } from '../../bundle/inspect.ts';
+import { annotatedProperties } from '../../bundle/properties.ts';
 import { isDirect } from '../../bundle/read.ts';
-import { propertiesIn } from '../../bundle/registry-bundle.ts';
+import { propertiesIn, readInto } from '../../bundle/registry-bundle.ts';
 import type { Severity } from '../../finding.ts';
+import { readJson } from '../../go/json.ts';
+import type { Path } from '../../go/path.ts';
+import { any, fitStruct, listOf, struct, text as textShape } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -182,8 +186,9 @@ export const checkWebhookSupport: Check = ofCsv((csv, report) => {
 
 const SINGLE_MODES = ['AllNamespaces', 'SingleNamespace', 'OwnNamespace'];
 
+/** OLM v1 reads keys only as they are spelled in the type. */
 export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
-  const supported = list(csv.spec, 'installModes')
+  const supported = list(csv.object.value, 'spec', 'installModes')
     .filter((mode) => mode['supported'] === true)
     .map((mode) => text(mode, 'type'));
   if (supported.includes('AllNamespaces')) return;
@@ -201,6 +206,10 @@ const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ['olm.constraint', 'olm.constraint'],
 ]);
 
+function isUnsupported(type: string): boolean {
+  return [...UNSUPPORTED.values()].includes(type);
+}
+
 export const checkDependencySupport: Check = ({ files, csv }, report) => {
   const metadata = files.metadata.filter(isDirect);
   const dependencies = metadata.flatMap((file) => propertiesIn(file, 'dependencies') ?? []);
@@ -211,8 +220,15 @@ export const checkDependencySupport: Check = ({ files, csv }, report) => {
   }
   const properties = metadata.flatMap((file) => propertiesIn(file, 'properties') ?? []);
   for (const { type, location } of properties) {
-    if ([...UNSUPPORTED.values()].includes(type))
+    if (isUnsupported(type))
       report(`OLM v1 does not resolve dependencies: it never installs a bundle with ${type}`, location);
+  }
+  for (const { type } of csv ? annotatedProperties(csv.object.value) : []) {
+    if (csv && isUnsupported(type))
+      report(
+        `OLM v1 does not resolve dependencies: it never installs a bundle with ${type}`,
+        csv.at('metadata', 'annotations', 'olm.properties'),
+      );
   }
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
     if (!csv || list(csv.spec, section, 'required').length === 0) continue;
@@ -228,3 +244,38 @@ export const checkAnnotationsFile: Check = ({ annotations, files }, report) => {
   if (!annotations || files.metadata.some((file) => file.path === path)) return;
   report(`OLM v1 reads annotations only from ${path}`, annotations.document.locate([]));
 };
+
+const PROPERTIES_FILE = struct('source.RegistryV1Properties', {
+  properties: listOf(struct('property.Property', { type: textShape, value: any })),
+});
+
+/** @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/bundle/source/source.go */
+export const checkProperties: Check = ({ csv, files }, report) => {
+  const json = csv?.annotations['olm.properties'];
+  if (csv && json !== undefined) {
+    const read = readJson(json);
+    const defect =
+      'defect' in read ? ` is not JSON: ${read.defect}` : misfitOf({ properties: read.value })?.text;
+    const message = `${called(csv)}: OLM v1 cannot load the bundle: the annotation olm.properties`;
+    if (defect !== undefined)
+      report(`${message}${defect}`, csv.at('metadata', 'annotations', 'olm.properties'));
+  }
+  const path = 'metadata/properties.yaml';
+  const first = files.metadata.find((file) => file.path === path)?.documents[0];
+  if (!first) return;
+  if (first.kind === 'unread') {
+    report(`OLM v1 cannot load the bundle: ${path} cannot be read: ${first.message}`, first.location);
+    return;
+  }
+  const misfit = misfitOf(readInto(PROPERTIES_FILE, first));
+  if (misfit)
+    report(`OLM v1 cannot load the bundle: ${path}${misfit.text}`, first.document.locate(misfit.path));
+};
+
+function misfitOf(value: unknown): { readonly path: Path; readonly text: string } | undefined {
+  const [first] = fitStruct(value ?? {}, PROPERTIES_FILE).misfits;
+  if (!first) return undefined;
+  const { path, expected, found } = first;
+  const item = path.length > 1 ? `: ${path.slice(1).join('.')}` : '';
+  return { path, text: `${item} must be ${expected}, found ${found}` };
+}

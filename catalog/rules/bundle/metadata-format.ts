@@ -1,7 +1,8 @@
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { formatMinor } from '../../fbc/openshift.ts';
 import { readsCsvMetadata } from '../../fbc/platform.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { groupedBy } from '../../go/grouped.ts';
+import { checkedBundles } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
@@ -17,8 +18,9 @@ export const rule: Rule = {
     const [wrong, right] = isNew
       ? ['olm.bundle.object', 'olm.csv.metadata']
       : ['olm.csv.metadata', 'olm.bundle.object'];
-    for (const { name, bundles } of checkedPackages(world)) {
-      const bundle = newest([...bundles.values()].filter((one) => positionOf(one, wrong) >= 0));
+    const packages = groupedBy(checkedBundles(world), (bundle) => bundle.package);
+    for (const [name, bundles] of packages) {
+      const bundle = newest(bundles.filter((one) => positionOf(one, wrong) >= 0));
       if (!bundle) continue;
       const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has ${wrong} properties, but catalogs for ${formatMinor(platform)} need ${right}`;
       const flag = isNew ? '--migrate-level=bundle-object-to-csv-metadata' : '--migrate-level=none';

@@ -10,6 +10,7 @@ import {
   checkDeprecationWarning,
   checkNames,
   checkNotOwned,
+  checkOwnedCase,
   checkOwnedGroup,
   checkOwnedPresent,
   checkPreserveUnknown,
@@ -96,6 +97,14 @@ export const rules: readonly Rule[] = [
     summary: 'Reports CRDs of the bundle that the ClusterServiceVersion does not own',
     opm: ['CRD "K" is present in bundle "B" but not defined in CSV'],
     inspect: checkNotOwned,
+  },
+  {
+    id: 'crd/owned-case',
+    severity: 'error',
+    summary:
+      'Reports owned CRDs whose group or plural is spelled in another case, so that opm cannot render the bundle',
+    opm: ["error checking provided apis in bundle B: couldn't find A in bundle."],
+    inspect: checkOwnedCase,
   },
   {
     id: 'crd/owned-group',

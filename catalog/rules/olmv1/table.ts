@@ -4,6 +4,7 @@ import {
   checkDependencySupport,
   checkDeploymentNames,
   checkInstallModeSupport,
+  checkProperties,
   checkWebhookSupport,
 } from '../bundle-checks/olm.ts';
 import type { Rule } from '../rule.ts';
@@ -11,7 +12,7 @@ import type { Rule } from '../rule.ts';
 export const rules: readonly Rule[] = [
   {
     id: 'olmv1/annotations-file',
-    severity: 'info',
+    severity: 'error',
     summary: 'Reports annotations outside of metadata/annotations.yaml, which OLM v1 does not read',
     fix: 'name the file metadata/annotations.yaml',
     opm: ['open metadata/annotations.yaml: no such file or directory'],
@@ -51,6 +52,17 @@ export const rules: readonly Rule[] = [
     fix: 'support AllNamespaces',
     opm: ['unsupported bundle: bundle does not support AllNamespaces install mode'],
     inspect: checkInstallModeSupport,
+  },
+  {
+    id: 'olmv1/properties',
+    severity: 'error',
+    summary: 'Reports properties that OLM v1 cannot read, so that it cannot load the bundle',
+    fix: 'write a list of properties in metadata/properties.yaml, each with type and value',
+    opm: [
+      "failed to unmarshal csv.metadata.annotations['olm.properties']: …",
+      'failed to unmarshal metadata/properties.yaml: …',
+    ],
+    inspect: checkProperties,
   },
   {
     id: 'olmv1/webhooks',

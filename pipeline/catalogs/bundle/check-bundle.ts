@@ -13,7 +13,7 @@ import {
 } from '../../../catalog/bundle/suite.ts';
 import { compareMinors, formatMinor, type Minor } from '../../../catalog/fbc/openshift.ts';
 import { knownPlatforms, kubernetesOf } from '../../../catalog/fbc/platform.ts';
-import { type Finding, milder } from '../../../catalog/finding.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { append } from '../../../catalog/go/grouped.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
@@ -51,19 +51,21 @@ export async function checkBundle(
     ...(labels ? { labels } : {}),
     ...options,
   });
-  const all = withScorecard(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
+  const all = mildUnasked(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean =>
     matches(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
   return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
 }
 
-/** Findings of scorecard fail only in its own suite: most bundles fail there, and nothing installs by it. */
-function withScorecard(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
-  if (suites.includes('scorecard')) return findings;
+/** Suites whose errors fail a bundle only where the suite is asked for: most bundles are not tested or installed so. */
+const ASKED: readonly Suite[] = ['olmv1', 'scorecard'];
+
+function mildUnasked(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
+  const mild = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
   return findings.map((finding) =>
-    finding.rule.startsWith('scorecard/')
-      ? { ...finding, severity: milder(finding.severity, 'info') }
+    finding.severity === 'error' && mild.some((kind) => finding.rule.startsWith(kind))
+      ? { ...finding, severity: 'info' }
       : finding,
   );
 }

@@ -23,7 +23,13 @@ export async function withBundle<T>(
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return use(openBundleDirectory(path));
   if (found) throw new PipelineError('usage', `${name} is a file: a bundle is a directory or an image`);
-  if (isPath(name)) throw new PipelineError('not-found', `the directory ${name} does not exist`);
+  if (isPath(name)) {
+    throw new PipelineError('not-found', `the directory ${name} does not exist`, {
+      ...(/^\w[^/]*(?:\/[^/]+)?$/.test(name)
+        ? { hint: `for an image of Docker Hub, write docker.io/${name}` }
+        : {}),
+    });
+  }
   return withImage(name, access, async (image) => {
     if (image.labels.has(CONFIGS_LABEL)) {
       throw new PipelineError('usage', `${name} is an index image, not a bundle`, {
@@ -34,9 +40,8 @@ export async function withBundle<T>(
   });
 }
 
-/** Whether a name can only be that of a directory: a repository begins with a host, or has two parts at most. */
+/** Whether a name is that of a directory: an image has a host, a tag or a digest. */
 function isPath(name: string): boolean {
-  const parts = name.split('/').filter((part) => part !== '');
-  const hasHost = /[.:]|^localhost$/.test(parts[0] ?? '');
-  return /^[/.~]/.test(name) || (!/[:@]/.test(name) && !hasHost && parts.length > 2);
+  const [first = ''] = name.split('/').filter((part) => part !== '');
+  return /^[/.~]/.test(name) || !(/[:@]/.test(name) || /\.|^localhost$/.test(first));
 }

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { packageBlob } from '../../../catalog/fbc/new-blob.ts';
+import { ByteWriter } from '../../../catalog/go/json-marshal.ts';
+import { jsonString } from '../../../catalog/go/json-text.ts';
 import { imageType } from '../../../catalog/opm/icon.ts';
 import { textOf } from '../../catalogs/write-blobs.ts';
 import { readFileBytes } from '../../directory.ts';
@@ -32,18 +34,34 @@ export const command: OpmCommand = {
     const read = (flag: string): Uint8Array | undefined =>
       call.text(flag) === '' ? undefined : readFileBytes(resolve(terminal.directory, call.text(flag)));
     const icon = read('icon');
-    const description = read('description');
+    const description = jsonOf(read('description') ?? new Uint8Array());
     const blob = packageBlob({
       name: call.operands[0] ?? '',
       defaultChannel: call.text('default-channel'),
       ...(icon ? { icon: { bytes: icon, mediaType: iconType(icon, call.text('icon')) } } : {}),
-      description: new TextDecoder('utf-8', { ignoreBOM: true }).decode(description),
+      description: JSON.parse(description),
     });
     // A package without a name is nothing that opm would write.
-    if (blob.name !== '') await terminal.out(textOf([blob], format));
+    if (blob.name === '') return 0;
+    const text = textOf([blob], format);
+    const written = jsonString(JSON.parse(description));
+    await terminal.out(format === 'json' ? withDescription(text, written, description) : text);
     return 0;
   },
 };
+
+/** Bytes as a JSON string of Go's: each byte that is not UTF-8 is an escaped U+FFFD. */
+function jsonOf(bytes: Uint8Array): string {
+  return decoder.decode(new ByteWriter(bytes.length).quoted(bytes).finish());
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A package's JSON, of which the description is the last member, with the JSON of another text there. */
+function withDescription(json: string, from: string, to: string): string {
+  const at = json.lastIndexOf(from);
+  return at < 0 ? json : `${json.slice(0, at)}${to}${json.slice(at + from.length)}`;
+}
 
 function iconType(bytes: Uint8Array, path: string): string {
   const type = imageType(bytes);

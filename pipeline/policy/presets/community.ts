@@ -27,7 +27,7 @@ export const COMMUNITY: Preset = {
     {
       check: 'check_dangling_bundles',
       source: BUNDLE,
-      rules: { 'operator/dangling': 'error', 'operator/edge': 'error' },
+      rules: { 'operator/dangling': 'error', 'operator/edge': 'error', 'operator/update-graph': 'error' },
     },
     {
       check: 'check_api_version_constraints',
@@ -37,11 +37,15 @@ export const COMMUNITY: Preset = {
     },
     { check: 'check_using_fbc', source: BUNDLE, rules: { 'operator/without-catalogs': 'warning' } },
     { check: 'check_operator_name_unique', source: OPERATOR, rules: { 'operator/other-name': 'error' } },
-    { check: 'check_ci_upgrade_graph', source: OPERATOR, rules: { 'operator/update-graph': 'error' } },
+    {
+      check: 'check_ci_upgrade_graph',
+      source: OPERATOR,
+      rules: { 'operator/update-graph': 'error', 'operator/update-graph-missing': 'warning' },
+    },
     {
       check: 'check_upgrade_graph_loop',
       source: OPERATOR,
-      rules: { 'operator/loop': 'error', 'operator/edge': 'error' },
+      rules: { 'operator/loop': 'error', 'operator/edge': 'error', 'operator/update-graph': 'error' },
     },
     ...ELSEWHERE,
   ],

@@ -31,6 +31,16 @@ describe('portolan bundle validate', () => {
     expect([exit, err]).toEqual([2, `portolan: the directory ${name} does not exist\n`]);
   });
 
+  test.each(['etcd', 'etcd/0.9.9'])(
+    '%s, which may be an image of Docker Hub, is a directory',
+    async (name) => {
+      const { exit, err } = await portolan(folder(), 'bundle', 'validate', name);
+      expect(exit).toBe(2);
+      expect(err).toContain(`portolan: the directory ${name} does not exist\n`);
+      expect(err).toContain(`  for an image of Docker Hub, write docker.io/${name}`);
+    },
+  );
+
   test('a name with a host is a reference', async () => {
     const { err } = await portolan(folder(), 'bundle', 'validate', 'localhost:1/org/etcd/bundle');
     expect(err).toContain('GET to localhost:1');

@@ -188,6 +188,16 @@ describe('init', () => {
     write('icon.svg', 'text');
     expect((await run('init foo -i icon.svg')).err).toContain('icon.svg is not an image');
   });
+
+  test('escapes each byte of a description that is not UTF-8', async () => {
+    // Two bytes of three, a byte that begins nothing, and the character itself.
+    writeFileSync(join(work, 'README.md'), Buffer.from([0x61, 0xe2, 0x82, 0xff, 0xef, 0xbf, 0xbd]));
+    const json = (await run('init foo -d README.md')).out;
+    expect(json).toContain(String.raw`"description": "a\ufffd\ufffd\ufffd` + '\ufffd"');
+    expect((await run('init foo -d README.md -o yaml')).out).toContain(
+      'description: a\ufffd\ufffd\ufffd\ufffd',
+    );
+  });
 });
 
 describe('what can be done about a registry is said in flags that opm has', () => {
