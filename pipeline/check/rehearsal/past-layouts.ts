@@ -24,9 +24,12 @@ export function isSuspect({ findings }: CheckReport): boolean {
 
 /** The layout under which to check a merge: that of the policy, another one, or none that fits. */
 export type PastLayout =
-  | { readonly kind: 'same' }
-  | { readonly kind: 'other'; readonly patterns: readonly WrittenPattern[] }
+  | { readonly kind: 'same'; readonly leftOut: LeftOutFiles }
+  | { readonly kind: 'other'; readonly leftOut: LeftOutFiles; readonly patterns: readonly WrittenPattern[] }
   | { readonly kind: 'unclear'; readonly why: string };
+
+/** Files that have blobs and are in no catalog, each with the reason. */
+export type LeftOutFiles = ReadonlyMap<string, string>;
 
 type LayoutAt = (merge: Pick<MergedCommit, 'id' | 'before'>) => Promise<PastLayout>;
 
@@ -40,11 +43,13 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const sides = [await read(before), await read(id)];
     const holds = (patterns: readonly WrittenPattern[]): boolean =>
       sides.every((side) => side.catalogs.length === 0 || contradictions(patterns, side).length === 0);
-    if (holds(today)) return { kind: 'same' };
+    const reasons = sides.flatMap((side) => side.reasons);
+    const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
+    if (holds(today)) return { kind: 'same', leftOut };
     for (const side of sides.toReversed()) {
       const { found } = await findLayout(side);
       if (found.patterns.length > 0 && holds(found.patterns))
-        return { kind: 'other', patterns: found.patterns };
+        return { kind: 'other', leftOut, patterns: found.patterns };
     }
     const [first] = sides.toReversed().flatMap((side) => contradictions(today, side));
     return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };

@@ -8,6 +8,7 @@ import { append } from '../../../catalog/go/grouped.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { UNCONFIRMED } from '../../../catalog/references/same-image.ts';
 import { HARM_RANKS } from '../../../catalog/rules/effect.ts';
+import { rule as UNMATCHED } from '../../../catalog/rules/layout/unmatched.ts';
 import { PipelineError } from '../../error.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -18,7 +19,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { type CheckReport, enforcedState, type ReportState } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
 import { type CheckedMerge, checkedMerges, HARM, shallowness } from './history.ts';
-import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
+import { isSuspect, type LeftOutFiles, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
 import { type Intended, silencing } from './silencing.ts';
 
 export interface RehearsalRequest {
@@ -105,6 +106,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   const rehearsed: RehearsedMerge[] = [];
   const rules = new Map<string, RuleCount>();
   const unchecked = [...shallowness(repository)];
+  const leftOut = new Map<string, LeftOutFiles>();
   const asked = {
     tip,
     paths: catalogFolders(read.layout),
@@ -120,8 +122,9 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       return;
     }
     const one = rehearsedMerge(merge, outcome);
-    if (isOnlyUnconfirmed(one)) {
-      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: UNASKED });
+    const why = isOnlyUnconfirmed(one) ? UNASKED : partsAlone(one, leftOut.get(merge.id));
+    if (why !== undefined) {
+      unchecked.push({ what: `${merge.date} ${merge.subject}`, why });
       return;
     }
     // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
@@ -134,6 +137,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     const { merge, outcome } = checked;
     const past =
       outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await settled(layoutAt(merge));
+    if (!(past instanceof PipelineError) && past.kind !== 'unclear') leftOut.set(merge.id, past.leftOut);
     if (past instanceof PipelineError || past.kind === 'same') take(checked);
     else if (past.kind === 'unclear')
       unchecked.push({ what: `${merge.date} ${merge.subject}`, why: past.why });
@@ -204,7 +208,18 @@ export function worstOf(
   )[0];
 }
 
-const SAME: PastLayout = { kind: 'same' };
+const SAME: PastLayout = { kind: 'same', leftOut: new Map() };
+
+/** Why the layout of a merge's time is not clear: it fails by nothing but blobs that were in no catalog. */
+function partsAlone({ errors }: RehearsedMerge, leftOut: LeftOutFiles = new Map()): string | undefined {
+  const reasons = errors.map(({ rule, location: { file } }) =>
+    rule === UNMATCHED.id ? leftOut.get(file) : undefined,
+  );
+  const [first] = errors;
+  return first && !reasons.includes(undefined)
+    ? `the layout at the time is not clear: ${first.location.file} has blobs (${reasons[0]})`
+    : undefined;
+}
 
 const UNASKED = 'tags became digests, and no registry was asked which digests the tags name';
 
