@@ -258,6 +258,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./mirror/prune.ts')).command,
       },
       {
+        words: 'mirror setup',
+        summary: 'Write a systemd timer or a CronJob that keeps a mirror up to date',
+        load: async () => (await import('./mirror/setup.ts')).command,
+      },
+      {
         words: 'mirror list releases',
         summary: 'List OpenShift releases and their channels',
         load: async () => (await import('./mirror/list-releases.ts')).command,

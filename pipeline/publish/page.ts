@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, type LoadLimits, load } from '../../catalog/fbc/load.ts
 import { type Blob, type Bundle, catalogOf, type PackageBlob } from '../../catalog/fbc/model.ts';
 import { NO_DOCUMENT } from '../../catalog/fbc/visit.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { worldOf } from '../../catalog/olm/foresight/world.ts';
+import { type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { pageText } from '../report/page/page.ts';
@@ -27,14 +27,7 @@ interface PageRequest {
 /** The page as HTML. It keeps only what upgrade graphs need, however large the catalog is. */
 export async function publishPage(source: CatalogSource, request: PageRequest): Promise<string> {
   const { receipt, findings, limits = DEFAULT_LIMITS } = request;
-  const { blobs } = await load(source, limits, {
-    package: slimPackage,
-    channel: slim,
-    deprecations: slim,
-    bundle: slimBundle,
-    other: slim,
-  });
-  const world = await worldOf({ name: receipt.catalog, catalog: catalogOf({ ...blobs, others: [] }) });
+  const world = await pageWorld(receipt.catalog, source, limits);
   const { catalog, commit, image, digest, packages, platforms } = receipt;
   return pageText({
     title: `${catalog} at ${commit.slice(0, 12)}`,
@@ -44,6 +37,22 @@ export async function publishPage(source: CatalogSource, request: PageRequest): 
     findings,
     graph: graphDocument([world]),
   });
+}
+
+/** A catalog as upgrade graphs need it. */
+export async function pageWorld(
+  name: string,
+  source: CatalogSource,
+  limits: LoadLimits = DEFAULT_LIMITS,
+): Promise<World> {
+  const { blobs } = await load(source, limits, {
+    package: slimPackage,
+    channel: slim,
+    deprecations: slim,
+    bundle: slimBundle,
+    other: slim,
+  });
+  return worldOf({ name, catalog: catalogOf({ ...blobs, others: [] }) });
 }
 
 /** The same blob without its text, copied: a part of a string would keep the whole file in memory. */

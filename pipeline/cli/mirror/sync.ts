@@ -13,6 +13,7 @@ import {
 } from '../../../catalog/mirror/report.ts';
 import { takesAll } from '../../../catalog/mirror/select/image-set-filter.ts';
 import { shellWord } from '../../../catalog/names.ts';
+import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
@@ -49,6 +50,7 @@ import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.t
 import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { RELEASE_OPTIONS } from './release-options.ts';
+import { mirroredGraph, writeStatusPage } from './status-page.ts';
 import {
   type Arrived,
   arrivedIn,
@@ -86,6 +88,11 @@ export const command: Command = {
     'base-image': { value: 'REFERENCE', description: 'opm image to build selections on (default: none)' },
     ...PACE_OPTIONS,
     'no-signatures': { description: 'do not copy signatures and other referrers' },
+    'status-page': {
+      value: 'FILE',
+      description:
+        'write a page (HTML) with what is mirrored, what failed, and the upgrades that clusters get',
+    },
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...BUNDLES_OPTION,
     ...REGISTRY_OPTIONS,
@@ -117,11 +124,45 @@ export const command: Command = {
     const report = await carryOut(planned, invocation, terminal);
     if (invocation.text('format') === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(linesText(reportLines(report)));
+    writePage(planned, report, invocation, terminal);
     const { copy, verified, pruned } = report;
     const isWhole = copy.failed.length + (verified?.missing.length ?? 0) + (pruned?.failed.length ?? 0) === 0;
     return isWhole && errors.length === 0 && isInstallable(report) && report.documents !== undefined ? 0 : 1;
   },
 };
+
+/** Writes the page of the mirror where one is asked for. */
+function writePage(
+  { graph, outcome }: Planned,
+  report: SyncReport,
+  { text }: Invocation,
+  terminal: Terminal,
+): void {
+  const file = text('status-page');
+  if (file === undefined || !graph) return;
+  const { failed } = report.copy;
+  const missing = report.verified?.missing ?? [];
+  const images = [
+    ...failed,
+    ...missing.filter((one) => !failed.some(({ destination }) => destination === one.destination)),
+  ];
+  const location = { file: 'mapping.txt', line: 1, column: 1 };
+  const findings = images.map(
+    ({ destination, why }): Finding => ({
+      rule: 'mirror/copy',
+      severity: 'error',
+      message: `${destination} is not in the mirror: ${why}`,
+      location,
+    }),
+  );
+  const page = {
+    to: text('to') ?? '',
+    graph,
+    lines: reportLines(report),
+    findings: [...findings, ...outcome.findings],
+  };
+  writeStatusPage(file, page, terminal);
+}
 
 /** Whether an error is about more than single images, charts or releases. */
 function isOfWhole({ rule }: Finding): boolean {
@@ -134,6 +175,8 @@ interface Planned {
   readonly options: ReturnType<typeof documentOptions>;
   /** Bytes of each file of an archive, where the configuration says so. */
   readonly part: number | undefined;
+  /** Absent where no page is asked for. */
+  readonly graph?: GraphDocument | undefined;
 }
 
 /** Plans what the configuration selects, with an index image built for each catalog that is selected in part. */
@@ -175,7 +218,8 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
     const isLost = errors.some(isOfWhole);
     if (!isLost) writeCharts(resolve(directory, folderOf(invocation)), { fetched });
-    if (!builds || isLost) return { outcome: first, errors, options, part };
+    const graph = isLost ? undefined : await mirroredGraph(first, catalogs, invocation);
+    if (!builds || isLost) return { outcome: first, errors, options, part, graph };
     const built = [];
     for (const [i, blobs] of first.selections.entries()) {
       const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
@@ -187,7 +231,7 @@ async function plan(invocation: Invocation, terminal: Terminal): Promise<Planned
         ...(blobs ? await buildSelection(blobs, place, { invocation, terminal }) : { serverless }),
       });
     }
-    return { outcome: await prepareImageSet({ ...request, catalogs: built }), errors, options, part };
+    return { outcome: await prepareImageSet({ ...request, catalogs: built }), errors, options, part, graph };
   } finally {
     await close();
   }

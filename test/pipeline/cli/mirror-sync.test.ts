@@ -100,6 +100,37 @@ test('a selection: its index image is built and copied, everything is there, and
   expect(mirror.seen.slice(before).filter(({ method }) => method === 'PUT' || method === 'POST')).toEqual([]);
 });
 
+test('the status page has what is mirrored, what failed, and the upgrades that clusters get', async () => {
+  const { config, sync, directory, source } = await scene();
+  const page = () => readFileSync(join(directory, 'status.html'), 'utf8');
+  const data = () =>
+    JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/.exec(page())?.[1] ?? '');
+  config(BOTH);
+  await sync('--status-page', 'status.html');
+  expect(data()).toMatchObject({
+    title: expect.stringMatching(/^Mirror 127/),
+    headline: expect.stringMatching(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d UTC: 5 images: 5 copied, 0 already existed, 0 failed$/,
+    ),
+    asked: expect.arrayContaining(['5 of 5 images are complete in the mirror']),
+    findings: [],
+  });
+  // Only what is selected, and as a whole catalog all of it.
+  config('    packages: [{name: a}]\n');
+  await sync('--status-page', 'status.html');
+  const names = () => JSON.stringify(data().graph);
+  expect(names()).toContain('"a"');
+  expect(names()).not.toContain('"b"');
+  config('    full: true\n');
+  await sync('--status-page', 'status.html');
+  expect(names()).toContain('"b"');
+  config(`${BOTH}  additionalImages: [{name: "${source.host}/org/gone:1"}]\n`);
+  expect(await sync('--status-page', 'status.html')).toMatchObject({ exit: 1 });
+  expect(data().findings).toMatchObject([
+    { message: expect.stringContaining('/org/gone:1 is not in the mirror: ') },
+  ]);
+});
+
 test.each([
   [undefined, true],
   ['opm', false],

@@ -1,0 +1,108 @@
+import { join, resolve } from 'node:path';
+import { shellWord } from '../../../catalog/names.ts';
+import { readText } from '../../directory.ts';
+import { cronJobText } from '../../mirror/schedule/cron-job.ts';
+import { type MirrorSchedule, secretFiles } from '../../mirror/schedule/schedule.ts';
+import { serviceText, timerText } from '../../mirror/schedule/systemd.ts';
+import { linesText, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
+import { type Command, type Invocation, type Option, usageError } from '../command.ts';
+import { REGISTRY_OPTIONS } from '../registry-options.ts';
+
+/** Options that go to `mirror sync` as they are. */
+const { authfile, ca, insecure, internal } = REGISTRY_OPTIONS;
+const PASSED = { authfile, ca, insecure, internal } as Readonly<Record<string, Option>>;
+
+export const command: Command = {
+  words: 'mirror setup',
+  operands: 'CONFIG',
+  options: {
+    to: { value: 'REGISTRY[/PATH]', description: 'mirror to keep up to date' },
+    at: { value: 'HH:MM', description: 'time of day of each sync, in UTC (default: 02:17)' },
+    image: { value: 'IMAGE', description: 'image of Portolan; writes a CronJob instead of systemd units' },
+    prune: { description: 'delete images that no configuration needs any more' },
+    'sign-key': { value: 'FILE', description: 'private key (PEM) to sign a freshness statement with' },
+    out: { short: 'o', value: 'DIR', description: 'directory to write the files to (default: mirror-setup)' },
+    ...PASSED,
+  },
+  details: [
+    'Portolan writes files that run mirror sync each day: a systemd service and a timer, or with --image a CronJob with its',
+    'configuration and a volume. Each run writes status.html: what is mirrored, when, what failed, and which upgrades clusters',
+    'get from the mirror.',
+  ].join('\n'),
+  examples: [
+    'portolan mirror setup imageset-config.yaml --to mirror.example.com/olm --authfile auth.json --prune',
+    'portolan mirror setup imageset-config.yaml --to mirror.example.com/olm --image registry.example.com/portolan:0.1.0',
+  ],
+  run: async (invocation, { directory, out, err }) => {
+    const { operands, text, needed } = invocation;
+    const config = resolve(directory, operands[0] ?? '');
+    const schedule = scheduleOf(invocation, directory, config);
+    const folder = text('out') ?? 'mirror-setup';
+    const image = text('image');
+    const files =
+      image === undefined
+        ? new Map([
+            [`${NAME}.service`, serviceText(schedule)],
+            [`${NAME}.timer`, timerText(schedule)],
+          ])
+        : new Map([['cronjob.yaml', cronJobText(schedule, { image, content: readText(config) })]]);
+    if (image === undefined) readText(config);
+    needed('to');
+    const { written } = writeFiles(resolve(directory, folder), files);
+    err(`${plain(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
+    await out(linesText(image === undefined ? systemdLines(folder) : clusterLines(folder, schedule)));
+    return 0;
+  },
+};
+
+const NAME = 'portolan-mirror';
+
+/** @throws PipelineError `usage` */
+function scheduleOf(
+  { text, list, flag, needed }: Invocation,
+  directory: string,
+  config: string,
+): MirrorSchedule {
+  const written = text('at') ?? '02:17';
+  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
+  if (hour === undefined || minute === undefined)
+    throw usageError(command, `--at must be a time such as 02:17, not ${JSON.stringify(written)}`);
+  const path = (option: string): string | undefined => {
+    const file = text(option);
+    return file === undefined ? undefined : resolve(directory, file);
+  };
+  const [signKey, credentials] = [path('sign-key'), path('authfile')];
+  return {
+    name: NAME,
+    directory,
+    config,
+    to: needed('to'),
+    hour: Number(hour),
+    minute: Number(minute),
+    prunes: flag('prune'),
+    ...(signKey !== undefined && { signKey }),
+    ...(credentials !== undefined && { authfile: credentials }),
+    authorities: list('ca').map((file) => resolve(directory, file)),
+    insecure: list('insecure'),
+    internal: list('internal'),
+  };
+}
+
+function systemdLines(folder: string): string[] {
+  const files = ['service', 'timer'].map((kind) => shellWord(plain(join(folder, `${NAME}.${kind}`))));
+  return [
+    'to install the timer:',
+    `  sudo cp ${files.join(' ')} /etc/systemd/system/`,
+    `  sudo systemctl enable --now ${NAME}.timer`,
+  ];
+}
+
+function clusterLines(folder: string, schedule: MirrorSchedule): string[] {
+  const words = secretFiles(schedule).map(({ key, file }) => shellWord(plain(`--from-file=${key}=${file}`)));
+  return [
+    'to install the CronJob in the namespace that you use:',
+    ...(words.length === 0 ? [] : [`  oc create secret generic ${NAME} ${words.join(' ')}`]),
+    `  oc apply -f ${shellWord(plain(join(folder, 'cronjob.yaml')))}`,
+  ];
+}

@@ -1,0 +1,116 @@
+/** A mirror that stays up to date: units of systemd, a CronJob, and the page that each sync writes. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { readImageSet } from '../../../catalog/mirror/image-set.ts';
+import { folder } from '../../fakes/folder.ts';
+import { portolan } from '../../fakes/terminal.ts';
+import { isOnPath } from '../../fakes/tools.ts';
+
+const CONFIG =
+  'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  additionalImages: [{name: "quay.io/acme/a:1"}]\n';
+
+function scene(name = 'isc.yaml') {
+  const directory = folder();
+  writeFileSync(join(directory, name), CONFIG);
+  const setup = (...words: string[]) =>
+    portolan(directory, 'mirror', 'setup', name, '--to', 'mirror.example.com/olm', ...words);
+  const file = (path: string) => readFileSync(join(directory, 'mirror-setup', path), 'utf8');
+  return { directory, setup, file };
+}
+
+test('a service and a timer of systemd', async () => {
+  const { directory, setup, file } = scene();
+  expect(await setup('--prune', '--authfile', 'auth.json', '--at', '03:05')).toMatchObject({
+    exit: 0,
+    err: 'mirror-setup: portolan-mirror.service, portolan-mirror.timer\n',
+    out: expect.stringContaining('sudo systemctl enable --now portolan-mirror.timer\n'),
+  });
+  expect(file('portolan-mirror.service')).toContain(
+    `WorkingDirectory=${directory}\nExecStart=/usr/bin/env portolan mirror sync ${directory}/isc.yaml --to mirror.example.com/olm --out mirror --status-page status.html --prune --authfile ${directory}/auth.json\n`,
+  );
+  expect(file('portolan-mirror.timer')).toContain('OnCalendar=*-*-* 03:05:00 UTC\n');
+  expect(await setup('--prune', '--authfile', 'auth.json', '--at', '03:05')).toMatchObject({
+    err: 'mirror-setup: nothing changed\n',
+  });
+});
+
+test('names that mean something to systemd stay words, and a line break is refused', async () => {
+  const { setup, file } = scene('a "b" $HOME %h \\.yaml');
+  expect(await setup()).toMatchObject({ exit: 0 });
+  expect(file('portolan-mirror.service')).toContain('/a \\"b\\" $$HOME %%h \\\\.yaml" --to');
+  const broken = scene('a\nExecStartPre=id.yaml');
+  expect(await broken.setup()).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('a control character'),
+  });
+});
+
+test.runIf(isOnPath('systemd-analyze'))('systemd accepts the units', async () => {
+  const { directory, setup } = scene('a "b" $HOME %h.yaml');
+  await setup('--sign-key', 'mirror key.pem');
+  const units = ['service', 'timer'].map((kind) => join(directory, `mirror-setup/portolan-mirror.${kind}`));
+  const { stderr, status } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
+  expect(stderr.split('\n').filter((line) => line.includes('portolan-mirror'))).toEqual([]);
+  expect(status).toBe(0);
+});
+
+test('a CronJob with its configuration and a volume; secrets stay outside of the files', async () => {
+  const { directory, setup, file } = scene();
+  const words = [
+    '--image',
+    'registry.example.com/portolan:0.1.0',
+    '--sign-key',
+    'mirror.key',
+    '--authfile',
+    'my auth.json',
+    '--ca',
+    'ca.pem',
+  ];
+  const ran = await setup(...words);
+  expect(ran).toMatchObject({ exit: 0, err: 'mirror-setup: cronjob.yaml\n' });
+  expect(ran.out).toContain(
+    `oc create secret generic portolan-mirror '--from-file=auth.json=${directory}/my auth.json' --from-file=mirror.key=${directory}/mirror.key --from-file=ca-1.pem=${directory}/ca.pem\n`,
+  );
+  const [config, claim, job] = loadAll(file('cronjob.yaml')) as Record<string, never>[];
+  expect(readImageSet(config?.['data']?.['imageset-config.yaml'] ?? '', 'isc.yaml').findings).toEqual([]);
+  expect(claim).toMatchObject({ kind: 'PersistentVolumeClaim' });
+  expect(job).toMatchObject({
+    kind: 'CronJob',
+    spec: {
+      schedule: '17 2 * * *',
+      concurrencyPolicy: 'Forbid',
+      jobTemplate: {
+        spec: {
+          template: {
+            spec: {
+              containers: [
+                {
+                  args: [
+                    ...['mirror', 'sync', '/config/imageset-config.yaml', '--to', 'mirror.example.com/olm'],
+                    ...['--out', 'mirror', '--status-page', 'status.html'],
+                    ...['--sign-key', '/secret/mirror.key', '--authfile', '/secret/auth.json'],
+                    ...['--ca', '/secret/ca-1.pem'],
+                  ],
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  });
+});
+
+test.each([
+  [['--at', '24:00'], '--at must be a time such as 02:17'],
+  [['--at', '2:17'], '--at must be a time such as 02:17'],
+])('%j is refused', async (words, why) => {
+  const { setup } = scene();
+  expect(await setup(...words)).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
+  expect(await portolan(folder(), 'mirror', 'setup', 'none.yaml', '--to', 'm.example.com')).toMatchObject({
+    exit: 2,
+  });
+});
