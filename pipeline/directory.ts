@@ -32,20 +32,20 @@ export interface WantedFiles {
  * @throws PipelineError `too-large`; `io` for a wanted file that cannot be read, such as a pipe or a link to nothing
  */
 export async function* readFolder(
-  folder: string,
+  directory: string,
   { isWanted, mostFiles, mostBytes }: WantedFiles,
 ): AsyncGenerator<{ readonly path: string; readonly bytes: Uint8Array }> {
-  const wanted = walk(folder)
+  const wanted = walk(directory)
     .filter(({ path }) => isWanted(path))
     .sort((a, b) => compareText(a.path, b.path));
   const tooLarge = (what: string): PipelineError =>
-    new PipelineError('too-large', `${folder} has more than ${what} of Kubernetes objects`, {
+    new PipelineError('too-large', `${directory} has more than ${what} of Kubernetes objects`, {
       hint: 'name the folder with the namespaces and cluster-scoped-resources of one cluster',
     });
   if (wanted.length > mostFiles) throw tooLarge(`${mostFiles} files`);
   let left = mostBytes;
   for (const { path, unreadable } of wanted) {
-    const full = join(folder, path);
+    const full = join(directory, path);
     if (unreadable !== undefined) throw new PipelineError('io', `${full} is ${unreadable}`);
     left -= filePieces(full).size;
     if (left < 0) throw tooLarge(`${mostBytes} bytes`);

@@ -2,7 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cpuTime } from './fakes/cpu-time.ts';
 import { HOSTILE } from './fuzz/hostile.ts';
+import { TARGETS } from './fuzz/targets.ts';
 
 /** What only writes, makes patterns of its own constants, or reads what the host's administrator wrote. */
 const OWN: readonly string[] = [
@@ -53,3 +55,16 @@ test('each row of the table is in the threat model', () => {
   const model = readFileSync('docs/threat-model.md', 'utf8');
   expect(Object.keys(HOSTILE).filter((name) => !model.includes(`\n| ${name} | `))).toEqual([]);
 });
+
+test.each(['CODEOWNERS (blanks)', 'texts of templates', 'edits', 'cluster-objects'])(
+  '45: reading %s does not cost the square of its length',
+  async (name) => {
+    const row = HOSTILE[name];
+    const read = row?.read ?? TARGETS[name];
+    const bytes = Buffer.from((await row?.bytes()) ?? []);
+    const cpu = cpuTime();
+    await read?.(bytes);
+    expect(bytes.length).toBeGreaterThan(200_000);
+    expect(cpu()).toBeLessThan(10_000);
+  },
+);

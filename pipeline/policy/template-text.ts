@@ -4,13 +4,18 @@
 const SCHEMA = /(?:^[ \t]*|[{,]\s*)["']?schema["']?\s*:\s*["']?olm\.(?:template\.|semver|composite)/im;
 
 /** Blobs below a key, as templates of old have them: `entries:` of a basic one. */
-const NESTED =
-  /^(?:["']?entries["']?|[{\s]*"entries")\s*:[\s\S]*?schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/m;
+const ENTRIES = /^(?:["']?entries["']?|[{ \t]*"entries")\s*:/m;
+const BLOB = /schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/;
 
 /** What both have; most texts do not, and one look for it is cheap. */
 const ANY = /olm\./i;
 
+function hasNested(text: string): boolean {
+  const entries = text.search(ENTRIES);
+  return entries >= 0 && BLOB.test(text.slice(entries));
+}
+
 /** Whether a file without blobs of a catalog is a template of one. */
 export function isTemplateText(text: string): boolean {
-  return ANY.test(text) && (SCHEMA.test(text) || NESTED.test(text));
+  return ANY.test(text) && (SCHEMA.test(text) || hasNested(text));
 }

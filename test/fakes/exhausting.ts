@@ -43,7 +43,7 @@ const manyOf = <T>(count: number, one: (i: number) => T): T[] => numbers(count).
 const PINNED = `sha256:${'1'.repeat(64)}`;
 
 /** A package of which each version requires one of two versions of each of the others. */
-function entangled(p: number, packages: number): string {
+export function entangled(p: number, packages: number): string {
   const name = `p${p}`;
   const others = numbers(packages).filter((q) => q !== p);
   const requires = (i: number): object[] =>

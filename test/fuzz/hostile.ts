@@ -14,12 +14,18 @@ import { parseJsonPath, textsAt } from '../../catalog/mirror/helm/json-path.ts';
 import { boundsOf, readUpdateGraph, shortestPath } from '../../catalog/mirror/release/update-graph.ts';
 import { openDatabase } from '../../pipeline/catalogs/database/open.ts';
 import { MessageReader } from '../../pipeline/catalogs/serve/grpc-messages.ts';
+import { completions } from '../../pipeline/cli/lsp/answers.ts';
+import { CatalogFolder } from '../../pipeline/cli/lsp/catalog-folder.ts';
+import { isCatalogText } from '../../pipeline/cli/lsp/other-files.ts';
+import { SegmentedText } from '../../pipeline/cli/lsp/segmented-text.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { readChartFiles } from '../../pipeline/mirror/charts/chart-files.ts';
 import { readKeyring } from '../../pipeline/mirror/releases/openpgp.ts';
 import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { compileLayout } from '../../pipeline/policy/layout.ts';
+import { readCodeOwners } from '../../pipeline/policy/owners/code-owners.ts';
 import { parsePattern } from '../../pipeline/policy/owners/code-owners-pattern.ts';
+import { isTemplateText } from '../../pipeline/policy/template-text.ts';
 import { unpackedReport } from '../../pipeline/report/packed-report.ts';
 import { sharedIn } from '../../playground/share.ts';
 import { tar } from '../fakes/image.ts';
@@ -184,10 +190,64 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       text(`apiVersion: portolan/v1alpha1\nkind: Portolan\nbranches: ['${'*a'.repeat(50_000)}']\n`),
   },
   CODEOWNERS: {
-    reads: ['pipeline/policy/owners/code-owners-pattern.ts', 'pipeline/policy/owners/code-owners.ts'],
+    reads: ['pipeline/policy/owners/code-owners-pattern.ts'],
     what: 'stars in a pattern, a path of 20 kB',
     bytes: () => text('**/*a'.repeat(4000)),
     read: (bytes) => parsePattern(Buffer.from(bytes).toString()).matches('a/'.repeat(10_000)),
+  },
+  'CODEOWNERS (blanks)': {
+    reads: ['pipeline/policy/owners/code-owners.ts'],
+    what: 'a line of tabs',
+    bytes: () => text(`x${'\t'.repeat(1_000_000)}x\n`),
+    read: (bytes) => readCodeOwners(Buffer.from(bytes).toString()),
+  },
+  'texts of templates': {
+    reads: ['pipeline/policy/template-text.ts', 'pipeline/cli/lsp/other-files.ts'],
+    what: 'empty lines',
+    bytes: () => text(`olm.x${'\n'.repeat(1_000_000)}`),
+    read: (bytes) => [
+      isTemplateText(Buffer.from(bytes).toString()),
+      isCatalogText(Buffer.from(bytes).toString()),
+    ],
+  },
+  edits: {
+    reads: ['pipeline/cli/lsp/segmented-text.ts', 'pipeline/cli/lsp/answers.ts'],
+    what: 'a list of 100,000 items with many blanks, and a question about the last one',
+    bytes: () => text(`a:${' '.repeat(400_000)}x\n${'- \n'.repeat(100_000)}- b`),
+    read: (bytes) => {
+      const folder = new CatalogFolder('v4.20');
+      folder.files.set('f', new SegmentedText(Buffer.from(bytes).toString()));
+      completions({ folder, file: 'f', at: { line: 100_001, character: 2 } });
+    },
+  },
+  'bundle-objects': {
+    reads: [
+      'catalog/fbc/bundle-object.ts',
+      'catalog/crd/of-bundle.ts',
+      'catalog/olm/manifests.ts',
+      'catalog/references/csv.ts',
+    ],
+    what: 'nesting',
+    bytes: () => nested(100_000),
+  },
+  'cluster-objects': {
+    reads: [
+      'pipeline/check/blame/must-gather.ts',
+      'pipeline/cli/migration/cluster-view.ts',
+      'pipeline/cli/migration/library-olm.ts',
+    ],
+    what: '2,000 Subscriptions of as many packages',
+    bytes: () =>
+      times(
+        2000,
+        (i) =>
+          `---\n{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"p${i}","namespace":"ops"},"spec":{"name":"p${i}"},"status":{"installedCSV":"p${i}"}}\n`,
+      ),
+  },
+  'operator-folders': {
+    reads: ['catalog/bundle/operator-folder.ts', 'catalog/bundle/settings-schema.ts'],
+    what: 'nesting',
+    bytes: () => Buffer.concat([text('==== ci.yaml\n'), nested(100_000)]),
   },
   CEL: {
     reads: ['catalog/fbc/cel.ts', 'catalog/fbc/cel-cost.ts'],

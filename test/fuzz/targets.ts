@@ -11,11 +11,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import { parseImageTemplate } from '../../catalog/bundle/image-template.ts';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
+import { readOperatorFolder } from '../../catalog/bundle/operator-folder.ts';
 import { readPackageFolder } from '../../catalog/bundle/package-manifest.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { readCrd } from '../../catalog/crd/crd.ts';
 import { legacyChanges } from '../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
+import { manifestIn, manifestOfKind } from '../../catalog/fbc/bundle-object.ts';
 import { readDocuments } from '../../catalog/fbc/documents.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { renderBlob, renderOrder } from '../../catalog/fbc/render.ts';
@@ -32,6 +34,7 @@ import { readReport as readMirrorReport } from '../../catalog/mirror/report.ts';
 import { parseChoice } from '../../catalog/mirror/select/select.ts';
 import { parseHome } from '../../catalog/mirror/style.ts';
 import { parseBound } from '../../catalog/mirror/version-bound.ts';
+import { manifestPart } from '../../catalog/olm/manifests.ts';
 import { readVersionList, VersionListError } from '../../catalog/olm/suggest/version-list.ts';
 import { mermaidGraph } from '../../catalog/opm/mermaid.ts';
 import { convertTo } from '../../catalog/opm/template/convert.ts';
@@ -47,8 +50,9 @@ import {
 import { formatLock, InvalidLock, readLock } from '../../catalog/references/lock.ts';
 import { CATALOG_RULES } from '../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
+import { RULES } from '../../catalog/rules/index.ts';
 import { INSPECTION_RULES } from '../../catalog/rules/inspection.ts';
-import { runInspection } from '../../catalog/rules/rule.ts';
+import { runInspection, runOperatorChecks } from '../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
 import { satisfies } from '../../catalog/version/satisfies.ts';
@@ -69,10 +73,14 @@ import { readTree } from '../../catalog/yaml/parser.ts';
 import type { Json } from '../../catalog/yaml/scalar.ts';
 import { YamlError } from '../../catalog/yaml/tree.ts';
 import { readComposite } from '../../pipeline/catalogs/render/composite.ts';
-import { readCluster } from '../../pipeline/check/cluster.ts';
+import { itemsOf, readCluster } from '../../pipeline/check/cluster.ts';
 import { readFleet } from '../../pipeline/check/fleet/read-fleet.ts';
 import { readLedger } from '../../pipeline/check/world/ledger.ts';
 import { clusterAccess } from '../../pipeline/cli/inventory/kubeconfig.ts';
+import { isCatalogText } from '../../pipeline/cli/lsp/other-files.ts';
+import { type Position, SegmentedText } from '../../pipeline/cli/lsp/segmented-text.ts';
+import { viewOf } from '../../pipeline/cli/migration/cluster-view.ts';
+import { migrationOf } from '../../pipeline/cli/migration/migration.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { forgejoWebhooks } from '../../pipeline/forge/forgejo/webhook.ts';
 import { gitLabWebhooks } from '../../pipeline/forge/gitlab/webhook.ts';
@@ -104,6 +112,7 @@ import { parseIdentity } from '../../pipeline/policy/identity.ts';
 import { readCodeOwners } from '../../pipeline/policy/owners/code-owners.ts';
 import { readAliases, readOwnersFile } from '../../pipeline/policy/owners/prow.ts';
 import { readPolicy } from '../../pipeline/policy/read-policy.ts';
+import { isTemplateText } from '../../pipeline/policy/template-text.ts';
 import { readReport, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { parseClaim, parseLease } from '../../pipeline/publish/fence-records.ts';
 import { readPublishReceipt } from '../../pipeline/publish/receipt.ts';
@@ -158,6 +167,11 @@ function filesIn(all: string): CatalogSource {
     files.push({ path: more[i] || 'empty', read: () => content });
   }
   return { files: () => Promise.resolve(first === '' ? files.slice(1) : files) };
+}
+
+function positionAt(source: string, at: number): Position {
+  const lines = source.slice(0, at).split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
 }
 
 /** A file of bytes for what reads from a file. */
@@ -544,6 +558,50 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   rings: (bytes) => {
     const state = orError(() => parseRings(text(bytes), 'f'), PipelineError);
     if (state) parseRings(ringsText(state), 'f', state.catalog);
+  },
+  'bundle-objects': (bytes) => {
+    const data = encodeBase64(bytes);
+    const manifest = manifestIn(data);
+    for (const kind of ['CustomResourceDefinition', 'ClusterServiceVersion'])
+      mustBe(
+        isDeepStrictEqual(manifestOfKind(kind, data), manifest?.['kind'] === kind ? manifest : undefined),
+        'a manifest is found by its kind',
+      );
+    manifestPart(manifest);
+    readCrd(manifest);
+  },
+  'cluster-objects': async (bytes) => {
+    const source = text(bytes);
+    const objects = /^\s*[{[]/.test(source)
+      ? (orError(() => itemsOf(source, 'f'), PipelineError) ?? [])
+      : readObjects(source, 'f').objects.map(({ value }) => value);
+    // As the API and the readers of files give them: objects alone.
+    await migrationOf([], [viewOf('c', objects)], new Map());
+  },
+  'operator-folders': async (bytes) => {
+    const operator = await readOperatorFolder(filesIn(text(bytes)), {
+      path: 'operators/p',
+      organization: '',
+    });
+    runOperatorChecks(operator, RULES, ({ severity }) => severity);
+  },
+  edits: (bytes) => {
+    const [first = '', ...rest] = text(bytes).split('\0');
+    const edited = new SegmentedText(first);
+    let whole = first;
+    for (const [i, added] of rest.entries()) {
+      const [from, length] = [(bytes[i] ?? 0) % (whole.length + 1), bytes[i + 1] ?? 0];
+      const to = Math.min(whole.length, from + length);
+      const range = { start: positionAt(whole, from), end: positionAt(whole, to) };
+      edited.change({ range, text: added });
+      whole = whole.slice(0, from) + added + whole.slice(to);
+    }
+    mustBe(edited.text === whole, 'an edited text is what the editor has');
+    const lines = whole.split('\n');
+    for (const [i, line] of lines.entries())
+      mustBe(edited.line(i) === line.replace(/\r$/, ''), 'a line is that of the text');
+    isCatalogText(whole);
+    isTemplateText(whole);
   },
   'version-lists': (bytes) => {
     orError(() => readVersionList('p', text(bytes)), VersionListError);

@@ -6,6 +6,9 @@ import { plain } from '../../text.ts';
 /** Narrowest column that is cut to fit the terminal. */
 const NARROWEST = 12;
 
+/** Widest column to which cells are padded: each row is as long as the widest cell of each column. */
+const WIDEST = 1000;
+
 const GAP = '  ';
 
 /**
@@ -19,12 +22,17 @@ export function tableText(
 ): string {
   const cells = rows.map((row) => row.map(plain));
   const natural = titles.map((title, i) =>
-    cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), title.length),
+    Math.min(
+      WIDEST,
+      cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), title.length),
+    ),
   );
   const widths = terminal.isScreen ? fitted(natural, terminal.columns) : natural;
   const line = (row: readonly string[]): string =>
     row
-      .map((cell, i) => cut(cell, widths[i] ?? cell.length).padEnd(widths[i] ?? 0))
+      .map((cell, i) =>
+        (terminal.isScreen ? cut(cell, widths[i] ?? cell.length) : cell).padEnd(widths[i] ?? 0),
+      )
       .join(GAP)
       .trimEnd();
   return [line(titles), ...cells.map(line)].map((text) => `${text}\n`).join('');

@@ -40,16 +40,14 @@ function keyOf({ folder, file, at }: Asked, line: string): string {
   const own = /^[\s-]*["']?([A-Za-z]+)["']?:/.exec(line)?.[1];
   if (own !== undefined) return own;
   const indent = line.search(/\S|$/);
-  for (let above = at.line - 1; above >= 0 && above > at.line - LONGEST_LIST; above--) {
-    const text = folder.files.get(file)?.line(above) ?? '';
-    const [, before = '', key] = /^(\s*(?:- +)?)["']?([A-Za-z]+)["']?:\s*\[?\s*$/.exec(text) ?? [];
+  const { segment, line: start = 0 } = folder.files.get(file)?.at(at.line) ?? {};
+  const above = segment?.text.split('\n', at.line - start) ?? [];
+  for (const text of above.reverse()) {
+    const [, before = '', key] = /^(\s*(?:- +)?)["']?([A-Za-z]+)["']?:\s*\[?$/.exec(text.trimEnd()) ?? [];
     if (key !== undefined && before.length <= indent) return key;
   }
   return '';
 }
-
-/** Lines that a list may have for its key to be found. */
-const LONGEST_LIST = 2000;
 
 /** The package whose document a line is in. */
 function packageAt({ folder, file, at }: Asked): Package | undefined {

@@ -18,12 +18,17 @@ import {
   ownSeverity,
   runCatalogChecks,
   runForesight,
+  UndecidedRules,
   withSeverities,
 } from '../../../catalog/rules/rule.ts';
+import type { Undecided } from '../../../catalog/undecided.ts';
 import type { Segment, SegmentedText } from './segmented-text.ts';
 
 /** Milliseconds after which somebody who waits should see what was found until then. */
 const LONG = 300;
+
+/** In place of a rule, where something could not be checked. */
+export const UNCHECKED = 'not-checked';
 
 /** What is known of one document. */
 interface ReadSegment {
@@ -61,12 +66,12 @@ export class CatalogFolder {
     const world = await worldOf({ ...options, packages: changed });
     this.#world = world;
     for (const name of this.#foreseen.keys()) if (!catalog.packages.has(name)) this.#foreseen.delete(name);
-    const fresh = runForesight(world, RULES);
+    const { found, undecided } = foreseen(world);
     for (const name of changed)
-      this.#foreseen.set(
-        name,
-        fresh.filter((finding) => (finding.package ?? '') === name),
-      );
+      this.#foreseen.set(name, [
+        ...found.filter((finding) => (finding.package ?? '') === name),
+        ...(undecided ? [this.#unchecked(name, undecided)] : []),
+      ]);
     const all = [
       ...segments.flatMap(({ id }) => this.#read.get(id)?.findings ?? []),
       ...runCatalogChecks(catalog, RULES),
@@ -90,6 +95,13 @@ export class CatalogFolder {
   /** Where a field of a blob is in the files; the last steps that are not there are left out. */
   placeOf(blob: Blob, ...path: readonly (string | number)[]): Location | undefined {
     return placed(blob.document.locate(path), this.#places());
+  }
+
+  /** At the first document of a package, what could not be found out of it. */
+  #unchecked(name: string, { message }: Undecided): Finding {
+    const first = this.#segments().find(({ id }) => this.#read.get(id)?.packages.has(name));
+    const location = { file: `segment-${first?.id}`, line: 1, column: 1 };
+    return { rule: UNCHECKED, severity: 'warning', message, package: name, location };
   }
 
   #segments(): Segment[] {
@@ -133,6 +145,15 @@ export class CatalogFolder {
       [...text.starts()].map(([id, line]) => [id, { file, line }] as const),
     );
     return new Map(all);
+  }
+}
+
+function foreseen(world: World): { readonly found: readonly Finding[]; readonly undecided?: Undecided } {
+  try {
+    return { found: runForesight(world, RULES) };
+  } catch (error) {
+    if (!(error instanceof UndecidedRules)) throw error;
+    return { found: error.findings, undecided: error };
   }
 }
 

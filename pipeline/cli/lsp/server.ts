@@ -22,7 +22,7 @@ import { correctedLine } from '../../../catalog/yaml/correction.ts';
 import { rulePage } from '../../report/rule-help.ts';
 import { linesText, plain, plainLines } from '../../text.ts';
 import { completions, definition, hover, type OutlineItem, outline } from './answers.ts';
-import { CatalogFolder } from './catalog-folder.ts';
+import { CatalogFolder, UNCHECKED } from './catalog-folder.ts';
 import { findingsOf, isCatalogText } from './other-files.ts';
 import { SegmentedText } from './segmented-text.ts';
 
@@ -98,7 +98,8 @@ class Session {
       const asked = await this.#asked(uri);
       return asked
         ? completions({ ...asked, at: position }).map(({ label, kind }) => ({
-            label,
+            label: plain(label),
+            insertText: label,
             kind: COMPLETION_KINDS[kind],
           }))
         : [];
@@ -159,14 +160,19 @@ class Session {
       await new Promise((resolve) => setImmediate(resolve));
       const uris = [...this.#waiting];
       this.#waiting.clear();
-      for (const one of uris) await this.#checked(one).catch((error: unknown) => this.#failed(error));
+      for (const one of uris) await this.#checked(one).catch((error: unknown) => this.#failed(one, error));
     });
   }
 
-  #failed(error: unknown): void {
-    this.#connection.console.error(
-      error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : String(error),
-    );
+  /** What was found before is no longer true: the editor shows that nothing is known. */
+  async #failed(uri: string, error: unknown): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error);
+    this.#connection.console.error(error instanceof Error ? `${why}\n${error.stack ?? ''}` : why);
+    const open = this.#open.get(uri);
+    if (!open) return;
+    const location = { file: open.path, line: 1, column: 1 };
+    const message = `this file could not be checked: ${why}`;
+    await this.#publish(uri, open, [{ rule: UNCHECKED, severity: 'warning', message, location }]);
   }
 
   async #checked(uri: string): Promise<void> {

@@ -3,6 +3,7 @@
  * a must-gather, or from the cluster's API, which is only read.
  */
 import { resolve } from 'node:path';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import { type ClusterObject, itemsOf, member, textAt } from '../../check/cluster.ts';
 import { isDirectory, readFolder, readText } from '../../directory.ts';
@@ -69,21 +70,20 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
     if (key !== undefined && !unique.has(key)) unique.set(key, object);
   }
   const kept = [...unique.values()];
-  const seen = new Set(kept.map(({ kind }) => kind));
-  const all = (kind: Kind, namespace?: string): ClusterObject[] =>
-    kept.filter(
-      (object) =>
-        object['kind'] === kind && (namespace === undefined || place(object).namespace === namespace),
-    );
+  const byKind = groupedBy(kept, ({ kind }) => kind);
+  const inNamespace = groupedBy(kept, (one) => JSON.stringify([one['kind'], place(one).namespace]));
+  const all = (kind: Kind, namespace?: string): readonly ClusterObject[] =>
+    (namespace === undefined ? byKind.get(kind) : inNamespace.get(JSON.stringify([kind, namespace]))) ?? [];
   const isWithoutExtensions =
-    seen.has('CustomResourceDefinition') &&
+    byKind.has('CustomResourceDefinition') &&
     !unique.has(JSON.stringify(['CustomResourceDefinition', '', EXTENSIONS]));
   const isOlmV1 = (kind: Kind): boolean => KINDS[kind].group === OLM_V1;
   const knows = (kind: Kind): boolean =>
     isWhole ||
-    seen.has(kind) ||
+    byKind.has(kind) ||
     // Clusters with OLM v1 come with ClusterCatalogs: whoever listed these listed the ClusterExtensions, too.
-    (isOlmV1(kind) && (isWithoutExtensions || seen.has('ClusterCatalog') || seen.has('ClusterExtension')));
+    (isOlmV1(kind) &&
+      (isWithoutExtensions || byKind.has('ClusterCatalog') || byKind.has('ClusterExtension')));
   const one = (kind: Kind, namespace: string, object: string): ClusterObject | undefined =>
     unique.get(JSON.stringify([kind, namespace, object]));
   return { name, objects: kept, all, one, knows };

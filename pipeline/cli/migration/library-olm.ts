@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/library-olm/tree/11060c9ad73cc9c6913a8b42beb470193139511e/specs/20260821-migration-v0-to-v1
  * @see https://github.com/operator-framework/library-olm/tree/4bfca30fc5090524ab391034fc64dcaed30b7dab/migration/pkg/migration
  */
-import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { append, groupedBy } from '../../../catalog/go/grouped.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { parsedJson } from '../../../catalog/json.ts';
@@ -446,18 +446,32 @@ function strategyVerdict(about: About): Verdict {
   return { refusals: [], pass, warning };
 }
 
+const requirers = new WeakMap<ClusterView, ReadonlyMap<string, readonly ClusterObject[]>>();
+
+/** The Subscriptions of a cluster by the packages that their installed bundles require. */
+function requirersOf(view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> {
+  const known = requirers.get(view);
+  if (known) return known;
+  const found = new Map<string, ClusterObject[]>();
+  for (const subscription of view.all('Subscription')) {
+    const installed = textAt(subscription, 'status', 'installedCSV');
+    if (installed === '') continue;
+    const csv = view.one('ClusterServiceVersion', place(subscription).namespace, installed);
+    const required = (propertiesOf(csv) ?? []).flatMap(({ type, value }) =>
+      type === 'olm.package.required' ? [textAt(value, 'packageName')] : [],
+    );
+    for (const name of new Set(required)) append(found, name, subscription);
+  }
+  requirers.set(view, found);
+  return found;
+}
+
 /** `namespace/name` of the other Subscriptions whose installed bundles require a package. */
 export function dependentsOf(view: ClusterView, of: string): string[] {
-  return view.all('Subscription').flatMap((other) => {
-    const { namespace, name } = place(other);
-    const installed = textAt(other, 'status', 'installedCSV');
-    if (textAt(other, 'spec', 'name') === of || installed === '') return [];
-    const properties = propertiesOf(view.one('ClusterServiceVersion', namespace, installed)) ?? [];
-    const requires = properties.some(
-      ({ type, value }) => type === 'olm.package.required' && textAt(value, 'packageName') === of,
-    );
-    return requires ? [`${namespace}/${name}`] : [];
-  });
+  const all = requirersOf(view).get(of) ?? [];
+  return all
+    .filter((other) => textAt(other, 'spec', 'name') !== of)
+    .map((other) => `${place(other).namespace}/${place(other).name}`);
 }
 
 function dependentVerdict({ view, subscription }: About): Verdict {

@@ -128,16 +128,18 @@ async function clusterOf(
  * require; those of one namespace, which OLM v0 resolves together, follow each other.
  */
 function ordered(operators: readonly MigratedOperator[], view: ClusterView): MigratedOperator[] {
-  const required = (one: MigratedOperator): number => Math.sign(dependentsOf(view, one.package).length);
+  const names = new Set(operators.map((one) => one.package));
+  const required = new Map([...names].map((name) => [name, Math.sign(dependentsOf(view, name).length)]));
+  const rank = (one: MigratedOperator): number => required.get(one.package) ?? 0;
   const eligible = operators
     .filter(({ status }) => status === 'Eligible')
     .sort(
-      (a, b) =>
-        required(a) - required(b) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
+      (a, b) => rank(a) - rank(b) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
     );
+  const order = new Map(eligible.map((one, i) => [one, i + 1]));
   return operators.map((one) => {
-    const position = eligible.indexOf(one);
-    return position < 0 ? one : { ...one, order: position + 1 };
+    const own = order.get(one);
+    return own === undefined ? one : { ...one, order: own };
   });
 }
 

@@ -28,10 +28,7 @@ export interface CodeOwnersLine {
 /** Reads the file. */
 export function readCodeOwners(text: string): CodeOwnersLine[] {
   return text.split('\n').flatMap((raw, i) => {
-    const [pattern = '', ...named] = raw
-      .replace(/(?:^|[ \t])#.*/, '')
-      .replace(/^[ \t]+|[ \t\r]+$/g, '')
-      .split(/(?<!\\)[ \t]+/);
+    const [pattern = '', ...named] = withoutBlanks(raw.replace(/(?:^|[ \t])#.*/, '')).split(/(?<!\\)[ \t]+/);
     if (pattern === '') return [];
     const { isSupported: isKnownPattern, matches } = parsePattern(pattern);
     const identities = named.flatMap((one) => identityOf(one) ?? []);
@@ -40,6 +37,13 @@ export function readCodeOwners(text: string): CodeOwnersLine[] {
     const owners = isSupported ? identities : [];
     return [{ line: i + 1, pattern, owners, hasOthers: others.length > 0, isSupported, matches }];
   });
+}
+
+/** Without the blanks around it. A pattern for its end would look at blanks in between once for each of them. */
+function withoutBlanks(text: string): string {
+  let to = text.length;
+  while (' \t\r'.includes(text[to - 1] ?? '-')) to--;
+  return text.slice(0, to).replace(/^[ \t]+/, '');
 }
 
 /** GitHub skips a line with an owner that is neither an account, a team nor this. */

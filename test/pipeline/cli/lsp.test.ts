@@ -4,8 +4,10 @@ import { buildSync } from 'esbuild';
 import { dump } from 'js-yaml';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CodeAction, CompletionItem, DocumentSymbol, Hover, Location } from 'vscode-languageserver';
+import { CatalogFolder } from '../../../pipeline/cli/lsp/catalog-folder.ts';
 import { SegmentedText } from '../../../pipeline/cli/lsp/segmented-text.ts';
 import { type Editor, startEditor } from '../../fakes/editor.ts';
+import { entangled } from '../../fakes/exhausting.ts';
 import { folder } from '../../fakes/folder.ts';
 
 const PROGRAM = resolve('node_modules/.cache/portolan', `lsp-${process.pid}.mjs`);
@@ -64,6 +66,26 @@ function placeOf(text: string, part: string, nth = 0): { line: number; character
 }
 
 describe('a catalog', () => {
+  test('45: what costs too much to find out is said at each package, beside what was found', async () => {
+    const catalog = new CatalogFolder('v4.20');
+    const texts = Array.from({ length: 20 }, (_, p) => entangled(p, 20));
+    catalog.files.set('/c/catalog.yaml', new SegmentedText(texts.join('---\n')));
+    const found = await catalog.findings();
+    const unknown = found.filter(({ rule }) => rule === 'not-checked');
+    expect(new Set(unknown.map((one) => one.package)).size).toBe(20);
+    expect(unknown[0]?.message).toContain('cannot check dependencies in v4.20');
+    expect(unknown.every(({ location }) => location.file === '/c/catalog.yaml')).toBe(true);
+    expect(found.length).toBeGreaterThan(20);
+  });
+
+  test('45: a file that cannot be checked says so', async () => {
+    const one = await editor();
+    const found = await one.open('/nowhere/manifests/a.yaml', 'kind: Role\n');
+    expect(found.map(({ code, message }) => [code, message])).toEqual([
+      ['not-checked', expect.stringContaining('this file could not be checked: /nowhere')],
+    ]);
+  });
+
   test('findings come while typing, on their lines, and go when it is right again', async () => {
     const { one, path, found } = await opened();
     expect(found).toEqual([]);
