@@ -13,12 +13,15 @@ import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
 import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
 import { bundleOf } from './origins.ts';
+import type { Details } from './rule.ts';
 
 /** An upgrade with what is known of both bundles. */
 export interface NewUpgrade {
   readonly package: string;
   /** The channel that it is made in; under OLM v1 the first that has its target. */
   readonly channel: string;
+  /** All channels that it is made in. */
+  readonly channels: ReadonlySet<string>;
   readonly from: Side;
   readonly to: Side;
   /** The versions of clusters that perform it, and the versions that these reached before. */
@@ -66,9 +69,11 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     const former = { olm: step.olm, path: () => formerPath(change, before, step) };
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
-    const same = edges.get(key) ?? { package: name, channel, from, to, former: [], olm: [] };
+    const known = edges.get(key);
+    const same = known ?? { package: name, channel, channels: new Set(), from, to, former: [], olm: [] };
     const olm = [...new Set([...same.olm, step.olm])].sort();
-    edges.set(key, { ...same, former: [...same.former, former], olm });
+    const channels = new Set([...same.channels, channel]);
+    edges.set(key, { ...same, channels, former: [...same.former, former], olm });
   }
   return [...edges.values()];
 }
@@ -112,6 +117,12 @@ export function upgradesText(edges: readonly NewUpgrade[]): string {
   const [first] = edges;
   const to = first ? shortName(first.to.bundle) : '';
   return from.length === 1 ? `the upgrade ${from[0]} → ${to}` : `the upgrades from ${listed(from)} to ${to}`;
+}
+
+/** The channel of upgrades that are made in no other: what a policy allows in one channel it does not allow in the others. */
+export function onlyChannelOf(edges: readonly NewUpgrade[]): Pick<Details, 'channel'> {
+  const [channel, ...others] = new Set(edges.flatMap(({ channels }) => [...channels]));
+  return channel === undefined || others.length > 0 ? {} : { channel };
 }
 
 /** The entry of an upgrade's target. */

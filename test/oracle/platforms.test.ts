@@ -1,5 +1,7 @@
 /** Merges that a law once found, with what they do to clusters that come from other versions of the platform. */
 import { expect, test } from 'vitest';
+import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
+import { POLICY } from '../fakes/gate.ts';
 import { FIRST_CRD } from './custom-resources.ts';
 import { graphFindings } from './graph-errors.ts';
 import { worseOff } from './oracle.ts';
@@ -97,4 +99,40 @@ test('59: a new catalog lacks a package of the version from which clusters pass 
   expect(await told(...merge(18, leaving))).not.toContain(lacks);
   // From an odd version, clusters go to the next one first.
   expect(await told(...merge(19, pb))).not.toContain(lacks);
+});
+
+test('what a policy allows in one channel it does not allow in others that lose the same', async () => {
+  const policy = `${POLICY}rules: {graph/strands-on-platform-upgrade: {allowChannels: [candidate]}}\n`;
+  const entries = chain('1.0.0', '1.1.0');
+  const channelsOf = (...names: readonly string[]): Package =>
+    of(Object.fromEntries(names.map((name) => [name, entries])), { defaultChannel: names[0] ?? '' });
+  const merge = async (...names: readonly string[]): Promise<string[]> => {
+    const before = { 'v4.19': { pa: channelsOf(...names) }, 'v4.20': { pa: channelsOf(...names) } };
+    const after = { ...before, 'v4.20': { pa: channelsOf('other') } };
+    const found = await findingsAfter([before, after], { [POLICY_PATH]: policy });
+    return found.flatMap(({ rule, severity }) =>
+      rule === 'graph/strands-on-platform-upgrade' ? severity : [],
+    );
+  };
+  expect(await merge('candidate')).toEqual(['info']);
+  expect(await merge('candidate', 'stable')).toEqual(['error']);
+});
+
+test('what a policy allows in one channel it does not allow in others with the same upgrade', async () => {
+  const policy = `${POLICY}rules: {graph/crd-dropped: {allowChannels: [candidate]}}\n`;
+  const crds = { '1.0.0': FIRST_CRD };
+  const merge = async (...names: readonly string[]): Promise<string[]> => {
+    const [before, after] = [chain('1.0.0'), chain('1.0.0', '1.1.0')].map((entries) => ({
+      'v4.19': {
+        pa: of(Object.fromEntries(names.map((name) => [name, entries])), {
+          defaultChannel: names[0] ?? '',
+          crds,
+        }),
+      },
+    }));
+    const found = await findingsAfter([before ?? {}, after ?? {}], { [POLICY_PATH]: policy });
+    return found.flatMap(({ rule, severity }) => (rule === 'graph/crd-dropped' ? severity : []));
+  };
+  expect(await merge('candidate')).toEqual(['info']);
+  expect(await merge('candidate', 'stable')).toEqual(['error']);
 });

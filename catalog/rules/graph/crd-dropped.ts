@@ -6,7 +6,14 @@ import type { Change, Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { grouped, listed } from '../message-text.ts';
-import { type NewUpgrade, newUpgrades, placeOfEdge, type Side, upgradesText } from '../new-upgrades.ts';
+import {
+  type NewUpgrade,
+  newUpgrades,
+  onlyChannelOf,
+  placeOfEdge,
+  type Side,
+  upgradesText,
+} from '../new-upgrades.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**
@@ -45,7 +52,7 @@ function reportDropped({ change, name, edges: upgrades, report }: Checked): void
     const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
     report(message, placeOfEdge(change, edge), {
       package: name,
-      channel: edge.channel,
+      ...onlyChannelOf(edges),
       installed: edges.map(({ from }) => shortName(from.bundle)),
       severity: olm.includes('v1') ? 'error' : 'warning',
       hint: `keep the CRD in ${shortName(edge.to.bundle)} until its objects are migrated`,
@@ -92,7 +99,7 @@ function reportLoss({ change, name, edges: all, report }: Checked, loss: KeptCrd
     const message = `${upgradesText(edges)} of package ${quoted(name)} ${loss.says(lost, edges.length === 1)}`;
     report(message, placeOfEdge(change, edge), {
       package: name,
-      channel: edge.channel,
+      ...onlyChannelOf(edges),
       subject: JSON.stringify(lost),
       installed: edges.map(({ from }) => shortName(from.bundle)),
       severity: loss.severity,

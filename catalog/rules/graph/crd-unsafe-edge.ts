@@ -291,11 +291,15 @@ function reportCause(
   const more = upgrades.length > SHOWN ? ` and ${upgrades.length - SHOWN} more` : '';
   const onEdges = `${upgrades.length === 1 ? 'on the upgrade' : `on ${upgrades.length} upgrades`} ${upgrades.slice(0, SHOWN).join(', ')}${more}`;
   const message = `the CRD ${quoted(crd)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
+  // What a policy allows in one channel it does not allow in the others.
+  const channels = new Set(
+    edges.flatMap(({ channel, ways }) => [channel.name, ...ways.flatMap((way) => way.channel || [])]),
+  );
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);
   report(message, place, {
     package: name,
-    channel: first.channel.name,
+    ...(channels.size === 1 ? { channel: first.channel.name } : {}),
     subject: JSON.stringify([crd, edges.map(({ from, to }) => [from.name, to.name])]),
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
     hint: listed([...new Set(changes.map(safeChange))]),

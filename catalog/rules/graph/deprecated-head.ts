@@ -34,7 +34,7 @@ export const rule: Rule = {
         const message = `${channelText(channel.name, name)}: the head ${shortName(bundle)}${also} is deprecated and has no successor`;
         report(message, placeOfEntry(channel, head.index), {
           package: name,
-          channel: channel.name,
+          ...(others.length === 0 ? { channel: channel.name } : {}),
           installed: [shortName(bundle)],
           hint: `publish a successor, or deprecate the channel: reference: {schema: olm.channel, name: ${channel.name}}`,
         });

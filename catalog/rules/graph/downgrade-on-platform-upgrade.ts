@@ -123,7 +123,8 @@ function tell(downgrades: readonly Downgrade[], { world, report, severity }: Dow
     const [first] = group;
     if (!first) continue;
     const { package: name, to, upgrade, depth } = first;
-    const channel = channelIn(world, name, group.find((one) => one.channel !== '')?.channel ?? '');
+    const channels = [...new Set(group.flatMap((one) => (one.channel === '' ? [] : [one.channel])))];
+    const channel = channelIn(world, name, channels[0] ?? '');
     const location = channel ? placeOfHead(channel) : placeOfPackage(world, name);
     // Another rule reports that the package is gone.
     if (!location) continue;
@@ -132,7 +133,8 @@ function tell(downgrades: readonly Downgrade[], { world, report, severity }: Dow
     const message = `when clusters upgrade from ${world.name} to ${to.name}, ${listed(versions)} of package ${quoted(name)} would be downgraded to ${shortName(upgrade.to)} under ${listed(olm)}: its ${upgrade.edge} there covers newer versions`;
     report(message, location, {
       package: name,
-      ...(channel ? { channel: channel.name } : {}),
+      // What a policy allows in one channel it does not allow in the others.
+      ...(channel && channels.length === 1 ? { channel: channel.name } : {}),
       subject: `${to.name} ${upgrade.to.name}`,
       installed: versions,
       severity: depth === 2 ? severity : 'warning',

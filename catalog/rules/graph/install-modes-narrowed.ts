@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { grouped, listed } from '../message-text.ts';
-import { type NewUpgrade, newUpgrades, placeOfEdge, upgradesText } from '../new-upgrades.ts';
+import { type NewUpgrade, newUpgrades, onlyChannelOf, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**
@@ -32,7 +32,7 @@ export const rule: Rule = {
         const message = `under OLM v0 ${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'fails' : 'fail'} in operator groups that use the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`;
         report(message, placeOfEdge(change, first.edge), {
           package: name,
-          channel: first.edge.channel,
+          ...onlyChannelOf(edges),
           installed: edges.map(({ from }) => shortName(from.bundle)),
           severity,
           hint: `support ${listed(lost)} in ${to}, or tell users how to reinstall the operator before the upgrade`,

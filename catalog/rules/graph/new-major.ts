@@ -29,7 +29,7 @@ export const rule: Rule = {
         const message = `${channelText(channel.name, name)}${also} gets its first version ${major}.x, ${versionText(is)}; its highest was ${versionText(was)}: subscribers upgrade to it automatically`;
         report(message, entry ? placeOfEntry(channel, entry.index) : placeOfHead(channel), {
           package: name,
-          channel: channel.name,
+          ...(others.length === 0 ? { channel: channel.name } : {}),
           installed: [shortName(was)],
           hint: 'publish a new major version in a separate channel if users must opt in',
         });

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
 import { grouped } from '../message-text.ts';
-import { type NewUpgrade, newUpgrades, placeOfEdge, upgradesText } from '../new-upgrades.ts';
+import { type NewUpgrade, newUpgrades, onlyChannelOf, placeOfEdge, upgradesText } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -22,7 +22,7 @@ export const rule: Rule = {
         const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'adds' : 'add'} permissions: ${first.text}`;
         report(message, placeOfEdge(change, first.edge), {
           package: name,
-          channel: first.edge.channel,
+          ...onlyChannelOf(edges),
           installed: edges.map(({ from }) => shortName(from.bundle)),
           hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
         });

@@ -114,7 +114,8 @@ function tell(losses: readonly Loss[], { world, report, severity }: PlatformRepo
     const hint = `publish the package, the channel and a successor of ${listed(versions)} in ${to.name} as well, or set olm.maxOpenShiftVersion so that clusters do not upgrade yet`;
     report(message, placeOfHead(channel), {
       package: channel.package,
-      channel: channel.name,
+      // What a policy allows in one channel it does not allow in the others.
+      ...(channels.length === 1 ? { channel: channel.name } : {}),
       subject: `${to.name} ${what}${first.selects === 'none' ? ' selecting no channel' : ''}`,
       installed: versions,
       severity,
