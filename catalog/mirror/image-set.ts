@@ -308,7 +308,8 @@ class Reader {
     );
     this.#twice(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
     const reader = {
-      report: (message: string, at: Path) => this.report(message, at),
+      report: (message: string, at: Path, severity?: Finding['severity']) =>
+        this.report(message, at, severity),
       locate: (path: Path) => this.#document.locate(path),
       platforms: (fields: Fields, path: Path) => this.#platforms(fields, path),
     };

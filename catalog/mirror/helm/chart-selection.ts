@@ -1,5 +1,5 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
-import type { Location } from '../../finding.ts';
+import type { Finding, Location } from '../../finding.ts';
 import type { Path } from '../../go/path.ts';
 import { any, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
@@ -55,7 +55,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** How the reader of a configuration reports defects and finds places. */
 export interface SelectionReader {
-  report(message: string, at: Path): void;
+  report(message: string, at: Path, severity?: Finding['severity']): void;
   locate(path: Path): Location;
   platforms(fields: Fields, path: Path): { readonly platforms?: Platforms };
 }

@@ -116,11 +116,13 @@ function channelsIn(platform: Fields, path: Path, reader: SelectionReader): Rele
     if (channels.findIndex((other) => string(other['name']) === name) < i)
       reader.report(`the release channel ${JSON.stringify(name)} is listed twice`, [...at, 'name']);
     const type = string(channel['type']) || 'ocp';
+    // oc-mirror does so without a word.
     if (type !== 'ocp' && type !== 'okd')
-      reader.report(`the type of a release channel must be ocp or okd, found ${JSON.stringify(type)}`, [
-        ...at,
-        'type',
-      ]);
+      reader.report(
+        `the type ${JSON.stringify(type)} of a release channel is read as ocp: it must be ocp or okd`,
+        [...at, 'type'],
+        'warning',
+      );
     return {
       name,
       type: type === 'okd' ? type : 'ocp',

@@ -75,7 +75,7 @@ test('channels of releases, with what oc-mirror takes without a word refused by 
   for (const [line, message] of [
     ["channels: [{name: ''}]", 'a release channel has no name'],
     ['channels: [{name: a}, {name: a}]', 'the release channel "a" is listed twice'],
-    ['channels: [{name: a, type: ocpp}]', 'must be ocp or okd, found "ocpp"'],
+    ['channels: [{name: a, type: ocpp}]', 'the type "ocpp" of a release channel is read as ocp'],
     ['channels: [{name: a, maxVersion: "4.20"}]', 'maxVersion must be a whole version such as 4.20.3'],
     ['channels: [{name: a, version: "4.20"}]', 'unknown field "version"'],
     ['architectures: [x86_64]', 'an architecture must be one of amd64, arm64, ppc64le, s390x, multi'],
