@@ -66,3 +66,30 @@ test.each([
   for (const name of names)
     expect(await client.resolve(parseReference(`${target.host}/m/${name}:v1`))).toBeDefined();
 });
+
+test('a fifth of the requests for signed images get 503: all arrive, with their signatures', async () => {
+  const [source, target] = [await registry(), await registry()];
+  const client = testClient([source.host, target.host]);
+  const names = Array.from({ length: 40 }, (_, i) => `image-${i}`);
+  const signatures = new Map<string, string>();
+  for (const name of names) {
+    const image = sampleImage({ layers: ['base', name] });
+    const tag = `${image.root.digest.replace(':', '-')}.sig`;
+    signatures.set(name, tag);
+    await pushImage(client, parseReference(`${source.host}/org/${name}:v1`), { image });
+    const signature = sampleImage({ layers: [`signature of ${name}`] });
+    await pushImage(client, parseReference(`${source.host}/org/${name}:${tag}`), { image: signature });
+  }
+  let seen = 0;
+  // By a fixed sequence: nothing repeats in steps of five.
+  const isBad = (): boolean => (Math.imul(++seen, 2_654_435_761) >>> 0) % 5 === 0;
+  const { host } = await faultProxy(source.host, () => (isBad() ? DOWN : PASS));
+  const directory = folder();
+  const lines = names.map((name) => `${host}/org/${name}:v1=${target.host}/m/${name}:v1\n`);
+  writeFileSync(join(directory, 'mapping.txt'), lines.join(''));
+  const insecure = [host, target.host].flatMap((one) => ['--insecure', one]);
+  const ran = await portolan(directory, 'mirror', 'copy', 'mapping.txt', ...insecure);
+  expect(ran, ran.err).toMatchObject({ exit: 0, out: expect.stringContaining('40 copied') });
+  for (const [name, tag] of signatures)
+    expect(await client.resolve(parseReference(`${target.host}/m/${name}:${tag}`))).toBeDefined();
+});

@@ -344,3 +344,29 @@ test('operators are listed as oc-mirror lists them', async () => {
   ] as const)
     expect(await list(...words)).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
 });
+
+test('releases of a DeleteImageSetConfiguration are in the list to delete, without signatures and nothing built', async () => {
+  const { directory, mirror, source } = await scene();
+  const kind =
+    'kind: DeleteImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\ndelete:\n  platform:\n';
+  writeFileSync(
+    join(directory, 'delete.yaml'),
+    `${kind}    channels: [{name: stable-4.20}]\n    graph: true\n`,
+  );
+  const words = ['--to', `${mirror.host}/m`, '--style', 'oc-mirror', '--update-graph', 'graphs'];
+  const insecure = ['--insecure', source.host];
+  const ran = await portolan(
+    directory,
+    'mirror',
+    'plan',
+    '--image-set',
+    'delete.yaml',
+    ...words,
+    ...insecure,
+  );
+  expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining('3 images to delete') });
+  const list = readFileSync(join(directory, 'mirror/delete-images.yaml'), 'utf8');
+  for (const name of ['release-images:4.20.1-x86_64', 'release:4.20.1-x86_64-etcd', 'graph-image:latest'])
+    expect(list).toContain(`imageReference: docker://${mirror.host}/m/openshift/${name}\n`);
+  expect(list).toContain('type: cincinnatiGraph\n');
+});
