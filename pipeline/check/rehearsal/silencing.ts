@@ -31,6 +31,9 @@ const REFUSED_BY_OPM: ReadonlySet<string> = new Set(
 /** For how many packages a waiver each is less than a rule that observes only. */
 const MOST_WAIVERS = 2;
 
+/** How many merges make a practice. Nobody signs a waiver for months because of what happened once or twice. */
+const PRACTICE = 3;
+
 /** If bundles change before their release, no rule needs to be silenced. */
 const UNRELEASED =
   '# If bundles change before their release, say what is released: graph: {released: …} (docs/policy.md#graph)';
@@ -39,7 +42,7 @@ const UNRELEASED =
 const WAIVED_MONTHS = 3;
 
 /**
- * The narrowest setting by rule: the channels that are meant to change, else waivers for few packages, else a rule
+ * The narrowest setting by rule that a practice breaks: the channels that are meant to change, else waivers for few packages, else a rule
  * that observes only.
  *
  * @param merges the errors of each merge
@@ -47,18 +50,17 @@ const WAIVED_MONTHS = 3;
  */
 export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
   const all = merges.flat();
+  const errorsOf = (id: string): Finding[] => all.filter(({ rule }) => rule === id);
+  const mergesOf = (id: string): number => merges.filter((one) => one.some(({ rule }) => rule === id)).length;
   const rules = [...new Set(all.map(({ rule }) => rule))]
     .filter((id) => RULE_IDS.includes(id) && !UNREAD.test(id) && !REFUSED_BY_OPM.has(id))
+    .filter((id) => mergesOf(id) >= PRACTICE || passingPatterns(errorsOf(id)) !== undefined)
     .sort();
   const settings: Record<string, object> = {};
   const waivers: object[] = [];
   const lines = rules.map((rule) => {
-    const errors = all.filter((finding) => finding.rule === rule);
-    const of = {
-      rule,
-      errors: errors.length,
-      merges: merges.filter((one) => one.some((finding) => finding.rule === rule)).length,
-    };
+    const errors = errorsOf(rule);
+    const of = { rule, errors: errors.length, merges: mergesOf(rule) };
     const patterns = passingPatterns(errors);
     if (patterns) {
       settings[rule] = { allowChannels: patterns };

@@ -123,10 +123,8 @@ describe('a rehearsal', () => {
     expect(stranding).toMatchObject({ merges: 1, warnings: 0 });
   });
 
-  test('proposes settings under which nothing of it would have been stopped', async () => {
-    const again = await rehearsed(HEAD + rehearsal.intended.policy);
-    expect(rehearsal.intended.policy).not.toBe('');
-    expect(again.merges.map(({ state }) => state)).not.toContain('failure');
+  test('proposes no setting that silences what one merge did', () => {
+    expect(rehearsal.intended).toEqual({ policy: '', lines: [] });
   });
 
   test('can be of the latest merges only', async () => {
