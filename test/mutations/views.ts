@@ -55,6 +55,20 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
     instead: 'if (neighbors.length >= 0) return [];',
   },
   {
+    without: 'sets that are published for OLM v1',
+    file: WORLD,
+    text: '{ installSets: world.installSets[when] }',
+    instead: '{}',
+    test: 'test/pipeline/check/world/install-sets.test.ts',
+  },
+  {
+    without: 'sets that cannot be read',
+    file: 'pipeline/check/world/read-world.ts',
+    text: 'companions.incomplete ?? sets.incomplete',
+    instead: 'companions.incomplete',
+    test: 'test/pipeline/check/world/install-sets.test.ts',
+  },
+  {
     without: 'what other catalogs have under a name',
     file: WORLD,
     text: '{ publications: publications[when] }',
