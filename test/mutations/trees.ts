@@ -103,7 +103,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     without: 'refusing what is no file in a must-gather',
     file: 'pipeline/directory.ts',
     text: 'if (unreadable !== undefined) throw',
-    instead: 'if (unreadable === full) throw',
+    instead: 'if (unreadable !== undefined) continue;\n    if (unreadable === full) throw',
     test: 'test/pipeline/directory.test.ts',
   },
   {
