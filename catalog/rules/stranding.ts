@@ -10,7 +10,7 @@ import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
 import { type SearchBudget, searchBudget } from '../olm/suggest/shortest-chain.ts';
-import { rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
+import { installationKey, rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from './message-text.ts';
 import type { Report } from './rule.ts';
@@ -98,14 +98,23 @@ function suggestionFor(world: World, name: string): Suggestion | undefined {
   return found;
 }
 
+const helpedBy = new WeakMap<Suggestion, ReadonlySet<string>>();
+
+/** Whom a suggestion helps: each group of a package asks. */
+function rescuedBy(suggestion: Suggestion): ReadonlySet<string> {
+  const found = helpedBy.get(suggestion) ?? new Set(rescued(suggestion).map(installationKey));
+  helpedBy.set(suggestion, found);
+  return found;
+}
+
 /** A command whose edges give all of a group an upgrade path; undefined where it knows none. */
 function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string | undefined {
   const [first] = group;
   const suggestion = first && suggestionFor(world, first.package);
   if (!first || !suggestion) return undefined;
-  const helped = rescued(suggestion).filter((one) => one.olm === olm);
-  const isHelped = ({ channel, installed: { name } }: Stranded): boolean =>
-    helped.some((one) => one.channel === channel && one.installed.name === name);
+  const helped = rescuedBy(suggestion);
+  const isHelped = ({ channel, installed }: Stranded): boolean =>
+    helped.has(installationKey({ olm, channel, installed }));
   if (!group.every(isHelped)) return undefined;
   return `write the edges that this prints: portolan suggest-graph --package ${shellWord(first.package)} --keep all --diff DIR`;
 }

@@ -183,10 +183,17 @@ function installations(
 
 /** Installations that are stranded today, and no longer with the suggestion. */
 export function rescued({ stranded }: Suggestion): Installation[] {
-  const key = ({ olm, channel, installed }: Installation): string =>
-    JSON.stringify([olm, channel, installed.name]);
-  const left = new Set(stranded.suggested.map(key));
-  return stranded.today.filter((one) => !left.has(key(one)));
+  const left = new Set(stranded.suggested.map(installationKey));
+  return stranded.today.filter((one) => !left.has(installationKey(one)));
+}
+
+/** An installation of a package, and the way it gets its upgrades, as one text. */
+export function installationKey({
+  olm,
+  channel,
+  installed,
+}: Pick<Installation, 'olm' | 'channel' | 'installed'>): string {
+  return JSON.stringify([olm, channel, installed.name]);
 }
 
 /**
