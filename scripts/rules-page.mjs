@@ -71,6 +71,7 @@ const MILDER = {
     warning: 'if only OLM v0 follows the edge, and the CRD keeps its stored versions',
     info: 'if no cluster can follow the edge, or the catalog does not contain the CRDs',
   },
+  'graph/csv-version': { warning: 'if the change strands no cluster' },
   'graph/default-channel-changed': { info: 'if no subscription is led elsewhere' },
   'graph/downgrade-edge': { warning: 'if no cluster follows the edge today' },
   'graph/downgrade-on-platform-upgrade': {

@@ -31,6 +31,8 @@ export interface ManifestApi {
 export interface CsvFacts {
   /** Its `metadata.name`; empty where that is not known. */
   readonly name: string;
+  /** Its `spec.version` as written; empty where that is not known. */
+  readonly version: string;
   /** As written; empty for none. */
   readonly minKubeVersion: string;
   /** The install modes that it supports; undefined where it lists none at all. */
@@ -165,6 +167,7 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
   const strategy = fields(fields(spec['install'])['spec']);
   return {
     name,
+    version: text(spec['version']),
     minKubeVersion: text(spec['minKubeVersion']),
     installModes: modesIn(spec['installModes']),
     ownedCrds: ownedIn(spec['customresourcedefinitions']),
@@ -182,6 +185,7 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
 function metadataFacts(metadata: Fields): CsvFacts {
   return {
     name: '',
+    version: '',
     minKubeVersion: text(metadata['minKubeVersion']),
     installModes: modesIn(metadata['installModes']),
     ownedCrds: ownedIn(metadata['crdDescriptions']),

@@ -9,7 +9,7 @@ import { quoted, type Report, type Rule } from '../rule.ts';
  */
 export const rule: Rule = {
   id: 'image/cache',
-  severity: 'warning',
+  severity: 'error',
   summary:
     'Reports what stops the cache of an index image from being built: invalid file names, and several CSV metadata of a bundle',
   check(catalog, report) {
