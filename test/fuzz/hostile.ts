@@ -213,7 +213,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
   edits: {
     reads: ['pipeline/cli/lsp/segmented-text.ts', 'pipeline/cli/lsp/answers.ts'],
     what: 'a list of 100,000 items with many blanks, and a question about the last one',
-    bytes: () => text(`a:${' '.repeat(400_000)}x\n${'- \n'.repeat(100_000)}- b`),
+    bytes: () => text(`a:${' '.repeat(160_000)}x\n${'- \n'.repeat(100_000)}- b`),
     read: (bytes) => {
       const folder = new CatalogFolder('v4.20');
       folder.files.set('f', new SegmentedText(Buffer.from(bytes).toString()));

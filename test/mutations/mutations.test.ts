@@ -24,8 +24,10 @@ const SOURCES = [
   'package.json',
   'package-lock.json',
   'pipeline',
+  'playground',
   'scripts',
   'test',
+  'tsconfig.json',
 ];
 const CONFIG = 'mutations.config.mjs';
 /** Modules are transformed once in each copy: most of a run would be that, over and over. */
