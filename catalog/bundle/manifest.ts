@@ -105,8 +105,9 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
     try {
       const read = reader.next();
       if (!read) return;
-      if (hasRoundedInteger(read.value) && count === 0) {
-        yield readYaml(path, text, 1);
+      const exact = count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text, 1) : undefined;
+      if (exact?.kind === 'value') {
+        yield exact;
         return;
       }
       const document = new MarkedDocument(path, read.value, read.marks, read.written);

@@ -14,7 +14,7 @@ import { fitStruct, foldCase, isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { formatG } from '../yaml/scalar.ts';
 import { type Api, checkOwned, providedApis, requiredApis } from './api.ts';
-import { BundleRefusal, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
+import { BundleRefusal, foldedMember, type RegistryBundle, type WrittenProperty } from './registry-bundle.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -89,8 +89,10 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
  * fit its type: what is not an object becomes a property without type and value.
  */
 export function annotatedProperties(csv: Fields): RenderedProperty[] {
-  const metadata = isObject(csv['metadata']) ? csv['metadata'] : {};
-  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  // opm reads these keys in any case.
+  const metadata = foldedMember(csv, 'metadata');
+  const found = isObject(metadata) ? foldedMember(metadata, 'annotations') : undefined;
+  const annotations = isObject(found) ? found : {};
   const text = textOf(annotations['olm.properties']).trim();
   if (!Array.isArray(soundJson(text))) return [];
   return rawItems(text).map(({ text: item }) => {

@@ -47,7 +47,11 @@ export async function otherReadings(
   );
   if (annotations !== undefined && !annotations.isUsual) {
     const tools: Tool[] = annotations.path.startsWith('manifests/') ? ['api', 'sdk'] : ['api'];
-    others.push({ row: 'other-annotations', tools, files: { ...withoutAnnotations(files), ...common } });
+    others.push({
+      row: 'other-annotations',
+      tools,
+      files: { ...withoutAnnotations(files, bundle.annotations?.path), ...common },
+    });
   }
   for (const read of [withExactKeys(files, bundle), withLastKeys(files, bundle)])
     if (read !== undefined) others.push({ row: 'key-case', tools: ['opm'], files: read });
@@ -101,9 +105,10 @@ function asManifests(files: Files, folder: string): Files {
   );
 }
 
-function withoutAnnotations(files: Files): Files {
+/** @param read the file that Portolan reads */
+function withoutAnnotations(files: Files, read: string | undefined): Files {
   return Object.fromEntries(
-    Object.entries(files).filter(([path]) => !path.startsWith('metadata/annotations')),
+    Object.entries(files).filter(([path]) => path !== read && !path.startsWith('metadata/annotations')),
   );
 }
 

@@ -204,7 +204,7 @@ function isFollowUp(text: string, said: readonly string[]): boolean {
 }
 
 const UNREAD_CSV =
-  /unrecognized type: |cannot convert \w+ to \w+|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
+  /unrecognized type: |cannot convert \w+ to \w+|cannot restore \w+ from|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
 
 /** The row of docs/bundle-differences.md that tells why a finding has no match among the tools' messages. */
 function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): string | undefined {

@@ -6,6 +6,7 @@ import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
 import { tryReadJson } from '../../go/json.ts';
+import { compactJson } from '../../go/json-text.ts';
 import {
   bool,
   fitStruct,
@@ -82,7 +83,7 @@ export function checkAnnotationTypes({ annotations, files }: Inspected, report: 
   );
   for (const { values, misfits, document, key } of read) {
     for (const name of misfits) {
-      const found = JSON.stringify(values[name]);
+      const found = compactJson(values[name]);
       const message = `the annotation ${JSON.stringify(name)} must be text, found ${found}: opm and operator-sdk cannot read the annotations`;
       report(message, document.locate([key, name]), { hint: `${name}: '${found.replaceAll("'", "''")}'` });
     }

@@ -4,6 +4,7 @@
  * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/operatorcert/static_tests/community/bundle.py
  */
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
+import { compactJson } from '../../go/json-text.ts';
 import type { Path } from '../../go/path.ts';
 import { base64Defect, isObject } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
@@ -36,6 +37,17 @@ function matching(pattern: RegExp): (value: string) => boolean {
 
 function inSpec(name: string, expected: string, isGood: (spec: Fields) => boolean): Field {
   return { path: ['spec', name], expected, isGood: ({ spec }) => isGood(spec) };
+}
+
+/** A field of the specification as it is written: the pipelines look at the text of any value. */
+function asWritten(path: readonly string[], expected: string, isGood: (value: unknown) => boolean): Field {
+  const found = ({ object }: TypedCsv): unknown =>
+    member(object.value, 'spec', ...path.slice(0, -1))[path.at(-1) ?? ''];
+  return { path: ['spec', path[0] ?? ''], expected, isGood: (csv) => isGood(found(csv)) };
+}
+
+function hasText(pattern: RegExp): (value: unknown) => boolean {
+  return (value) => pattern.test(typeof value === 'string' ? value : compactJson(value ?? ''));
 }
 
 const CAPABILITIES: readonly string[] = [
@@ -79,8 +91,8 @@ const FIELDS: readonly Field[] = [
   annotation('repository', 'a URL that begins with http', matching(/^https?:\/\/./)),
   annotation('support', 'at least 3 characters', matching(/^.{3}/s)),
   annotation('description', 'at least 10 characters', matching(/^.{10}/s)),
-  inSpec('displayName', 'at least 3 characters', (spec) => /^.{3}/.test(text(spec, 'displayName'))),
-  inSpec('description', 'at least 20 characters', (spec) => /^.{20}/s.test(text(spec, 'description'))),
+  asWritten(['displayName'], 'at least 3 characters', hasText(/^.{3}/)),
+  asWritten(['description'], 'at least 20 characters', hasText(/^.{20}/s)),
   inSpec(
     'icon',
     'an icon with base64data and the mediatype image/png, image/jpeg, image/gif or image/svg+xml',
@@ -97,12 +109,10 @@ const FIELDS: readonly Field[] = [
   inSpec('maintainers', 'a maintainer with name and email', (spec) =>
     hasAll(spec['maintainers'], ['name', 'email']),
   ),
-  inSpec('provider', 'a name of at least 3 characters', (spec) =>
-    /^.{3}/.test(text(member(spec, 'provider'), 'name')),
-  ),
+  asWritten(['provider', 'name'], 'a name of at least 3 characters', hasText(/^.{3}/)),
   inSpec('links', 'a link with name and url', (spec) => hasAll(spec['links'], ['name', 'url'])),
   {
-    ...inSpec('keywords', 'a list of keywords', ({ keywords }) => {
+    ...asWritten(['keywords'], 'a list of keywords', (keywords) => {
       return (
         Array.isArray(keywords) && keywords.length > 0 && keywords.every((one) => typeof one === 'string')
       );

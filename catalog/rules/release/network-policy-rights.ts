@@ -8,7 +8,9 @@ export const rule: Rule = {
   isOptional: true,
   summary: 'Reports an operator that may not create, change and delete NetworkPolicies for its operands',
   opm: ['Operator "N" version "V" is missing required NetworkPolicy RBAC'],
-  inspect: ofCsv((csv, report) => {
+  inspect: ofCsv((csv, report, bundle) => {
+    // The policy names the operator by the label of its package, and says nothing without one.
+    if (bundle.package === '') return;
     const rules = ['clusterPermissions', 'permissions'].flatMap((kind) =>
       list(csv.spec, 'install', 'spec', kind).flatMap((permission) => list(permission, 'rules')),
     );
