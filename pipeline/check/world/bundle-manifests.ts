@@ -53,7 +53,7 @@ const TOGETHER = 8;
 /**
  * CRDs of the bundles of touched catalogs whose manifests lie where the layout has bundles.
  *
- * @param gone bundles that no catalog has any more
+ * @param gone bundles that their catalogs no longer have
  * @throws PipelineError `not-found`, `unreachable` when objects cannot be brought
  */
 export async function ownManifests(

@@ -1,6 +1,7 @@
 /**
- * Bundles that no catalog has any more, from which clusters may still upgrade: what their manifests define decides whether
- * these upgrades are safe. Of the past only outlines are read; those from which upgrades lead are read as a whole.
+ * Bundles that their catalogs no longer have, nor any near one with its manifests, from which clusters may still upgrade:
+ * their manifests decide whether these upgrades are safe. Of the past only outlines are read; those from which upgrades
+ * lead are read as a whole.
  */
 import type { Bundle, Catalog, Entry, Package } from '../../../catalog/fbc/model.ts';
 import { lacksManifests } from '../../../catalog/olm/outline.ts';
@@ -57,7 +58,7 @@ export async function readGoneBundles(
 
 function uncheckedOf(name: string, left: number): CheckReport['unchecked'][number] {
   return {
-    what: `whether custom resources of package ${JSON.stringify(name)} survive upgrades from ${left} versions that no catalog has any more`,
+    what: `whether custom resources of package ${JSON.stringify(name)} survive upgrades from ${left} versions that their catalogs no longer have`,
     why: `only ${MOST_BUNDLES} such bundles are read`,
   };
 }
