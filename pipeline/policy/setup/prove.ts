@@ -32,6 +32,7 @@ export function contradictions(patterns: readonly WrittenPattern[], evidence: Ev
     ...strangers(patterns, nameOf, evidence),
     ...(patterns.length > 0 && byCatalog.size === 0 ? ['no file with blobs is in a catalog'] : []),
     ...[...byCatalog].flatMap(([name, files]) => catalogDefects(name, files)),
+    ...barePackages([...byCatalog], new Set(unreadIn(evidence).map(nameOf))),
     ...(hasBundles([...byCatalog.values()].flat()) || byCatalog.size === 0
       ? []
       : ['no catalog has a bundle']),
@@ -81,6 +82,28 @@ function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] 
     ...twice(name, files, 'bundle', ({ bundles }) => bundles),
     ...twice(name, files, 'channel', ({ channels }) => channels),
   ];
+}
+
+function unreadIn({ paths, read }: Evidence): string[] {
+  return paths.filter((path) => FORMAT.test(path) && !read.has(path));
+}
+
+/** Packages with channels and without a bundle beside others that have some: a build completes such a catalog. */
+function barePackages(
+  catalogs: readonly (readonly [name: string, files: readonly CatalogFacts[]])[],
+  unclear: ReadonlySet<string | undefined>,
+): string[] {
+  return catalogs.flatMap(([name, files]) => {
+    if (unclear.has(name) || !hasBundles(files) || files.some(({ defect }) => defect !== undefined))
+      return [];
+    const isOf = (of: string, key: string): boolean => key.startsWith(`[${JSON.stringify(of)},`);
+    return files.flatMap(({ path, defines, channels }) =>
+      defines
+        .filter((of) => channels.some((key) => isOf(of, key)))
+        .filter((of) => !files.some(({ bundles }) => bundles.some((key) => isOf(of, key))))
+        .map((of) => `catalog ${name} has no bundle of ${of} (${path})`),
+    );
+  });
 }
 
 /** What two files of a catalog both define; within one file it is a defect of the file, not of the layout. */

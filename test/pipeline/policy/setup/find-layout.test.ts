@@ -23,17 +23,17 @@ describe('the layout of a commit', () => {
     expect(found.patterns).toEqual(['catalog/{catalog}/catalog.yaml', 'catalog/etcd/**']);
   });
 
-  test('keeps a file of several packages where the bundles of one are missing, which is a defect', async () => {
+  test('says which package has no bundle, and does not leave the others of its file out', async () => {
     const packages = catalogOf('quay', ['1.0.0'])
       .split('\n')
       .filter((line) => !line.includes('olm.bundle'));
-    const { found, contradictions, defects } = await layoutAt({
+    const { found, contradictions } = await layoutAt({
       'catalog/index.yaml': `schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\n${channel}---\n${packages.join('\n---\n').replace(/---\n$/, '')}`,
       'catalog/etcd.yaml': bundle,
       'README.md': 'x',
     });
-    expect([found.patterns, contradictions]).toEqual([['catalog/**'], []]);
-    expect(defects).toEqual([expect.stringMatching(/quay\.v1\.0\.0/)]);
+    expect(found.patterns).toEqual([]);
+    expect(contradictions).toEqual(['catalog catalog has no bundle of quay (catalog/index.yaml)']);
   });
 
   test('leaves out what an .indexignore file names, as opm does', async () => {
