@@ -1,5 +1,4 @@
 /** A mirror that stays up to date: units of systemd, a CronJob, and the page that each sync writes. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
@@ -7,7 +6,6 @@ import { expect, test } from 'vitest';
 import { readImageSet } from '../../../catalog/mirror/image-set.ts';
 import { folder } from '../../fakes/folder.ts';
 import { portolan } from '../../fakes/terminal.ts';
-import { isOnPath } from '../../fakes/tools.ts';
 
 const CONFIG =
   'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  additionalImages: [{name: "quay.io/acme/a:1"}]\n';
@@ -46,15 +44,6 @@ test('names that mean something to systemd stay words, and a line break is refus
     exit: 2,
     err: expect.stringContaining('a control character'),
   });
-});
-
-test.runIf(isOnPath('systemd-analyze'))('systemd accepts the units', async () => {
-  const { directory, setup } = scene('a "b" $HOME %h.yaml');
-  await setup('--sign-key', 'mirror key.pem');
-  const units = ['service', 'timer'].map((kind) => join(directory, `mirror-setup/portolan-mirror.${kind}`));
-  const { stderr, status } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
-  expect(stderr.split('\n').filter((line) => line.includes('portolan-mirror'))).toEqual([]);
-  expect(status).toBe(0);
 });
 
 test('a CronJob with its configuration and a volume; secrets stay outside of the files', async () => {
