@@ -99,6 +99,8 @@ export interface Inspected {
   /** The objects of all documents, which only OLM v1 sees. */
   readonly allObjects: readonly BundleObject[];
   readonly csv: TypedCsv | undefined;
+  /** The ClusterServiceVersions of later files, of which there should be none. */
+  readonly laterCsvs: readonly TypedCsv[];
   /** CRDs of `apiextensions.k8s.io`, v1 and v1beta1, with the keys that the tools read in any case as Kubernetes spells them. */
   readonly crds: readonly InspectedCrd[];
   /** The first file of `metadata/` with annotations that are all text; without one, the first with annotations. */
@@ -118,7 +120,7 @@ export async function inspectedBundle(
   const files = await readBundleFiles(source);
   const manifests = files.manifests.filter(isDirect);
   const objects = manifests.flatMap((file) => objectIn(file) ?? []);
-  const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');
+  const [csv, ...laterCsvs] = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');
   const annotations = annotationsOf(files);
   const usesCel = files.metadata.some(({ bytes }) => new TextDecoder().decode(bytes).includes('cel'));
   const channels = textOf(annotations?.values[`${PREFIX}channels.v1`]);
@@ -128,6 +130,7 @@ export async function inspectedBundle(
     objects,
     allObjects: manifests.flatMap(objectsIn),
     csv: csv && typedCsv(csv),
+    laterCsvs: laterCsvs.map(typedCsv),
     crds: objects
       .filter(({ kind, group }) => kind === 'CustomResourceDefinition' && group === 'apiextensions.k8s.io')
       .map(inspectedCrd),

@@ -97,6 +97,15 @@ export function firstValue(file: ManifestFile): ReadValue | undefined {
   return first?.kind === 'value' ? first : undefined;
 }
 
+/** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/** Whether a file has JSON that is not YAML, because of surrogate pairs as escapes: some tools read it only as YAML. */
+export function hasEscapedSurrogates(file: ManifestFile): boolean {
+  const first = firstValue(file);
+  return first !== undefined && ESCAPED_SURROGATE.test(new TextDecoder().decode(file.bytes)) && !first.tree();
+}
+
 function* jsonDocuments(path: string, written: string): Generator<FileDocument> {
   // Go's reader of JSON accepts bytes that are not UTF-8 in texts.
   const text = written.includes(INVALID) ? written.replaceAll(LONE, '\ufffd') : written;

@@ -1,7 +1,7 @@
 /** Checks of `metadata/`: the annotations of a bundle and its dependencies. */
 
 import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
-import { firstValue, type ManifestFile } from '../../bundle/manifest.ts';
+import { firstValue, hasEscapedSurrogates, type ManifestFile } from '../../bundle/manifest.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
@@ -32,8 +32,15 @@ export function checkAnnotationsPresent({ annotations, files }: Inspected, repor
 }
 
 export function checkMetadataReadable({ files }: Inspected, report: Report): void {
-  for (const { path, documents } of files.metadata) {
+  for (const file of files.metadata) {
+    const { path, documents } = file;
     const [first] = documents;
+    if (first?.kind === 'value' && path === USUAL_PATH && hasEscapedSurrogates(file))
+      report(
+        'the JSON has surrogate pairs as escapes: operator-sdk reads it as YAML, and fails',
+        first.document.locate([]),
+        { hint: 'write the characters themselves' },
+      );
     if (first?.kind !== 'unread') continue;
     // The tools try other files too, and skip those that they cannot read.
     report(first.message, first.location, path === USUAL_PATH ? {} : { severity: 'warning' });

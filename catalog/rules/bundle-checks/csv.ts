@@ -36,12 +36,14 @@ export function called({ name }: TypedCsv): string {
 
 /** Makes a check of the types of those fields whose path fits. */
 function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
-  return ofCsv((csv, report) => {
-    for (const { path, found, expected, text: written } of csv.misfits) {
-      if (!fits(csv, path)) continue;
-      const what = written === undefined ? found : JSON.stringify(written);
-      report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
-    }
+  return ofCsv((first, report, { laterCsvs }) => {
+    // opm reads all of them.
+    for (const csv of [first, ...laterCsvs])
+      for (const { path, found, expected, text: written } of csv.misfits) {
+        if (!fits(csv, path)) continue;
+        const what = written === undefined ? found : JSON.stringify(written);
+        report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
+      }
   });
 }
 

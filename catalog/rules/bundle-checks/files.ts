@@ -1,7 +1,7 @@
 /** Checks of a bundle's files, before their content is checked. */
 
 import type { Fields, Inspected } from '../../bundle/inspect.ts';
-import { kindOf, readManifestFile } from '../../bundle/manifest.ts';
+import { hasEscapedSurrogates, kindOf, readManifestFile } from '../../bundle/manifest.ts';
 import { fileName, isDirect } from '../../bundle/read.ts';
 import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
@@ -76,16 +76,13 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
       report(`expected a manifest, found ${found}`, first.document.locate([]), {
         hint: 'keep only Kubernetes objects in manifests/',
       });
-    } else if (SURROGATE.test(new TextDecoder().decode(file.bytes)) && !first.tree()) {
+    } else if (hasEscapedSurrogates(file)) {
       const message =
         'the JSON has surrogate pairs as escapes: opm and operator-sdk read it as YAML, and fail';
       report(message, first.document.locate([]), { hint: 'write the characters themselves' });
     }
   }
 }
-
-/** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
-const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 export function checkLostDocuments({ manifests }: Inspected, report: Report): void {
   for (const file of manifests) {
