@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '441589d5b414c725fe1c3f51b2b2ef434262aae4',
+  commit: 'f0a76b97ffd412c6d97e8c0fc4e997cdaf0610ee',
 };
 
 const REPOSITORY = 'portolan/portolan';
