@@ -43,6 +43,14 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 63,
+    without: 'keeping words that a host chooses',
+    file: 'pipeline/oci/registry/token.ts',
+    text: 'if (credential) keepSecret(token.value);',
+    instead: 'keepSecret(token.value);',
+    test: 'test/pipeline/oci/registry/auth.test.ts',
+  },
+  {
+    attack: 63,
     without: 'leaving secrets out of what the reader of pull requests reports',
     file: 'pipeline/check/confined/confined-check.ts',
     text: 'return cleaned(ended.report);',

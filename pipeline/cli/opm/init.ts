@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { packageBlob } from '../../../catalog/fbc/new-blob.ts';
 import { ByteWriter } from '../../../catalog/go/json-marshal.ts';
 import { jsonString } from '../../../catalog/go/json-text.ts';
+import { parseJson } from '../../../catalog/json.ts';
 import { imageType } from '../../../catalog/opm/icon.ts';
 import { textOf } from '../../catalogs/write-blobs.ts';
 import { readFileBytes } from '../../directory.ts';
@@ -35,16 +36,17 @@ export const command: OpmCommand = {
       call.text(flag) === '' ? undefined : readFileBytes(resolve(terminal.directory, call.text(flag)));
     const icon = read('icon');
     const description = jsonOf(read('description') ?? new Uint8Array());
+    const parsed = parseJson(description) as string;
     const blob = packageBlob({
       name: call.operands[0] ?? '',
       defaultChannel: call.text('default-channel'),
       ...(icon ? { icon: { bytes: icon, mediaType: iconType(icon, call.text('icon')) } } : {}),
-      description: JSON.parse(description),
+      description: parsed,
     });
     // A package without a name is nothing that opm would write.
     if (blob.name === '') return 0;
     const text = textOf([blob], format);
-    const written = jsonString(JSON.parse(description));
+    const written = jsonString(parsed);
     await terminal.out(format === 'json' ? withDescription(text, written, description) : text);
     return 0;
   },

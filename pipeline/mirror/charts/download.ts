@@ -2,6 +2,7 @@
 import { PipelineError } from '../../error.ts';
 import { type ClientOptions, openTransport } from '../../oci/registry/client.ts';
 import { failure, readAll } from '../../oci/registry/response.ts';
+import { basic, bearer } from '../../oci/registry/token.ts';
 import type { RepositoryPorts } from './repository.ts';
 
 interface Downloads extends Pick<RepositoryPorts, 'download'> {
@@ -29,8 +30,7 @@ export function openDownloads(options: ClientOptions): Downloads {
 async function authorizationFor({ host }: URL, { credentials }: ClientOptions): Promise<string | undefined> {
   const credential = await credentials?.credential({ registry: host, repository: '' });
   if (!credential) return undefined;
-  if (credential.kind === 'bearer') return `Bearer ${credential.token}`;
-  if (credential.kind === 'basic')
-    return `Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString('base64')}`;
+  if (credential.kind === 'bearer') return bearer(credential);
+  if (credential.kind === 'basic') return basic(credential);
   throw new PipelineError('denied', `${host} is not a registry: it cannot use an identity token`);
 }

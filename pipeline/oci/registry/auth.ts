@@ -8,7 +8,7 @@ import { type Challenge, parseChallenges } from './challenge.ts';
 import type { Answer } from './exchange.ts';
 import { failure } from './response.ts';
 import type { Budget } from './retry.ts';
-import { basic, createTokens, type TokenService, type Tokens } from './token.ts';
+import { basic, bearer, createTokens, type TokenService, type Tokens } from './token.ts';
 import type { Transport } from './transport.ts';
 
 /** The permission that a request needs. */
@@ -77,7 +77,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
     const { kind } = await known(budget);
     const credential = await credentials.credential({ registry, repository: access.repository });
-    if (credential?.kind === 'bearer') return `Bearer ${credential.token}`;
+    if (credential?.kind === 'bearer') return bearer(credential);
     if (kind === 'none') return undefined;
     if (kind === 'basic') return credential?.kind === 'basic' ? basic(credential) : undefined;
     const token = async (of: Credential | undefined): Promise<string> =>

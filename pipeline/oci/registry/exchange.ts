@@ -10,7 +10,6 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { PipelineError } from '../../error.ts';
-import { keepAuthorization } from '../../secrets.ts';
 import { stopped } from './clock.ts';
 import type { Connections } from './connection.ts';
 
@@ -75,8 +74,6 @@ interface ExchangeOptions {
  */
 export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
   if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
-  const { authorization } = outgoing.headers;
-  if (authorization !== undefined) keepAuthorization(authorization);
   const route = await options.connections.route(outgoing.url);
   const size =
     outgoing.body?.size ?? (outgoing.method === 'GET' || outgoing.method === 'HEAD' ? undefined : 0);

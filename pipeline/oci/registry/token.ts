@@ -11,7 +11,7 @@
 import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential } from '../../ports.ts';
-import { keepSecret } from '../../secrets.ts';
+import { keepAuthorization, keepSecret } from '../../secrets.ts';
 import { failure, readAll } from './response.ts';
 import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
@@ -152,7 +152,10 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
       inner,
     );
     if (answer.status !== 200) throw await failure(answer, 'the token request');
-    return readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
+    const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
+    // What everybody gets is no secret: a host would choose the words that are cut out of messages.
+    if (credential) keepSecret(token.value);
+    return token;
   };
   return transport.attempt(host, work, budget);
 }
@@ -197,9 +200,17 @@ function refreshRequest(
   };
 }
 
-/** The `Authorization` header of a name and a password. */
+/** The `Authorization` header of a name and a password, which messages then leave out. */
 export function basic({ username, password }: Extract<Credential, { kind: 'basic' }>): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const header = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  keepAuthorization(header);
+  return header;
+}
+
+/** The `Authorization` header of a token, which messages then leave out. */
+export function bearer({ token }: Extract<Credential, { kind: 'bearer' }>): string {
+  keepSecret(token);
+  return `Bearer ${token}`;
 }
 
 function readToken(body: Buffer, host: string, asked: number): Token {

@@ -95,6 +95,17 @@ test('63: what another host repeats after a redirect, or a token service of a re
   }
 });
 
+test('63: a token that everybody gets cuts no words out of messages', async () => {
+  const { host } = await startHost(({ headers: { authorization }, url }, response) => {
+    if (url?.startsWith('/token')) return reply(response, 200, JSON.stringify({ token: 'stranded' }));
+    return authorization === undefined
+      ? reply(response, 401, '', { 'www-authenticate': `Bearer realm="http://${host}/token"` })
+      : reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: '1.0.0 is stranded' }] }));
+  });
+  const asked = testClient([host]).getManifest(parseReference(`${host}/a:v1`));
+  await expect(asked).rejects.toThrow('1.0.0 is stranded');
+});
+
 describe('a registry with tokens', () => {
   test('that names no token service has its answer closed: an open one keeps the program from its end', async () => {
     let open = 0;
