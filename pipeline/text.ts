@@ -88,9 +88,11 @@ export function plain(text: string): string {
   return text.replaceAll(UNSEEN, escaped);
 }
 
-/** As {@link plain}, of what is written to a terminal, whatever command writes it. Line breaks, tabs and colors stay. */
+/** As {@link plain}, of what is written to a terminal, whatever command writes it: line breaks, tabs and progress stay. */
 export function screenText(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => (character < ' ' ? character : escaped(character)));
+  return text.replaceAll(UNSEEN, (character) =>
+    /[\n\r\t]/.test(character) ? character : escaped(character),
+  );
 }
 
 /** As {@link plain}, of what is set on lines of its own: line breaks and tabs stay. */

@@ -52,7 +52,7 @@ test('attack 54: a terminal gets no character that controls it or turns text aro
   const json = JSON.stringify({ name: 'a\u009b31m\u202eb\u2066\u0085' }, null, 2);
   expect(screenText(json)).toBe('{\n  "name": "a\\u009b31m\\u202eb\\u2066\\u0085"\n}');
   expect(JSON.parse(screenText(json))).toEqual(JSON.parse(json));
-  expect(screenText('\u001b[1mbold\u001b[0m\tä\n')).toBe('\u001b[1mbold\u001b[0m\tä\n');
+  expect(screenText('\u001b]0;title\u0007\tä\r\n')).toBe('\\u001b]0;title\\u0007\tä\r\n');
 });
 
 test.each([

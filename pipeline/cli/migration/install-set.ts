@@ -10,7 +10,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
-import { linesText } from '../../text.ts';
+import { linesText, plain } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -73,7 +73,8 @@ export const command: Command = {
     const bundle = bundleNamed(ofPackage, channel, invocation.text('version'));
     const set = installSet(scope, { ...wanted, bundle });
     if ('why' in set) {
-      terminal.err(`FAIL: ${bundle || name} cannot be installed from these catalogs: ${set.why}\n`);
+      const why = plain(`${bundle || name} cannot be installed from these catalogs: ${set.why}`);
+      terminal.err(`FAIL: ${why}\n`);
       const older = installSet(scope, wanted);
       const other = 'members' in older ? older.members.find((one) => one.bundle.package === name) : undefined;
       if (other?.bundle.version)
@@ -87,7 +88,7 @@ export const command: Command = {
       for (const { extension } of members) if (extension) await terminal.out(`---\n${emitYaml(extension)}`);
     const refused = members.filter(({ refusals }) => refusals.length > 0).map(({ bundle }) => bundle);
     if (refused.length === 0) return 0;
-    terminal.err(`FAIL: OLM v1 refuses ${refused.join(', ')}\n`);
+    terminal.err(`FAIL: OLM v1 refuses ${plain(refused.join(', '))}\n`);
     return 1;
   },
 };

@@ -139,3 +139,26 @@ test.each([
   const { exit, err } = await set([APP], ...words, ...more);
   expect([exit, err]).toEqual([2, expect.stringContaining(why)]);
 });
+
+test('54: a name with line breaks does not begin a line of its own', async () => {
+  const name = 'app.v1\n::error::injected\n\u001b[2K';
+  const app = documents(
+    { schema: 'olm.package', name: 'app', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'app', name: 'stable', entries: [{ name }] },
+    bundle('app', '1.0.0', {
+      name,
+      properties: [
+        { type: 'olm.package', value: { packageName: 'app', version: '1.0.0' } },
+        { type: 'olm.package.required', value: { packageName: 'none', versionRange: '>=1.0.0' } },
+      ],
+    }),
+  );
+  const none = packageOf('none', ['0.1.0']);
+  const { exit, out, err } = await set([app, none]);
+  expect([exit, err]).toEqual([
+    1,
+    expect.stringContaining('app.v1\\u000a::error::injected\\u000a\\u001b[2K'),
+  ]);
+  expect(`${out}${err}`).not.toMatch(/^::/m);
+  expect(`${out}${err}`).not.toContain('\u001b');
+});
