@@ -38,6 +38,8 @@ export interface GitRun {
   readonly timeout?: number;
   /** Set when another repository is to be reached; without, nothing but this directory is. */
   readonly reach?: Reach;
+  /** More configuration that wins over the repository's own. */
+  readonly configuration?: readonly (readonly [key: string, value: string])[];
 }
 
 /** How another repository is reached: over HTTP, or in a directory of this machine. */
@@ -113,10 +115,12 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
 /** Transports that run no program which a name could choose. */
 const TRANSPORTS = ['https', 'http', 'file'];
 
-function environmentOf({ settings, directory, bare, remote, reach }: GitRun): Record<string, string> {
+function environmentOf(run: GitRun): Record<string, string> {
+  const { settings, directory, bare, remote, reach } = run;
   const asked = remote ? settings.remote : undefined;
   const configuration = [
     ...CONFIGURATION,
+    ...(run.configuration ?? []),
     ...(asked ? remoteConfiguration(asked) : []),
     ...(reach ? reachConfiguration(reach) : []),
   ];

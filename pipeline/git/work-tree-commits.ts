@@ -2,6 +2,7 @@
 import { lstatSync, mkdtempSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../directory.ts';
+import { withoutFilters } from './filters.ts';
 import { type GitRun, runGit } from './process.ts';
 import { commitOnTop } from './replace.ts';
 import type { Repository } from './repository.ts';
@@ -53,7 +54,7 @@ async function changesOf(
   { settings }: Repository,
   { top, own }: { readonly top: string; readonly own: string },
 ): Promise<Placed[]> {
-  const run: GitRun = { settings, directory: top };
+  const run = await withoutFilters({ settings, directory: top });
   const listed = await runGit(run, ['ls-files', '-z', '--modified', '--others', '--exclude-standard']);
   const staged = await runGit(run, ['diff-index', '-z', '--cached', '--name-only', 'HEAD']);
   const paths = [listed, staged].flatMap(({ output }) => output.toString('utf8').split('\0'));

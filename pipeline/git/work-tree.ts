@@ -1,6 +1,7 @@
 /** Files of a work tree by the ids that git has for their content. */
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
+import { withoutFilters } from './filters.ts';
 import { type GitSettings, runGit } from './process.ts';
 
 /**
@@ -45,7 +46,7 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
 async function listFiles(root: string, settings: GitSettings): Promise<string> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
-    const { output } = await runGit({ settings, directory: root }, words);
+    const { output } = await runGit(await withoutFilters({ settings, directory: root }), words);
     return output.toString('utf8');
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'git') return '';

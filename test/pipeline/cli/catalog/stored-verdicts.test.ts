@@ -1,4 +1,5 @@
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -90,6 +91,25 @@ test('of a work tree, files are named by git as long as they are as git has them
   rmSync(join(root, 'link.yaml'));
   const memory = store();
   expect(sorted(await checkRemembered(source, RULES, memory))).toEqual(sorted(await judged(source)));
+});
+
+test('a filter that the directory names is not run', async () => {
+  const repository = makeRepository();
+  onTestFinished(() => repository.remove());
+  const root = join(repository.directory, 'catalogs');
+  const ran = join(folder(), 'ran');
+  mkdirSync(root);
+  writeFileSync(join(repository.directory, '.gitattributes'), '*.yaml filter=own\n');
+  writeFileSync(join(root, 'a.yaml'), SOUND);
+  repository.git('add', '.');
+  repository.git('config', 'filter.own.clean', `touch '${ran}'; cat`);
+  repository.git('config', 'filter.own.required', 'true');
+  // Git looks at the content of a file whose times differ from those in the index.
+  utimesSync(join(root, 'a.yaml'), 1, 1);
+  const source = workTreeSource(directorySource(root), root, { searchPath: process.env['PATH'] });
+  const [file] = await source.files();
+  expect(existsSync(ran)).toBe(false);
+  expect(file?.identity).toBe(repository.git('hash-object', '--no-filters', join(root, 'a.yaml')));
 });
 
 test('outside of a repository files have no names, and are told apart by content', async () => {
