@@ -56,7 +56,8 @@ test(
     const sums = String(await run('sh', '-c', `cd ${out} && sha256sum --check --strict SHA256SUMS`));
     for (const name of [PACKAGE, 'image/index.json', 'tekton/index.json', 'chart/index.json'])
       expect(sums).toContain(`${name}: OK`);
-    expect(statSync(join(out, PACKAGE)).size).toBeLessThan(3_000_000);
+    // A fifth of it is the file that `check` starts from: a tenth of a second in each check.
+    expect(statSync(join(out, PACKAGE)).size).toBeLessThan(4_000_000);
     const sbom = JSON.parse(readFileSync(join(out, 'sbom.cdx.json'), 'utf8'));
     expect(sbom.components.map(({ name }: { name: string }) => name)).toContain('ajv');
 
