@@ -153,7 +153,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
     );
     if (answer.status !== 200) throw await failure(answer, 'the token request');
     const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
-    // What everybody gets is no secret: a host would choose the words that are cut out of messages.
+    // What everybody gets is public: a host would choose the words that are cut out of messages.
     if (credential) keepSecret(token.value);
     return token;
   };

@@ -86,7 +86,7 @@ test.each<readonly [string, Files, string]>([
     { [WEB]: operator('web', ['1.0.0', '1.1.0'], MODES('MultiNamespace')) },
     `${WEB}: ${BROKEN}web.v1.1.0: it does not support the install mode AllNamespaces`,
   ],
-])('%s: the set is broken', async (_, after, expected) => {
+])('59: %s: the set is broken', async (_, after, expected) => {
   expect((await checked(after)).broken).toEqual([expected]);
 });
 
@@ -112,7 +112,7 @@ test.each<readonly [string, Files, Files]>([
   expect((await checked(after, before)).broken).toEqual([]);
 });
 
-test('a set that cannot be read leaves the check inconclusive', async () => {
+test('59: a set that cannot be read leaves the check inconclusive', async () => {
   const grown = { [WEB]: operator('web', ['1.0.0', '1.1.0', '1.2.0'], MODES('AllNamespaces')) };
   for (const [text, why] of [
     ['kind: [', /./],
