@@ -1,12 +1,15 @@
 /** The files of a plan beside an archive: manifests, mapping and report cross the gap with the images. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { PLAN_FILES } from '../../catalog/mirror/files.ts';
-import { isDirectory, readFileBytes } from '../directory.ts';
+import { fileError, isDirectory, readFileBytes, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/image/content.ts';
 import { corrupt } from '../oci/registry/digest.ts';
 import { writeFiles } from '../write.ts';
+import { receiptAt } from './archive-reader.ts';
 import { FRESHNESS, statementIn } from './freshness.ts';
 import { type ArchivedFile, RECEIPT } from './receipt.ts';
 
@@ -27,29 +30,86 @@ export function archivePlan(folder: string, archive: string): ArchivedFile[] {
   return [...files].map(([name, bytes]) => ({ name, digest: digestOf(bytes) }));
 }
 
+/** The mapping in an archive. */
+export const MAPPING = 'mapping.txt';
+
 /**
- * Reads the files of a plan from an archive.
+ * Reads the files of a plan from an archive, each with its digest in the receipt. Archives of before have no digests:
+ * of them, only the mapping is read.
  *
- * @throws PipelineError `corrupt`, `not-found`
+ * @throws PipelineError `corrupt`, also for links and pipes; `not-found`
  */
-export function archivedPlan(
-  archive: string,
-  files: readonly ArchivedFile[],
-): ReadonlyMap<string, Uint8Array> {
-  return new Map(
-    files.map(({ name, digest }) => {
-      const path = join(archive, name);
-      if (!PLAN_FILES.includes(name) && !CHART.test(name))
-        throw new PipelineError(
-          'corrupt',
-          `${join(archive, RECEIPT)} names ${JSON.stringify(name)}, which is not a file of a plan`,
-        );
-      const bytes = readFileBytes(path);
-      const found = digestOf(bytes);
-      if (found !== digest) throw corrupt(path, digest, found);
-      return [name, bytes];
-    }),
-  );
+export function archivedPlan(archive: string): ReadonlyMap<string, Uint8Array> {
+  for (const name of [RECEIPT, FRESHNESS]) refuseOthers(archive, name);
+  const { files } = receiptAt(archive);
+  if (files) return new Map(files.map((file) => [file.name, checkedFile(archive, file)]));
+  return new Map(existsSync(join(archive, MAPPING)) ? [[MAPPING, readInside(archive, MAPPING)]] : []);
+}
+
+function checkedFile(archive: string, { name, digest }: ArchivedFile): Uint8Array {
+  if (!PLAN_FILES.includes(name) && !(typeof name === 'string' && CHART.test(name)))
+    throw new PipelineError(
+      'corrupt',
+      `${join(archive, RECEIPT)} names ${JSON.stringify(name)}, which is not a file of a plan`,
+    );
+  const bytes = readInside(archive, name);
+  const found = digestOf(bytes);
+  if (found !== digest) throw corrupt(join(archive, name), digest, found);
+  return bytes;
+}
+
+/**
+ * Where a folder is an archive, compares the files of its plan with the receipt.
+ *
+ * @throws PipelineError as {@link archivedPlan}; `corrupt` for one that the receipt does not have
+ */
+export function checkPlanIn(folder: string): void {
+  if (!isArchive(folder)) return;
+  const read = archivedPlan(folder);
+  const hasDigests = receiptAt(folder).files !== undefined;
+  for (const name of PLAN_FILES) {
+    const isThere = refuseOthers(folder, name);
+    if (isThere && hasDigests && !read.has(name))
+      throw new PipelineError('corrupt', `${join(folder, RECEIPT)} has no digest of ${join(folder, name)}`);
+  }
+}
+
+/** Whether the receipt in a folder is that of an archive: a publish writes one too, without a format. */
+function isArchive(folder: string): boolean {
+  const path = join(folder, RECEIPT);
+  if (!statsOf(path, statSync)?.isFile()) return false;
+  const receipt = parsedJson(readText(path));
+  return !isObject(receipt) || receipt['format'] !== undefined;
+}
+
+function readInside(archive: string, name: string): Uint8Array {
+  refuseOthers(archive, name);
+  return readFileBytes(join(archive, name));
+}
+
+/**
+ * A link leads out of the archive, and a pipe may have no end.
+ *
+ * @returns whether a file is there
+ * @throws PipelineError `corrupt` for what is not a file in a folder of the archive
+ */
+function refuseOthers(archive: string, name: string): boolean {
+  const path = join(archive, name);
+  const found = statsOf(path);
+  const isLinked = dirname(name) !== '.' && statsOf(dirname(path))?.isSymbolicLink() === true;
+  if (isLinked || (found && !found.isFile()))
+    throw new PipelineError('corrupt', `${path} is not a regular file of the archive`, {
+      hint: 'copy the archive again, with files instead of links',
+    });
+  return found !== undefined;
+}
+
+function statsOf(path: string, look: typeof lstatSync | typeof statSync = lstatSync): Stats | undefined {
+  try {
+    return look(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(error, path);
+  }
 }
 
 /** Writes what {@link archivedPlan} has read, with the freshness statement of the archive. */

@@ -3,6 +3,8 @@ import type { Mutation } from './mutation.ts';
 
 const SYNC_TEST = 'test/pipeline/cli/mirror-sync.test.ts';
 const RECORDS = 'pipeline/mirror/sync-records.ts';
+const ARCHIVED = 'pipeline/mirror/archived-plan.ts';
+const ARCHIVE_TEST = 'test/pipeline/cli/mirror-freshness.test.ts';
 
 export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
@@ -36,5 +38,37 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
     text: 'tagged.has(digest) ? [] : references',
     instead: 'tagged.has(digest) ? references : references',
     test: 'test/pipeline/mirror/prune.test.ts',
+  },
+  {
+    attack: 68,
+    without: 'comparing the files of an archive with its receipt',
+    file: ARCHIVED,
+    text: 'if (found !== digest) throw corrupt(join(archive, name), digest, found);',
+    instead: 'if (found === undefined) throw corrupt(join(archive, name), digest, found);',
+    test: ARCHIVE_TEST,
+  },
+  {
+    attack: 68,
+    without: 'refusing links in archives',
+    file: ARCHIVED,
+    text: 'if (isLinked || (found && !found.isFile()))',
+    instead: 'if (isLinked)',
+    test: ARCHIVE_TEST,
+  },
+  {
+    attack: 68,
+    without: 'comparing the mapping that is used',
+    file: 'pipeline/cli/mirror/copy.ts',
+    text: 'const bytes = files.get(MAPPING);',
+    instead: 'const bytes = new TextEncoder().encode(readText(path));',
+    test: ARCHIVE_TEST,
+  },
+  {
+    attack: 68,
+    without: 'comparing what verify and diff read in an archive',
+    file: ARCHIVED,
+    text: 'if (!isArchive(folder)) return;',
+    instead: 'if (folder !== undefined) return;',
+    test: ARCHIVE_TEST,
   },
 ];

@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { openArchives, receiptAt } from '../../mirror/archive-reader.ts';
 import { openArchiveWriter } from '../../mirror/archive-writer.ts';
-import { archivePlan } from '../../mirror/archived-plan.ts';
+import { archivePlan, MAPPING } from '../../mirror/archived-plan.ts';
 import { type CopyMemory, NO_MEMORY, openMemory } from '../../mirror/copy-memory.ts';
 import type { CopyPorts } from '../../mirror/copy-run.ts';
 import { RECEIPT } from '../../mirror/receipt.ts';
@@ -110,9 +110,6 @@ async function toArchive(
     },
   };
 }
-
-/** The mapping in an archive. */
-export const MAPPING = 'mapping.txt';
 
 /** The directory of an archive that was named by its receipt or itself. */
 export function folderOf(path: string): string {

@@ -4,8 +4,8 @@ import { type MappingsRead, readMapping } from '../../../catalog/mirror/mapping.
 import { readReport } from '../../../catalog/mirror/report.ts';
 import { shellWord } from '../../../catalog/names.ts';
 import { readText } from '../../directory.ts';
-import { receiptAt } from '../../mirror/archive-reader.ts';
-import { archivedPlan, unpackPlan } from '../../mirror/archived-plan.ts';
+import { PipelineError } from '../../error.ts';
+import { archivedPlan, checkPlanIn, MAPPING, unpackPlan } from '../../mirror/archived-plan.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
@@ -27,7 +27,7 @@ import {
   PARALLEL,
   requestsOf,
 } from './copy-output.ts';
-import { ARCHIVE_OPTIONS, folderOf, MAPPING, openWay } from './copy-route.ts';
+import { ARCHIVE_OPTIONS, folderOf, openWay } from './copy-route.ts';
 import { CHECKING_OPTIONS, checksFreshness, plannedIndexes } from './freshness.ts';
 import {
   arrivals,
@@ -92,7 +92,8 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const format = invocation.text('format') ?? 'text';
-    const mapping = mappingOf(invocation, terminal);
+    const loaded = planIn(invocation, terminal);
+    const mapping = mappingOf(invocation, terminal, loaded);
     const signing = signingFor(mapping, invocation, terminal);
     const concurrency = countOption(command, invocation, 'concurrency');
     const client = registryClientFor(invocation, terminal, {
@@ -101,7 +102,6 @@ export const command: Command = {
       farthest: concurrency ?? FARTHEST,
     });
     try {
-      const plan = planIn(invocation, terminal);
       const way = await openWay(invocation, terminal, { client, mapping });
       const read = await copyJobs(mapping.mappings, client, invocation.text('to'));
       const jobs = way.isLoading ? read.jobs.map((job) => ({ ...job, from: job.to })) : read.jobs;
@@ -133,7 +133,7 @@ export const command: Command = {
       });
       const archive = await way.finish();
       if (report.failed.length === 0) await carried?.put();
-      const documents = plan && unpacked(plan, report, invocation, terminal);
+      const documents = loaded && unpacked(loaded, report, invocation, terminal);
       const signed =
         signing &&
         (await signState(
@@ -157,14 +157,29 @@ interface Mapping extends MappingsRead {
   readonly text: string;
 }
 
-/** The mapping that was named, or that of the last archive. */
-function mappingOf({ operands, list }: Invocation, { directory }: Terminal): Mapping {
+/** The mapping that was named, or that of the last archive. @throws PipelineError `corrupt` */
+function mappingOf(
+  { operands, list }: Invocation,
+  { directory }: Terminal,
+  loaded: LoadedPlan | undefined,
+): Mapping {
   const archive = list('from-archive').at(-1);
   const [operand = archive === undefined ? undefined : join(archive, MAPPING)] = operands;
   if (operand === undefined) throw usageError(command, 'missing argument: MAPPING');
   const path = resolve(directory, operand);
-  const text = readText(path);
+  const text = loaded ? mappingBeside(loaded, path) : readText(path);
   return { path, text, ...readMapping(text, operand) };
+}
+
+/** A mapping that somebody names may be that of another archive. */
+function mappingBeside({ archive, files }: LoadedPlan, path: string): string {
+  if (path !== join(archive, MAPPING)) {
+    checkPlanIn(dirname(path));
+    return readText(path);
+  }
+  const bytes = files.get(MAPPING);
+  if (bytes) return new TextDecoder().decode(bytes);
+  throw new PipelineError('corrupt', `${path} is missing, or the receipt of the archive has no digest of it`);
 }
 
 /** What signs, and the destinations of the index images of the plan. */
@@ -191,15 +206,12 @@ interface LoadedPlan {
   readonly files: ReturnType<typeof archivedPlan>;
 }
 
-/** The plan in the last archive; undefined where there is none. @throws PipelineError `corrupt` */
+/** The plan in the last archive; undefined where none is loaded. @throws PipelineError `corrupt`, `not-found` */
 function planIn({ list }: Invocation, { directory }: Terminal): LoadedPlan | undefined {
   const last = list('from-archive').at(-1);
   if (last === undefined) return undefined;
   const archive = folderOf(resolve(directory, last));
-  const { files = [] } = receiptAt(archive);
-  return files.some(({ name }) => name === REPORT)
-    ? { archive, files: archivedPlan(archive, files) }
-    : undefined;
+  return { archive, files: archivedPlan(archive) };
 }
 
 const REPORT = 'report.json';
@@ -211,6 +223,7 @@ function unpacked(
   invocation: Invocation,
   { directory }: Terminal,
 ): { readonly documents?: string } {
+  if (!files.has(REPORT)) return {};
   const indexes = readReport(new TextDecoder().decode(files.get(REPORT)))?.catalogs ?? [];
   if (failed.some(({ destination }) => indexes.some((index) => index.destination === destination))) return {};
   const out = invocation.text('out') ?? 'mirror';

@@ -10,6 +10,7 @@ import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
 import { fileError, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { checkPlanIn } from '../../mirror/archived-plan.ts';
 import { linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
@@ -46,6 +47,7 @@ interface Plan {
 /** The mappings of a plan's folder, of its report, or of a mapping.txt. */
 function planAt(path: string): Plan {
   const file = isFolder(path) ? join(path, 'report.json') : path;
+  checkPlanIn(dirname(file));
   if (file.endsWith('.json')) {
     const report = readReport(readText(file));
     if (report) return { ...report, catalogs: report.catalogs.map(({ destination }) => destination) };

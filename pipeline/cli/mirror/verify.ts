@@ -9,6 +9,7 @@ import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { checkPlanIn } from '../../mirror/archived-plan.ts';
 import { type CopyJob, copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { FRESHNESS, statementBeside, statementIn, statementTag } from '../../mirror/freshness.ts';
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
@@ -114,6 +115,8 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
     mapping === undefined && folder !== undefined
       ? join(folder, 'mapping.txt')
       : resolve(directory, needed('mapping'));
+  const folders = [...paths, mappingFile].map((path) => (isFolder(path) ? path : dirname(path)));
+  for (const one of new Set(folders)) checkPlanIn(one);
   const read = paths.flatMap(documentFiles).map((file) => readObjects(readText(file), file));
   const objects = read.flatMap((one) => one.objects);
   const { rules, findings } = mirrorRules(objects);

@@ -1,7 +1,8 @@
 /** A mirror that says how fresh it is, from the command line: signed, carried across a gap, attacked. */
-import { generateKeyPairSync } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FRESHNESS_PREDICATE, freshnessText } from '../../../catalog/mirror/freshness/freshness.ts';
 import { formatReference, parseReference, type Reference } from '../../../catalog/reference.ts';
@@ -480,6 +481,139 @@ test('files of an archive that are damaged, or lead elsewhere, stop it before an
     err: expect.stringContaining('is not a file of a plan'),
   });
   expect(at.mirror.seen.length).toBe(before);
+});
+
+/** An archive of a mapping alone, as `mirror copy` makes it of a mapping without a plan, beside one with the plan. */
+async function plainArchive() {
+  const own = await gap();
+  const { at, inside, carry, run } = own;
+  await carry('one');
+  mkdirSync(join(at.directory, 'alone'));
+  cpSync(join(at.directory, 'mirror/mapping.txt'), join(at.directory, 'alone/mapping.txt'));
+  const written = await at.run('mirror', 'copy', 'alone/mapping.txt', '--to-archive', 'plain');
+  expect(written).toMatchObject({ exit: 0 });
+  cpSync(join(at.directory, 'plain'), join(inside, 'plain'), { recursive: true });
+  const load = (...words: string[]) => run('mirror', 'copy', ...words);
+  const file = (name: string) => join(inside, name);
+  const requests = () => at.mirror.seen.length;
+  return { ...own, load, file, requests };
+}
+
+const digest = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+test('68: a mapping of an archive that is emptied or changed loads nothing, be there a plan or not', async () => {
+  const { load, file, requests } = await plainArchive();
+  const before = requests();
+  for (const archive of ['plain', 'one']) {
+    const path = file(`${archive}/mapping.txt`);
+    const good = readFileSync(path);
+    for (const text of ['', `${good}# a line\n`, good.toString().replaceAll('a-bundle:', 'b-bundle:')]) {
+      writeFileSync(path, text);
+      const ran = await load('--from-archive', archive);
+      expect(ran).toMatchObject({ exit: 2 });
+      expect(ran.err).toContain(path);
+      expect(ran.err).toContain(digest(good));
+      expect(ran.err).toContain(digest(Buffer.from(text)));
+      // Named, it is the same file; and so it is as that of an archive which is not the last one.
+      expect(await load(path, '--from-archive', archive)).toMatchObject({ exit: 2 });
+      const last = archive === 'plain' ? 'one' : 'plain';
+      const named = await load(path, '--from-archive', archive, '--from-archive', last);
+      expect(named).toMatchObject({ exit: 2, err: expect.stringContaining(digest(good)) });
+    }
+    rmSync(path);
+    expect(await load('--from-archive', archive)).toMatchObject({ exit: 2 });
+    writeFileSync(path, good);
+  }
+  expect(requests()).toBe(before);
+  for (const archive of ['plain', 'one'])
+    expect(await load('--from-archive', archive)).toMatchObject({
+      exit: 0,
+      out: expect.stringMatching(/^2 images: /m),
+    });
+});
+
+test('68: links and pipes in an archive are not read', async () => {
+  const { load, file, requests } = await plainArchive();
+  const before = requests();
+  writeFileSync(file('secret'), 'TOP-SECRET=abc\n');
+  for (const name of ['plain/mapping.txt', 'one/report.json', 'one/freshness.json', 'plain/receipt.json']) {
+    const good = readFileSync(file(name));
+    writeFileSync(file('same'), good);
+    const put = [
+      () => symlinkSync(file('secret'), file(name)),
+      // Not even one with the right content: it is not what the archive brought.
+      () => symlinkSync(file('same'), file(name)),
+      () => execFileSync('mkfifo', [file(name)]),
+      () => mkdirSync(file(name)),
+    ];
+    for (const one of put) {
+      rmSync(file(name));
+      one();
+      const ran = await load('--from-archive', dirname(name));
+      expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(`${file(name)} is not a regular`) });
+      expect(ran.err + ran.out).not.toContain('TOP-SECRET');
+      rmSync(file(name), { recursive: true });
+      writeFileSync(file(name), good);
+    }
+  }
+  expect(requests()).toBe(before);
+  // The directory itself may be a link, as mounts of disks are.
+  symlinkSync(file('plain'), file('disk'));
+  expect(await load('--from-archive', 'disk')).toMatchObject({ exit: 0 });
+});
+
+test('68: an archive from before digests of files is loaded, but no link in it followed', async () => {
+  const { load, file } = await plainArchive();
+  const receipt = file('plain/receipt.json');
+  const { files, ...old } = JSON.parse(readFileSync(receipt, 'utf8'));
+  expect(files).toHaveLength(1);
+  writeFileSync(receipt, JSON.stringify({ ...old, files: [] }));
+  const ran = await load('--from-archive', 'plain');
+  expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('has no digest of it') });
+  writeFileSync(receipt, JSON.stringify(old));
+  expect(await load('--from-archive', 'plain')).toMatchObject({ exit: 0 });
+  cpSync(file('plain/mapping.txt'), file('mapping.txt'));
+  rmSync(file('plain/mapping.txt'));
+  symlinkSync(file('mapping.txt'), file('plain/mapping.txt'));
+  expect(await load('--from-archive', 'plain')).toMatchObject({ exit: 2 });
+  // A mapping of somebody's own is theirs, wherever it lies.
+  rmSync(file('plain/mapping.txt'));
+  symlinkSync(file('mapping.txt'), file('own.txt'));
+  expect(await load('own.txt', '--from-archive', 'plain')).toMatchObject({ exit: 0 });
+});
+
+test('68: verify and diff compare the documents of an archive, and not those of other folders', async () => {
+  const { load, file, run } = await plainArchive();
+  await load('--from-archive', 'one');
+  const verify = (...words: string[]) => run('mirror', 'verify', ...words, '--online', '--key', 'admin.pub');
+  const diff = (...words: string[]) => run('mirror', 'diff', ...words);
+  const ways = [
+    () => verify('--documents', 'one'),
+    () => verify('--documents', 'mirror', '--mapping', 'one/mapping.txt'),
+    () => verify('--documents', 'one/imageTagMirrorSet.yaml', '--mapping', 'mirror/mapping.txt'),
+    () => diff('mirror', 'one'),
+    () => diff('one/mapping.txt', 'mirror'),
+    () => diff('mirror', 'one/report.json'),
+  ];
+  for (const way of ways) expect(await way()).toMatchObject({ exit: 0 });
+  for (const name of ['mapping.txt', 'report.json', 'imageTagMirrorSet.yaml']) {
+    const good = readFileSync(file(`one/${name}`));
+    writeFileSync(file(`one/${name}`), `${good} `);
+    for (const way of ways)
+      expect(await way()).toMatchObject({ exit: 2, err: expect.stringContaining(digest(good)) });
+    writeFileSync(file(`one/${name}`), good);
+  }
+  // Somebody put a file of a plan beside them.
+  writeFileSync(file('one/imageContentSourcePolicy.yaml'), '');
+  for (const way of ways)
+    expect(await way()).toMatchObject({ exit: 2, err: expect.stringContaining('has no digest of') });
+  rmSync(file('one/imageContentSourcePolicy.yaml'));
+  for (const way of ways) expect(await way()).toMatchObject({ exit: 0 });
+  // The receipt of a publish has no digests of what is beside it, and a plan may be changed by hand.
+  writeFileSync(file('mirror/receipt.json'), '{"kind": "PublishReceipt"}');
+  writeFileSync(file('mirror/mapping.txt'), `${readFileSync(file('mirror/mapping.txt'))}# mine\n`);
+  expect(await verify('--documents', 'mirror')).toMatchObject({ exit: 0 });
+  expect(await diff('mirror', 'one')).toMatchObject({ exit: 0 });
 });
 
 test('an archive that is older than the mirror is not loaded unless --allow-older says so', async () => {
