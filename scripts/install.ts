@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'f0a76b97ffd412c6d97e8c0fc4e997cdaf0610ee',
+  commit: 'e949f7744f3e1a5c5207a3e6d4ba9a859f4dbaf6',
 };
 
 const REPOSITORY = 'portolan/portolan';
