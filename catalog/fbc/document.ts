@@ -263,9 +263,16 @@ export class OffsetDocument implements SourceDocument {
   readonly #offset: (path: Path) => number;
   readonly #lines: LineMap;
 
-  constructor(file: string, text: string, firstLine: number, offset: (path: Path) => number) {
+  /** @param line where the document begins, if not with the text */
+  constructor(
+    file: string,
+    text: string,
+    firstLine: number,
+    offset: (path: Path) => number,
+    line: number = firstLine,
+  ) {
     this.file = file;
-    this.line = firstLine;
+    this.line = line;
     this.#offset = offset;
     this.#lines = new LineMap(text, firstLine);
   }

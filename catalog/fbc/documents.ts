@@ -8,12 +8,13 @@
 
 import type { Finding, Location } from '../finding.ts';
 import { JsonError, JsonReader, type JsonValue } from '../go/json.ts';
+import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
 import { GO_SPACE } from '../go/text.ts';
 import type { FilePieces, TextPiece } from '../source.ts';
 import { compose } from '../yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';
-import { closeText, isUsualText } from '../yaml/fast-text.ts';
+import { closeText, isUsualText, UNUSUAL } from '../yaml/fast-text.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError, type YamlLimits } from '../yaml/tree.ts';
@@ -83,6 +84,8 @@ class FileReader {
   readonly #known: KnownDocuments | undefined;
   /** Whether the file was said not to be UTF-8. */
   #isBroken = false;
+  /** Offset of the last invalid bytes in the text of a file that begins like JSON, -1 when there are none. */
+  #lastInvalid = -1;
 
   constructor(path: string, { limits, findings, known }: ReadOptions) {
     this.#path = path;
@@ -97,8 +100,13 @@ class FileReader {
     let json: string | undefined;
     for (const piece of pieces) {
       const read = piece instanceof Uint8Array ? decode(piece) : { ...piece, isUtf8: true };
-      if (json !== undefined || (isFirst && startsLikeJson(read.text))) json = (json ?? '') + read.text;
-      else {
+      if (json !== undefined || (isFirst && startsLikeJson(read.text))) {
+        json ??= '';
+        if (piece instanceof Uint8Array && !read.isUtf8) {
+          this.#lastInvalid = json.length + lastInvalid(read.text, piece);
+        }
+        json += read.text;
+      } else {
         if (piece instanceof Uint8Array && !read.isUtf8) this.#notUtf8(piece, line);
         line = yield* this.#yamlStream(read, line);
       }
@@ -185,6 +193,7 @@ class FileReader {
   *#asYaml(text: string, from: Start): Generator<ReadDocument, boolean> {
     const findings = this.#findings.length;
     const rest = afterFirstBreak(text, from.offset);
+    if (!rest || this.#lastInvalid >= rest.offset) return false;
     const line = from.line + (rest.brokeLine ? 1 : 0);
     yield* this.#yamlStream({ text: text.slice(rest.offset), isPlain: false }, line);
     if (this.#findings.slice(findings).every(({ severity }) => severity !== 'error')) return true;
@@ -212,11 +221,11 @@ class FileReader {
           this.#badSeparator(piece);
           continue;
         }
-        if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
+        if (!isPlainlyOpened(text, piece)) fast = undefined;
+        else if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
         const read = fast
           ? this.#fastDocument(fast)
-          : (this.#knownDocument(text, piece) ??
-            this.#fullYaml(text.slice(piece.from, piece.to), piece.line));
+          : (this.#knownDocument(text, piece) ?? this.#fullYaml(text, piece));
         fast = undefined;
         if (read) yield read;
       }
@@ -232,8 +241,9 @@ class FileReader {
   }
 
   /** A document that was read before, or is kept for who reads it next; undefined for what takes the full reader. */
-  #knownDocument(text: string, { from, to, line }: Piece): ReadDocument | undefined {
-    if (!this.#known) return undefined;
+  #knownDocument(text: string, piece: Piece): ReadDocument | undefined {
+    if (!this.#known || !isPlainlyOpened(text, piece)) return undefined;
+    const { from, to, line } = piece;
     const own = ownText(text.slice(from, to));
     const read = this.#known.find(own, () => readAlone(own));
     if (!read) return undefined;
@@ -244,11 +254,15 @@ class FileReader {
     return { value, document: new MarkedDocument(this.#path, value, marks) };
   }
 
-  #fullYaml(text: string, line: number): ReadDocument | undefined {
+  #fullYaml(all: string, { from, to, opened, line: firstLine }: Piece): ReadDocument | undefined {
+    const text = all.slice(opened, to);
+    const line = opened < from ? firstLine - 1 : firstLine;
     try {
       const tree = readTree(text, this.#limits);
       const { value, duplicates, locate } = compose(tree.root);
-      const document = new OffsetDocument(this.#path, text, line, locate);
+      // A document without any text has its place behind the separator.
+      const place = (path: Path): number => Math.max(locate(path), Math.min(from, to) - opened);
+      const document = new OffsetDocument(this.#path, text, line, place, firstLine);
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
         const message = "OLM's tools ignore this text, because the document ends before it";
@@ -289,12 +303,22 @@ function readAlone(text: string): ReadDocument | undefined {
   return read && { value: read.value, document: new MarkedDocument('', read.value, read.marks) };
 }
 
+const PLAIN_SEPARATOR = /^---(?:[ \t]+#.*|[ \t]*)$/;
+
+/** Whether the separator that opened a piece means nothing but a document's beginning. */
+function isPlainlyOpened(text: string, { from, opened }: Piece): boolean {
+  if (opened === from) return true;
+  const line = text.slice(opened, from).replace(/\n$/, '');
+  return PLAIN_SEPARATOR.test(line) && !UNUSUAL.test(line);
+}
+
 const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
 const SPACE = new RegExp(`[${GO_SPACE}]`);
 
-/** Whether a text is read as JSON first: whether a brace shows in its first characters. */
+/** Whether a text is read as JSON first: whether a brace shows in its first bytes. */
 export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
-  return LIKE_JSON.test(text.slice(0, sniff));
+  const start = LIKE_JSON.exec(text.slice(0, sniff))?.[0];
+  return start !== undefined && new TextEncoder().encode(start).length <= sniff;
 }
 
 /** Go drops the carriage return before a line feed. */
@@ -302,13 +326,26 @@ export function normalBreaks(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
-/** Go drops white space behind a JSON value, up to and with the first line break. */
-export function afterFirstBreak(text: string, from: number): { offset: number; brokeLine: boolean } {
-  let at = from;
-  while (at < text.length && SPACE.test(text.charAt(at))) {
-    if (text.charAt(at++) === '\n') return { offset: at, brokeLine: true };
+/** How many bytes Go takes at once to find a character in them. */
+const RUNE_BYTES = 4;
+
+/**
+ * Where YAML begins behind a JSON value: Go drops white space, up to and with the first line break.
+ *
+ * @returns undefined where Go does not get there, and stays with what JSON said: it meets U+FFFD, or has fewer
+ *   bytes than it takes at once
+ */
+export function afterFirstBreak(
+  text: string,
+  from: number,
+): { offset: number; brokeLine: boolean } | undefined {
+  for (let at = from; ; at++) {
+    const character = text.charAt(at);
+    const ahead = new TextEncoder().encode(text.slice(at, at + RUNE_BYTES));
+    if (ahead.length < RUNE_BYTES || character === '\ufffd') return undefined;
+    if (!SPACE.test(character)) return { offset: at, brokeLine: false };
+    if (character === '\n') return { offset: at + 1, brokeLine: true };
   }
-  return { offset: at, brokeLine: false };
 }
 
 function placeOf(text: string, offset: number): { line: number; column: number } {
@@ -326,6 +363,21 @@ function decode(bytes: Uint8Array): TextPiece & { readonly isUtf8: boolean } {
   } catch {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
     return { text, isPlain, isUtf8: false };
+  }
+}
+
+/** Offset in the text of the last bytes that are not UTF-8, for which U+FFFD stands there; -1 when all are. */
+export function lastInvalid(text: string, bytes: Uint8Array): number {
+  let behind = text.length;
+  let to = bytes.length;
+  for (;;) {
+    const at = behind === 0 ? -1 : text.lastIndexOf('\ufffd', behind - 1);
+    if (at < 0) return -1;
+    to -= new TextEncoder().encode(text.slice(at + 1, behind)).length;
+    // Bytes that spell U+FFFD are UTF-8.
+    if (bytes[to - 3] !== 0xef || bytes[to - 2] !== 0xbf || bytes[to - 1] !== 0xbd) return at;
+    to -= 3;
+    behind = at;
   }
 }
 

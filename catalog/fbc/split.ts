@@ -11,6 +11,11 @@ export interface Piece {
   /** Offsets of the piece's text, its separator line left out. */
   readonly from: number;
   readonly to: number;
+  /**
+   * Offset of the separator line that opened the piece, which YAML's reader gets with it; `from` where none did. A
+   * separator that closed the piece before it is nobody's.
+   */
+  readonly opened: number;
   /** 1-based line at `from`. */
   readonly line: number;
 }
@@ -43,12 +48,14 @@ export function* splitDocuments(
   let at = 0;
   // Where the open piece begins, or -1 when nothing has been put into it yet.
   let pieceFrom = -1;
+  let opened = -1;
   let pieceLine = line;
   while (at < text.length) {
     let separator = at;
     if (!text.startsWith('---', at)) {
       if (pieceFrom < 0) {
         pieceFrom = at;
+        opened = at;
         pieceLine = line;
       }
       ({ to: separator, line } = readPiece?.(at, line) ?? pieceEnd(text, at, line));
@@ -60,17 +67,20 @@ export function* splitDocuments(
       yield { line, column: 4, rest };
     }
     if (pieceFrom >= 0) {
-      yield { from: pieceFrom, to: separator, line: pieceLine };
+      yield { from: pieceFrom, to: separator, opened, line: pieceLine };
       pieceFrom = -1;
     } else {
       // A separator after nothing belongs to the piece that it opens.
       pieceFrom = lineEnd + 1;
+      opened = separator;
       pieceLine = line + 1;
     }
     at = lineEnd + 1;
     line++;
   }
-  if (pieceFrom >= 0) yield { from: Math.min(pieceFrom, text.length), to: text.length, line: pieceLine };
+  if (pieceFrom >= 0) {
+    yield { from: Math.min(pieceFrom, text.length), to: text.length, opened, line: pieceLine };
+  }
   return line;
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { type Fields, shapeOf } from '../fbc/blob.ts';
-import { afterFirstBreak, normalBreaks, startsLikeJson } from '../fbc/documents.ts';
+import { afterFirstBreak, lastInvalid, normalBreaks, startsLikeJson } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { splitDocuments } from '../fbc/split.ts';
 import { append } from '../go/grouped.ts';
@@ -27,7 +27,8 @@ const YAML_LIMITS = { depth: 1000 };
 /** @returns undefined when the file can be read, or when it is not known what opm says */
 export function readingError(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  if (startsLikeJson(text)) return jsonStreamError(text);
+  // JSON's reader names the invalid byte, and counts it: the text has neither.
+  if (startsLikeJson(text)) return lastInvalid(text, bytes) < 0 ? jsonStreamError(text) : undefined;
   const broken = text.includes('\ufffd') ? octetError(bytes) : undefined;
   if (!broken) return yamlStreamError(normalBreaks(text));
   // What is wrong before the octets is met first.
@@ -105,17 +106,15 @@ function inBytes(message: string, character: number): string {
 
 /** The rest of a file that began as JSON; where its first document is not YAML either, opm says what JSON said. */
 function yamlAfterJson(text: string, from: number, said: string): string | undefined {
-  const { offset } = afterFirstBreak(text, from);
-  return offset >= text.length ? said : yamlStreamError(normalBreaks(text.slice(offset)), said);
+  const rest = afterFirstBreak(text, from);
+  return rest ? yamlStreamError(normalBreaks(text.slice(rest.offset)), said) : said;
 }
 
 function yamlStreamError(text: string, said?: string): string | undefined {
   let instead = said;
-  let behind = -1;
   for (const piece of splitDocuments(text)) {
     if ('rest' in piece) return instead ?? `invalid Yaml document separator: ${piece.rest}`;
-    const { value, refusal } = yamlValue(text.slice(openedAt(text, piece.from, behind), piece.to));
-    behind = piece.to;
+    const { value, refusal } = yamlValue(text.slice(piece.opened, piece.to));
     if (refusal) return instead ?? (refusal.original && `error converting YAML to JSON: ${refusal.original}`);
     const why = value === null ? undefined : metaError(value, escapeHtml(compactJson(value)));
     if (why) return instead ?? `error unmarshaling JSON: while decoding JSON: ${why.bare}`;
@@ -124,12 +123,6 @@ function yamlStreamError(text: string, said?: string): string | undefined {
     instead = undefined;
   }
   return undefined;
-}
-
-/** Lines count from the separator that opens a piece, but not from one that closed the piece before it. */
-function openedAt(text: string, from: number, closing: number): number {
-  const before = from === 0 ? 0 : text.lastIndexOf('\n', from - 2) + 1;
-  return before !== closing && text.startsWith('---', before) ? before : from;
 }
 
 function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {

@@ -48,7 +48,7 @@ let marked = 0;
  * and carriage returns, NEL, line and paragraph separators, a byte-order mark.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const UNUSUAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+export const UNUSUAL: RegExp = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 
 /** Whether a text ends with a line break and holds no character outside the subset. */
 export function isUsualText({ text: source, isPlain }: TextPiece): boolean {

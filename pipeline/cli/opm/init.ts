@@ -52,9 +52,12 @@ export const command: OpmCommand = {
   },
 };
 
-/** Bytes as a JSON string of Go's: each byte that is not UTF-8 is an escaped U+FFFD. */
+/** Bytes as a JSON string of Go's: each byte that is not UTF-8 is an escaped U+FFFD. Characters of HTML are not escaped. */
 function jsonOf(bytes: Uint8Array): string {
-  return decoder.decode(new ByteWriter(bytes.length).quoted(bytes).finish());
+  const quoted = decoder.decode(new ByteWriter(bytes.length).quoted(bytes).finish());
+  return quoted.replaceAll(/\\(?:u00(3c|3e|26)|.)/g, (escaped, code?: string) =>
+    code === undefined ? escaped : String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -64,3 +64,95 @@ test('what two versions of a file have in common is read once, and is the same v
   expect(after[2]?.value).toBe(before[1]?.value);
   expect([before[1]?.line, after[2]?.line]).toEqual([5, 13]);
 });
+
+const ONE = '{"schema":"x"}';
+
+/** A file as bytes: `<ff>` stands for the byte 0xff. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(
+    text.split(/(<[0-9a-f]{2}>)/).flatMap((part) => {
+      const octet = /^<([0-9a-f]{2})>$/.exec(part)?.[1];
+      return octet === undefined ? [...new TextEncoder().encode(part)] : [Number.parseInt(octet, 16)];
+    }),
+  );
+}
+
+/** How many documents of a file have a schema, and whether opm could not read the file. */
+function outcome(content: Uint8Array | Iterable<Uint8Array>) {
+  const findings: Finding[] = [];
+  const read = [...readDocuments('f', content, { limits: DEFAULT_LIMITS, findings })];
+  const values = read.map(({ value }) => value as { readonly schema?: unknown } | null);
+  const schemas = values.filter((value) => typeof value?.schema === 'string').length;
+  const isRefused = findings.some(({ severity }) => severity === 'error') || schemas < values.length;
+  return { schemas, isRefused };
+}
+
+// Each as opm v1.73.0 reads it: how many documents it reads of a twin.
+test.each([
+  ['invalid UTF-8 between tokens', '{"schema":"x",<81>"a":1}', '{"schema":"x",\n"a":1}', 1],
+  ['invalid UTF-8 between tokens, not in a text', '{"schema":"x",<81>"a":1}', '{"schema":"x","a":"<81>"}', 1],
+  [
+    'invalid UTF-8 in YAML behind JSON',
+    `${ONE}\n---\nschema: <ff>z\n`,
+    '{"schema":"<ff>"}\n---\nschema: z\n',
+    2,
+  ],
+  [
+    'invalid UTF-8 far behind U+FFFD',
+    `${ONE}\n---\nschema: \ufffd\n---\nschema: z<c2>\n`,
+    `${ONE}\n---\nschema: \ufffd\n`,
+    2,
+  ],
+  ['a no-break space at the end', `${ONE}\u00a0\n`, `${ONE} \n`, 1],
+  ['U+0085 at the end', `${ONE}\u0085\n`, `${ONE}\r\n`, 1],
+  ['a vertical tab at the end', `${ONE}\v\n`, `${ONE}\t\n`, 1],
+  ['white space that is not that of JSON', `${ONE}\u3000\u2028  \n`, `${ONE}\u3000\n---\nschema: z\n`, 2],
+  ['a no-break space before JSON', '\u00a0{}', `\u00a0${ONE}`, 1],
+  ['a comment that is too short', `${ONE}\n#\n`, `${ONE}\n`, 1],
+  ['U+FFFD behind JSON', `${ONE}\ufffd: 1\nschema: z\n`, `${ONE}a: 1\nschema: z\n`, 2],
+  [
+    'white space for more than the first 4096 bytes',
+    `${'\u3000'.repeat(1366)}${ONE}`,
+    `${'\u3000'.repeat(1364)}${ONE}`,
+    1,
+  ],
+  [
+    'a second separator behind a carriage return',
+    `${ONE}---\n\n\r--- {schema: z}\n`,
+    `${ONE}---\n\n\rschema: z\n`,
+    2,
+  ],
+  ['the same in YAML alone', '---\n\n\r--- {schema: z}\n', '\n\r--- {schema: z}\n', 1],
+  [
+    'a directive behind a separator',
+    '---\n%YAML 1.1\n\r---\nschema: z\n',
+    '%YAML 1.1\n\r---\r\nschema: z\n',
+    1,
+  ],
+  ['a comment that is none', '---# c\nschema: z\n', '--- # c\nschema: z\n', 1],
+  ['a separator that is a text', '---\u00a0\nschema: z\n', 'schema: x\n---\u00a0\nschema: z\n', 2],
+  [
+    'a control character in the first separator',
+    '--- # \x01\nschema: z\n',
+    'a: 1\nschema: x\n--- # \x01\nschema: z\n',
+    2,
+  ],
+])('67: %s is refused as opm refuses it, its harmless twin is not', (_, hostile, twin, schemas) => {
+  expect(outcome(bytesOf(hostile)).isRefused).toBe(true);
+  expect(outcome(bytesOf(twin))).toEqual({ schemas, isRefused: false });
+});
+
+test('67: invalid UTF-8 in a later piece of a JSON file is found', () => {
+  const pieces = (text: string) => outcome([bytesOf('{"schema":"\ufffd<ff>",\n'), bytesOf(text)]);
+  expect(pieces('"a":1}\n---\nschema: <ff>z\n').isRefused).toBe(true);
+  expect(pieces('"a":"<ff>"}\n---\nschema: z\n')).toEqual({ schemas: 2, isRefused: false });
+});
+
+test('a document keeps its places where its separator has to be read with it', () => {
+  const [first] = readings('---# c\n').documents;
+  const [second] = readings('--- # c\nname: &a x\nb: *a\n').documents;
+  const [third] = readings('---\n---\nname: x\n').documents;
+  expect(first?.places[0]).toEqual({ file: 'f.yaml', line: 2, column: 1 });
+  expect([second?.line, second?.places[1]]).toEqual([2, { file: 'f.yaml', line: 2, column: 10 }]);
+  expect([third?.line, third?.places[0]]).toEqual([2, { file: 'f.yaml', line: 2, column: 1 }]);
+});

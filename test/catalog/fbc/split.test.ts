@@ -24,9 +24,17 @@ describe('splitDocuments', () => {
   test('text behind a separator is reported with its place, and reading goes on', () => {
     expect([...splitDocuments('a\n--- b\nc\n')]).toEqual([
       { line: 2, column: 4, rest: 'b' },
-      { from: 0, to: 2, line: 1 },
-      { from: 8, to: 10, line: 3 },
+      { from: 0, to: 2, opened: 0, line: 1 },
+      { from: 8, to: 10, opened: 8, line: 3 },
     ]);
+  });
+
+  test('a separator belongs to the piece that it opens, unless it closed the piece before it', () => {
+    const text = '---\na\n---\n--- # x\nb\n---\nc\n';
+    const pieces = [...splitDocuments(text)].map(
+      (piece) => 'opened' in piece && text.slice(piece.opened, piece.to),
+    );
+    expect(pieces).toEqual(['---\na\n', '--- # x\nb\n', 'c\n']);
   });
 });
 

@@ -35,6 +35,8 @@ test.each([
     `${wrapped}[duplicate keys for key "a": [A a], duplicate keys for key "b": [B b]]`,
   ],
   ['{"schema":"x"', 'unexpected EOF'],
+  ['{"schema":"x"}\u00a0\n', "json: offset 15: invalid character 'Â' looking for beginning of value"],
+  ['{"schema":"x"}\n#\n', "json: offset 16: invalid character '#' looking for beginning of value"],
   ['{"schema": x y: z}', "json: offset 12: invalid character 'x' looking for beginning of value"],
   ['{"schema":"x"}{"schema":"x"}{"é" 1}', "invalid character '1' after object key"],
   ['{"schema":"x"}\nnull', "object 'null\n' is missing root schema field"],

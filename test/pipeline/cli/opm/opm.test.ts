@@ -191,12 +191,15 @@ describe('init', () => {
 
   test('escapes each byte of a description that is not UTF-8', async () => {
     // Two bytes of three, a byte that begins nothing, and the character itself.
-    writeFileSync(join(work, 'README.md'), Buffer.from([0x61, 0xe2, 0x82, 0xff, 0xef, 0xbf, 0xbd]));
+    const bytes = Buffer.from([0x61, 0xe2, 0x82, 0xff, 0xef, 0xbf, 0xbd]);
+    writeFileSync(join(work, 'README.md'), bytes);
     const json = (await run('init foo -d README.md')).out;
     expect(json).toContain(String.raw`"description": "a\ufffd\ufffd\ufffd` + '\ufffd"');
     expect((await run('init foo -d README.md -o yaml')).out).toContain(
       'description: a\ufffd\ufffd\ufffd\ufffd',
     );
+    writeFileSync(join(work, 'README.md'), Buffer.concat([bytes, Buffer.from('<b>&\\u003c')]));
+    expect((await run('init foo -d README.md')).out).toContain(String.raw`<b>&\\u003c"`);
   });
 });
 
