@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'e949f7744f3e1a5c5207a3e6d4ba9a859f4dbaf6',
+  commit: '7fd97046640bcf143da9eedc4b0deae8e0f8390a',
 };
 
 const REPOSITORY = 'portolan/portolan';
