@@ -1,7 +1,10 @@
 /** A small CustomResourceDefinition. */
 
 /** @param properties of the schema of its one version */
-export function crdObject(name: string, properties: Readonly<Record<string, object>>): object {
+export function crdObject(
+  name: string,
+  properties: Readonly<Record<string, object>>,
+): { readonly spec: object } & Readonly<Record<string, unknown>> {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

@@ -2,30 +2,12 @@ import { expect, test } from 'vitest';
 import { changeLines, ownChanges } from '../../../catalog/crd/change-lines.ts';
 import { readCrd } from '../../../catalog/crd/crd.ts';
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
+import { crdObject } from '../../fakes/crd-object.ts';
 
-const crd = (properties: object, more: object = {}) =>
-  readCrd({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.example.com' },
-    spec: {
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: { spec: { type: 'object', properties } },
-            },
-          },
-        },
-      ],
-      ...more,
-    },
-  });
+const crd = (properties: object, more: object = {}) => {
+  const one = crdObject('things.example.com', { spec: { type: 'object', properties } });
+  return readCrd({ ...one, spec: { ...one.spec, ...more } });
+};
 
 function lines(before: ReturnType<typeof crd>, after: ReturnType<typeof crd>) {
   if (!before || !after) throw new Error('not a CRD');
