@@ -123,6 +123,14 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/directory.test.ts',
   },
   {
+    attack: 67,
+    without: 'where a JSON file is not UTF-8',
+    file: 'catalog/fbc/documents.ts',
+    text: 'this.#lastInvalid = json.length + lastInvalid(read.text, piece);',
+    instead: 'this.#lastInvalid = -1;',
+    test: 'test/catalog/fbc/documents.test.ts',
+  },
+  {
     attack: 64,
     without: 'manifests in YAML',
     file: 'catalog/fbc/bundle-object.ts',
