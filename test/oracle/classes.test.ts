@@ -97,3 +97,17 @@ test.for(WARNED)('a merge with the class "%s" has a warning of %s, and no error'
   const unchanged = await findingsOf([before, before]);
   expect(unchanged.map((one) => one.rule)).not.toContain(rule);
 });
+
+test('who was stranded before is not held by a neighbor that its new upgrade path does not suit', () => {
+  const pa = packageOf({ stable: chain('1.0.0') }, { requires: { '1.0.0': '<1.2.0' } });
+  const withoutSkip = packageOf({ stable: [{ version: '1.0.0' }, { version: '1.2.0', replaces: '1.0.0' }] });
+  const withSkip = packageOf({
+    stable: [
+      { version: '1.1.0' },
+      { version: '1.0.0' },
+      { version: '1.2.0', replaces: '1.0.0', skips: ['1.1.0'] },
+    ],
+  });
+  const states = [TWO, withoutSkip].map((pb) => ({ 'v4.19': { pa, pb } }));
+  expect(worseOff(states, { 'v4.19': { pa, pb: withSkip } })).toEqual([]);
+});

@@ -17,7 +17,7 @@ import {
   type State,
   versionsOf,
 } from './repository-state.ts';
-import { type Installation, type View, viewOf, type Walk, walk } from './resolvers.ts';
+import { candidatesUnderV0, type Installation, type View, viewOf, type Walk, walk } from './resolvers.ts';
 
 /** In which way an installation is worse off; with a rule, only this rule's warning is asked for. */
 export const HARMS = {
@@ -55,10 +55,12 @@ export function worseOff(states: readonly State[], after: State): WorseOff[] {
   const views = { before: viewOf(before, ever), after: viewOf(after, ever) };
   const all = installationsIn(states.map((state) => kept(state, before)));
   const moved = all.flatMap((one) => harmsTo(one, views).map((harm) => ({ ...one, harm })));
-  const paired = heldPairs(all, { before, elsewhere: providedElsewhere(before), after }).map((one) => ({
-    ...one,
-    harm: 'held by a neighbor' as const,
-  }));
+  // Who was stranded stays where it is, beside a neighbor or not.
+  const isStranded = (one: Installation): boolean =>
+    candidatesUnderV0(before[one.catalog] ?? {}, one).length === 0 && !walk(views.before, one).atHead;
+  const paired = heldPairs(all, { before, elsewhere: providedElsewhere(before), after })
+    .filter((one) => !isStranded(one))
+    .map((one) => ({ ...one, harm: 'held by a neighbor' as const }));
   const pinned = lostPins(before, after).map((one) => ({ ...one, harm: 'pin lost' as const }));
   return [
     ...moved,

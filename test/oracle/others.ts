@@ -4,7 +4,8 @@ import { otherOf, type State, versionsOf } from './repository-state.ts';
 import { allows, candidatesUnderV0, type Installation } from './resolvers.ts';
 
 /**
- * Installations that OLM v0 upgraded before beside one of the other package, or had no upgrade for, and no longer does.
+ * Installations that OLM v0 upgraded before beside one of the other package, or that were at a head, and that it no longer
+ * upgrades.
  *
  * @param elsewhere the state before with all that versions require in another catalog of the clusters: who was held back
  *   with it is held back by nothing new
