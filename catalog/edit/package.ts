@@ -111,11 +111,11 @@ export function packageOf(blob: Written): string {
 function needPackages(files: readonly FileText[], names: Iterable<string>): void {
   const there = new Set(files.flatMap(({ pieces }) => pieces.map(({ blob }) => blob && packageOf(blob))));
   for (const name of names)
-    if (!there.has(name)) throw noPackage(name, 'portolan list packages DIR names them');
+    if (!there.has(name)) throw noPackage(name, 'run portolan list packages DIR to list the packages');
 }
 
 function noPackage(name: string, hint: string): EditError {
-  return new EditError(`the catalog has no package ${JSON.stringify(name)}`, hint);
+  return new EditError(`no catalog has the package ${JSON.stringify(name)}`, hint);
 }
 
 function isBundle(blob: Written, pkg: string): boolean {

@@ -8,10 +8,12 @@ import { mermaidText } from '../../report/mermaid.ts';
 import { pageText } from '../../report/page/page.ts';
 import { svgText } from '../../report/svg.ts';
 import type { Terminal } from '../../terminal.ts';
+import { plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { noPackage } from './no-package.ts';
 
 const FORMATS = {
   mermaid: (worlds, name) => {
@@ -58,9 +60,15 @@ export const command: Command = {
     const { operands, text, word } = invocation;
     const format = FORMATS[word('format', FORMAT_WORDS) ?? 'html'];
     const catalogs = await readOperands(operands, invocation, terminal);
+    for (const { name, catalog } of catalogs) {
+      if (catalog.packages.size === 0) terminal.err(`${plain(name)} contains no packages: check the path\n`);
+    }
     const name = text('package');
     if (name !== undefined && !catalogs.some(({ catalog }) => catalog.packages.has(name)))
-      throw noPackage(name);
+      throw noPackage(
+        name,
+        catalogs.map(({ catalog }) => catalog),
+      );
     const packages = name === undefined ? undefined : new Set([name]);
     const worlds = await worldsOf({
       catalogs,
@@ -78,17 +86,11 @@ function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
   return olm === undefined ? ['v0', 'v1'] : [olm];
 }
 
-function noPackage(name: string): PipelineError {
-  return new PipelineError('usage', `no catalog contains the package ${JSON.stringify(name)}`, {
-    hint: 'run portolan list packages DIR to list the packages',
-  });
-}
-
 function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {
   if (name === undefined) throw usageError(command, '--package is required for a diagram');
   const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
   const ofPackage = world?.catalog.packages.get(name);
-  if (!world || !ofPackage) throw noPackage(name);
+  if (!world || !ofPackage) throw noPackage(name, []);
   if (another) throw usageError(command, 'several catalogs contain the package: name one DIR for a diagram');
   return hopGraph(world, ofPackage);
 }

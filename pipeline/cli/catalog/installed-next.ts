@@ -2,6 +2,7 @@
  * The question that everybody who runs an operator has: what comes next, and where does
  * it end. Asked of the catalogs of one cluster.
  */
+
 import { headsOf } from '../../../catalog/fbc/channel.ts';
 import { edgeField, type Installed, shortName } from '../../../catalog/fbc/edge.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
@@ -21,10 +22,10 @@ import { type MissingRequirement, missingRequirements } from '../../../catalog/o
 import type { Place } from '../../../catalog/olm/resolve/next-v0.ts';
 import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
 import { isLoadedByV1, isServed } from '../../../catalog/rules/serve-refusals.ts';
-import { nearest } from '../../../catalog/spelling.ts';
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
 import { PipelineError } from '../../error.ts';
+import { noPackage } from './no-package.ts';
 
 export interface Question {
   readonly package: string;
@@ -151,13 +152,11 @@ function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
   const { package: name, catalog } = question;
   const having = catalogs.filter((one) => one.catalog.packages.has(name));
   const [first, ...others] = having;
-  if (!first) {
-    const all = new Set(catalogs.flatMap((one) => [...one.catalog.packages.keys()]));
-    const near = nearest(name, all);
-    throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`, {
-      hint: near === undefined ? 'list the packages with portolan list packages DIR' : `did you mean ${near}`,
-    });
-  }
+  if (!first)
+    throw noPackage(
+      name,
+      catalogs.map((one) => one.catalog),
+    );
   if (catalog === undefined) {
     if (others.length === 0 || !question.olm.includes('v0')) return first;
     throw new PipelineError('usage', `several catalogs have the package ${JSON.stringify(name)}`, {

@@ -1,12 +1,12 @@
 /** What the commands that list a catalog share. */
+
 import type { Catalog } from '../../../catalog/fbc/model.ts';
-import { nearest } from '../../../catalog/spelling.ts';
-import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import type { Invocation, Option } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { noPackage } from './no-package.ts';
 import { tableText } from './table.ts';
 
 export const LIST_OPTIONS: Readonly<Record<string, Option>> = {
@@ -47,11 +47,6 @@ export async function list<Row extends { readonly package: string }>(
   return errors.length > 0 ? 1 : 0;
 }
 
-function knownPackage({ packages }: Catalog, name: string): void {
-  if (packages.has(name)) return;
-  const near = nearest(name, packages.keys());
-  throw new PipelineError('usage', `the catalog has no package ${JSON.stringify(name)}`, {
-    hint:
-      near === undefined ? 'run portolan list packages DIR to list the packages' : `did you mean ${near}?`,
-  });
+function knownPackage(catalog: Catalog, name: string): void {
+  if (!catalog.packages.has(name)) throw noPackage(name, [catalog]);
 }

@@ -7,6 +7,7 @@ import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
 import { editWithEffect } from './edit-effect.ts';
+import { noPackage } from './no-package.ts';
 
 export const command: Command = {
   words: 'promote',
@@ -60,7 +61,7 @@ export const command: Command = {
     const to = resolve(terminal.directory, needed('to'));
     const wanted = (await textsOf(directorySource(from))).flatMap((file) => onlyPackage(file, pkg));
     if (wanted.length === 0) {
-      throw new PipelineError('not-found', `no package ${JSON.stringify(pkg)} in ${needed('from')}`);
+      throw noPackage(pkg, []);
     }
     return editWithEffect(to, replacing(pkg, wanted), { invocation, terminal });
   },

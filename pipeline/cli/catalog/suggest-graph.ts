@@ -18,6 +18,7 @@ import type { Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { noPackage } from './no-package.ts';
 
 export const command: Command = {
   words: 'suggest-graph',
@@ -175,9 +176,7 @@ function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   return names.map((name) => {
     const found = catalog.packages.get(name);
     if (found) return found;
-    throw new PipelineError('usage', `no catalog contains the package ${JSON.stringify(name)}`, {
-      hint: 'run portolan list packages DIR to list the packages',
-    });
+    throw noPackage(name, [catalog]);
   });
 }
 

@@ -70,7 +70,10 @@ function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const missing = [...names].filter((name) => !there.has(name)).sort(compareText);
   if (missing.length > 0) {
-    throw new PipelineError('not-found', `no package ${missing.join(', ')} in the index`);
+    throw new PipelineError(
+      'not-found',
+      `no catalog has the package ${missing.map((name) => JSON.stringify(name)).join(', ')}`,
+    );
   }
   return blobsOfPackages(blobs, (name) => name === '' || names.has(name) === keeps);
 }

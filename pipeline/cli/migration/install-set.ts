@@ -11,6 +11,7 @@ import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
 import { linesText, plain } from '../../text.ts';
+import { noPackage } from '../catalog/no-package.ts';
 import type { Command, Invocation } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -104,7 +105,11 @@ function packageIn(
     return ofPackage && (wanted === undefined || source.name === wanted) ? [{ source, ofPackage }] : [];
   });
   const [found, ...others] = having;
-  if (!found) throw new PipelineError('usage', `no catalog has the package ${JSON.stringify(name)}`);
+  if (!found)
+    throw noPackage(
+      name,
+      catalogs.map(({ catalog }) => catalog),
+    );
   if (others.length === 0) return found;
   throw new PipelineError('usage', `several catalogs have the package ${JSON.stringify(name)}`, {
     hint: `select one: --catalog ${having.map(({ source }) => source.name).join('|')}`,

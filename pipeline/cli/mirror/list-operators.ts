@@ -3,6 +3,7 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
+import { noPackage } from '../catalog/no-package.ts';
 import { tableText } from '../catalog/table.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
@@ -56,8 +57,7 @@ async function listIn(
   const errors = read.unread.filter(({ severity }) => severity === 'error');
   for (const finding of errors) terminal.err(findingText(finding));
   const packages = listPackages(read.catalog).filter((row) => name === undefined || row.package === name);
-  if (name !== undefined && packages.length === 0)
-    throw new PipelineError('usage', `${operand} has no package ${JSON.stringify(name)}`);
+  if (name !== undefined && packages.length === 0) throw noPackage(name, [read.catalog]);
   const rows = packages.map((row) => [row.package, row.displayName, row.defaultChannel]);
   const table = tableText(['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'], rows, terminal);
   if (name === undefined) await terminal.out(table);

@@ -139,7 +139,7 @@ describe('index rm and prune', () => {
     write('c/catalog.json', CATALOG);
     const { code, err } = await run('index', 'rm', '--operators', 'foo,nope', '--from-index', 'c');
     expect(code).toBe(2);
-    expect(err).toContain('no package nope in the index');
+    expect(err).toContain('no catalog has the package "nope"');
   });
 });
 

@@ -339,7 +339,7 @@ test('operators are listed as oc-mirror lists them', async () => {
     [[], 'name either --catalog, or --catalogs'],
     [['--catalogs'], '--catalogs and --version need each other'],
     [[...catalog, '--channel', 'stable'], '--channel needs --package'],
-    [[...catalog, '--package', 'none'], 'has no package "none"'],
+    [[...catalog, '--package', 'none'], 'no catalog has the package "none"'],
     [[...catalog, '--package', 'harbour-operator', '--channel', 'none'], 'has no channel "none"'],
   ] as const)
     expect(await list(...words)).toMatchObject({ exit: 2, err: expect.stringContaining(why) });

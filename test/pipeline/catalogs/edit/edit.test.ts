@@ -92,7 +92,7 @@ describe('add', () => {
     writeBundle('1.1.0');
     const { code, err } = await run('add', 'bundle', 'c', '--channel', 'stable', '--image', 'a/foo:1.1.0');
     expect(code).toBe(2);
-    expect(err).toContain('the catalog has no package "foo"');
+    expect(err).toContain('no catalog has the package "foo"');
   });
 });
 
@@ -134,7 +134,7 @@ schema: olm.deprecations
 
 test('a package that is not there is said not to be, and nothing is changed', async () => {
   write('c/foo.yaml', FOO);
-  const refused = { code: 2, out: '', err: expect.stringContaining('the catalog has no package "fooo"\n') };
+  const refused = { code: 2, out: '', err: expect.stringContaining('no catalog has the package "fooo"\n') };
   expect(await run('prune', 'c', '--keep', 'fooo')).toMatchObject(refused);
   expect(await run('prune', 'c', '--keep', 'foo', '--keep', 'fooo')).toMatchObject(refused);
   expect(await run('deprecate', 'c', '--package', 'fooo', '-m', 'x')).toMatchObject(refused);
@@ -189,6 +189,6 @@ describe('prune and promote', () => {
     expect(read('old/foo.yaml')).toBe(`${BAR}---\n${FOO.replace('first one', 'only one')}`);
     const { code, err } = await run('promote', 'nothing', '--from', 'new', '--to', 'old');
     expect(code).toBe(2);
-    expect(err).toContain('no package "nothing" in new');
+    expect(err).toContain('no catalog has the package "nothing"');
   });
 });

@@ -5,6 +5,13 @@ import { written } from '../../../catalog/olm/universe.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { runCommand } from '../../../fakes/terminal.ts';
 
+test('an empty catalog is said to be empty', async () => {
+  const directory = folder();
+  mkdirSync(join(directory, 'v4.20'));
+  const { exit, err } = await runCommand(['graph', 'v4.20'], { directory });
+  expect({ exit, err }).toEqual({ exit: 0, err: 'v4.20 contains no packages: check the path\n' });
+});
+
 test('a package that no catalog contains is an error in every format, not an empty page', async () => {
   const directory = folder();
   mkdirSync(join(directory, 'v4.20'));
@@ -15,7 +22,7 @@ test('a package that no catalog contains is an error in every format, not an emp
       runCommand(['graph', 'v4.20', '--package', name, '--format', format], { directory });
     const { exit, out, err } = await asked('q');
     expect({ exit, out }).toEqual({ exit: 2, out: '' });
-    expect(err).toContain('no catalog contains the package "q"');
+    expect(err).toContain('no catalog has the package "q"');
     expect((await asked('p')).exit).toBe(0);
   }
 });

@@ -46,7 +46,7 @@ describe('portolan list', () => {
     const { exit, err } = await runCommand(['list', 'bundles', SAMPLE, '--package', 'fery-operator']);
     expect({ exit, err }).toEqual({
       exit: 2,
-      err: 'portolan: the catalog has no package "fery-operator"\n  did you mean ferry-operator?\n',
+      err: 'portolan: no catalog has the package "fery-operator"\n  did you mean ferry-operator?\n',
     });
   });
 });

@@ -101,7 +101,7 @@ describe('portolan suggest-graph', () => {
     expect(await error('--supported', '1')).toContain(
       '--supported must be a minor version such as 1.4, not "1"',
     );
-    expect(await error('--package', 'z')).toContain('no catalog contains the package "z"');
+    expect(await error('--package', 'z')).toContain('no catalog has the package "z"');
   });
 
   test('shows only what differs from today', async () => {
