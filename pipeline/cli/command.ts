@@ -23,6 +23,8 @@ export interface Command {
 /** A command in the list of commands, loaded when it is called for. */
 export interface CommandEntry {
   readonly words: string;
+  /** What it was called before: understood until the next release, and shown nowhere. */
+  readonly former?: string;
   /** What the command does: a verb phrase without a full stop. */
   readonly summary: string;
   readonly load: () => Promise<Command>;
@@ -36,6 +38,8 @@ export interface Option {
   readonly multiple?: true;
   /** The command cannot do without it: the usage line shows it. */
   readonly required?: true;
+  /** What it was called before: understood until the next release, and shown nowhere. */
+  readonly former?: string;
 }
 
 /** A command line that was understood. */
@@ -64,14 +68,14 @@ export function isGiven({ flag, list, text }: Invocation, option: string): boole
 export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
   if (command.passthrough) return untouched(command, parameters);
   const options = Object.fromEntries(
-    Object.entries(acceptedOptions(command)).map(([name, option]) => [
-      name,
-      {
+    Object.entries(acceptedOptions(command)).flatMap(([name, { former, ...option }]) => {
+      const parsing = {
         type: option.value === undefined ? ('boolean' as const) : ('string' as const),
         multiple: option.multiple ?? false,
-        ...(option.short === undefined ? {} : { short: option.short }),
-      },
-    ]),
+      };
+      const own = { ...parsing, ...(option.short === undefined ? {} : { short: option.short }) };
+      return [[name, own], ...(former === undefined ? [] : [[former, parsing]])];
+    }),
   );
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
@@ -79,7 +83,8 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   } catch (error) {
     throw usageError(command, misread(command, error));
   }
-  const { values, positionals } = parsed;
+  const { positionals } = parsed;
+  const values = withoutFormer(command, parsed.values);
   checkWords(command, values);
   checkRequired(command, values);
   checkOperands(command, positionals);
@@ -104,6 +109,17 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
     flag: (option) => values[option] === true,
   };
+}
+
+/** Values by what their options are called today. */
+function withoutFormer(
+  command: Command,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const renamed = Object.entries(command.options).flatMap(([name, { former }]) =>
+    former !== undefined && values[former] !== undefined ? [[name, values[former]]] : [],
+  );
+  return { ...values, ...Object.fromEntries(renamed) };
 }
 
 /** The options of a command; where it can print JSON, `--json` among them. */

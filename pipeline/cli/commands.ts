@@ -183,17 +183,20 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./publish/status.ts')).command,
       },
       {
-        words: 'rings',
+        words: 'ring list',
+        former: 'rings',
         summary: 'Show which image each release ring has, and what each catalog and package is waiting for',
         load: async () => (await import('./publish/rings.ts')).command,
       },
       {
-        words: 'hold',
+        words: 'ring hold',
+        former: 'hold',
         summary: 'Keep images from moving on to the next release ring',
         load: async () => (await import('./publish/hold.ts')).command,
       },
       {
-        words: 'promote-ring',
+        words: 'ring promote',
+        former: 'promote-ring',
         summary: 'Open a release ring early, with a recorded reason',
         load: async () => (await import('./publish/promote-ring.ts')).command,
       },

@@ -58,7 +58,7 @@ async function dispatch(
     return unknownCommand(words, terminal);
   }
   const command = await entry.load();
-  const rest = words.slice(entry.words.split(' ').length);
+  const rest = words.slice(wordsOf(entry, words)?.length);
   const wantsHelp = !command.passthrough && (rest.includes('--help') || rest.includes('-h'));
   if (first === 'help' || wantsHelp) {
     await terminal.out(helpText(command, entry.summary));
@@ -67,9 +67,19 @@ async function dispatch(
   return command.run(invocationOf(command, rest), terminal);
 }
 
+/** The words of a command that a line begins with: those of today, or those of before. */
+function wordsOf(
+  { words: today, former = today }: CommandEntry,
+  words: readonly string[],
+): readonly string[] | undefined {
+  return [today, former]
+    .map((one) => one.split(' '))
+    .find((one) => one.every((word, position) => words[position] === word));
+}
+
 /** The command with the most words that the line begins with. */
 function findCommand(words: readonly string[]): CommandEntry | undefined {
-  const matching = COMMANDS.filter((entry) => entry.words.split(' ').every((word, i) => words[i] === word));
+  const matching = COMMANDS.filter((entry) => wordsOf(entry, words) !== undefined);
   return matching.sort((a, b) => b.words.length - a.words.length)[0];
 }
 

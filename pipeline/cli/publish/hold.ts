@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { actOnRings, RING_DETAILS, RING_OPTIONS } from './ring-options.ts';
 
 export const command: Command = {
-  words: 'hold',
+  words: 'ring hold',
   operands: 'CATALOG',
   options: {
     commit: { value: 'ID', description: 'hold only the image of this commit (its whole ID)' },
@@ -18,9 +18,9 @@ export const command: Command = {
     RING_DETAILS,
   ].join('\n'),
   examples: [
-    'portolan hold v4.20 --bundle etcd.v1.2.0 --reason "loses data, see #123"',
-    'portolan hold v4.20 --bundle etcd.v1.2.0 --release --reason "1.2.0 was withdrawn"',
-    'portolan hold v4.20 --reason "freeze" --message my-org/catalogs > message.json',
+    'portolan ring hold v4.20 --bundle etcd.v1.2.0 --reason "loses data, see #123"',
+    'portolan ring hold v4.20 --bundle etcd.v1.2.0 --release --reason "1.2.0 was withdrawn"',
+    'portolan ring hold v4.20 --reason "freeze" --print-message my-org/catalogs > message.json',
   ],
   run: async (invocation, terminal) => {
     const { text, flag, operands } = invocation;
@@ -32,7 +32,9 @@ export const command: Command = {
     const what = [operands[0] ?? '', commit?.slice(0, 12), bundle].filter(Boolean).join(' ');
     await terminal.out(`${isReleased ? 'released' : 'held'} ${plain(what)}\n`);
     if (acted.isUnseen)
-      terminal.err('warning: no image in the rings is held by this: check the names with portolan rings\n');
+      terminal.err(
+        'warning: no image in the rings is held by this: check the names with portolan ring list\n',
+      );
     return 0;
   },
 };

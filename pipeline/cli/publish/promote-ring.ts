@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { actOnRings, RING_DETAILS, RING_OPTIONS } from './ring-options.ts';
 
 export const command: Command = {
-  words: 'promote-ring',
+  words: 'ring promote',
   operands: 'CATALOG TAG',
   options: {
     commit: {
@@ -21,8 +21,8 @@ export const command: Command = {
     RING_DETAILS,
   ].join('\n'),
   examples: [
-    'portolan promote-ring v4.20 v4.20 --reason "fixes CVE-2027-1234"',
-    'portolan promote-ring v4.20 v4.20 --reason "fixes CVE-2027-1234" --message my-org/catalogs > message.json',
+    'portolan ring promote v4.20 v4.20 --reason "fixes CVE-2027-1234"',
+    'portolan ring promote v4.20 v4.20 --reason "fixes CVE-2027-1234" --print-message my-org/catalogs > message.json',
   ],
   run: async (invocation, terminal) => {
     const [, tag = ''] = invocation.operands;

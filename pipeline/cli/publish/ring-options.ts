@@ -28,16 +28,17 @@ export const RING_OPTIONS: Command['options'] = {
       'instead of --local: the git repository with the refs of the Action (token: PORTOLAN_GIT_TOKEN)',
   },
   repo: { value: 'DIR', description: 'path of the repository with the policy (default: current directory)' },
-  message: {
+  'print-message': {
+    former: 'message',
     value: 'OWNER/NAME',
     description: 'print the message for the queue of the functions instead; sending it is up to you',
   },
-  branch: { value: 'NAME', description: 'for --message: the branch that is published (default: main)' },
+  branch: { value: 'NAME', description: 'for --print-message: the branch that is published (default: main)' },
   ...REGISTRY_OPTIONS,
 };
 
 export const RING_DETAILS: string = [
-  'With --message, Portolan changes nothing and prints a JSON message for the work queue of the functions (see the example).',
+  'With --print-message, Portolan changes nothing and prints a JSON message for the work queue of the functions (see the example).',
   'Anybody who can write to the queue or to the directory can hold, release and promote. --by is recorded, not checked.',
 ].join('\n');
 
@@ -60,12 +61,12 @@ export async function actOnRings(
   const { environment, directory, now, out } = terminal;
   const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER']);
   if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
-  const repository = invocation.text('message');
-  const places = ['message', 'fence', 'local'].filter((name) => invocation.text(name) !== undefined);
+  const repository = invocation.text('print-message');
+  const places = ['print-message', 'fence', 'local'].filter((name) => invocation.text(name) !== undefined);
   if (places.length > 1)
     throw usageError(command, `${places.map((name) => `--${name}`).join(' and ')} cannot be used together`);
   if (repository === undefined && invocation.text('branch') !== undefined)
-    throw usageError(command, '--branch needs --message');
+    throw usageError(command, '--branch needs --print-message');
   const { commit } = act;
   if (commit !== undefined && !isObjectId(commit))
     throw usageError(

@@ -14,7 +14,7 @@ import type { Command } from '../command.ts';
 import { statusFrom } from './status.ts';
 
 export const command: Command = {
-  words: 'rings',
+  words: 'ring list',
   operands: '[DIR]',
   options: {
     from: { value: '-', description: 'read the response of the Status function from standard input' },
@@ -26,8 +26,8 @@ export const command: Command = {
     'the last run of portolan publish --local, or of the reconciler.',
   ].join('\n'),
   examples: [
-    'portolan rings .portolan --page rings.html',
-    'aws lambda invoke --function-name portolan-status /dev/stdout | portolan rings --from -',
+    'portolan ring list .portolan --page rings.html',
+    'aws lambda invoke --function-name portolan-status /dev/stdout | portolan ring list --from -',
   ],
   run: async (invocation, terminal) => {
     const { rings: states, unread } = await read(invocation.operands[0], invocation.text('from'), terminal);

@@ -128,7 +128,7 @@ async function imageIn(
 ): Promise<RingImage> {
   if (commit === undefined && asked !== undefined && now().getTime() - Date.parse(asked) > LATEST) {
     throw new PipelineError('usage', `the promotion is of ${asked} and names no commit`, {
-      hint: 'the newest image may be another one by now: run promote-ring again',
+      hint: 'the newest image may be another one by now: run portolan ring promote again',
     });
   }
   const first = await fence.read(fenceName(catalog, target.name));

@@ -83,7 +83,7 @@ function heldOption(held: Held): string {
   return heldOptions(held).join(' ') || 'the catalog';
 }
 
-/** The options of `portolan hold` for the same hold. */
+/** The options of `portolan ring hold` for the same hold. */
 function heldOptions({ commit, bundle }: Held): string[] {
   return [
     ...(commit === undefined ? [] : ['--commit', commit]),
@@ -130,7 +130,7 @@ export async function withPromotion(
   const hold = await holdOf(state.holds, image.commit, has);
   if (hold) {
     throw new PipelineError('denied', `${image.commit.slice(0, 12)} is ${heldWords(hold)}`, {
-      hint: `release it first: portolan hold ${[state.catalog, ...heldOptions(hold)].map(shellWord).join(' ')} --release --reason TEXT`,
+      hint: `release it first: portolan ring hold ${[state.catalog, ...heldOptions(hold)].map(shellWord).join(' ')} --release --reason TEXT`,
     });
   }
   const opening = rings.slice(1, last + 1);

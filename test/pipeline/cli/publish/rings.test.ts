@@ -42,7 +42,7 @@ const REPO = (): string[] => ['--repo', sample.directory];
 test('shows what waits, as text and as JSON', async () => {
   const run = await published();
   const commit = MAIN().slice(0, 12);
-  const ran = await run('rings', '--page', 'rings.html');
+  const ran = await run('ring', 'list', '--page', 'rings.html');
   expect(ran.out.replaceAll(/sha256:\w+/g, 'DIGEST')).toBe(
     [
       'v4.20',
@@ -54,13 +54,13 @@ test('shows what waits, as text and as JSON', async () => {
     ].join('\n'),
   );
   expect(ran.exit).toBe(0);
-  const directory = JSON.parse((await run('rings', '--json')).out);
+  const directory = JSON.parse((await run('ring', 'list', '--json')).out);
   expect(directory).toMatchObject([{ catalog: 'v4.20', waits: [{ commit: MAIN() }] }]);
 });
 
 test('a ring opens early once enough people have said so, each with a reason; the rings before it open as well', async () => {
   const run = await published();
-  const words = ['promote-ring', 'v4.20', 'v4.20', ...REPO()];
+  const words = ['ring', 'promote', 'v4.20', 'v4.20', ...REPO()];
   expect(await run(...words)).toMatchObject({ exit: 2, err: expect.stringContaining('--reason') });
   const first = await run(...words, '--reason', 'CVE-2027-1');
   expect(first).toMatchObject({ exit: 1, out: 'approved: v4.20 opens after 1 more approval\n' });
@@ -68,7 +68,7 @@ test('a ring opens early once enough people have said so, each with a reason; th
   expect((await run(...words, '--reason', 'really')).exit).toBe(1);
   const second = await run(...words, '--reason', 'CVE-2027-1', '--by', 'bob');
   expect(second, second.err).toMatchObject({ exit: 0, out: expect.stringContaining(`commit  ${MAIN()}`) });
-  const [state] = JSON.parse((await run('rings', '--json')).out);
+  const [state] = JSON.parse((await run('ring', 'list', '--json')).out);
   expect(state.rings.map(({ image }: { image?: { commit: string } }) => image?.commit)).toEqual([
     MAIN(),
     MAIN(),
@@ -84,20 +84,20 @@ test('a ring opens early once enough people have said so, each with a reason; th
 test('what is held is not promoted until it is released', async () => {
   const run = await published();
   const bundle = ['--bundle', 'harbour-operator.v1.2.0'];
-  expect(await run('hold', 'v4.20', ...bundle, ...REPO(), '--reason', 'loses data')).toMatchObject({
+  expect(await run('ring', 'hold', 'v4.20', ...bundle, ...REPO(), '--reason', 'loses data')).toMatchObject({
     exit: 0,
     out: 'held v4.20 harbour-operator.v1.2.0\n',
   });
-  const promote = ['promote-ring', 'v4.20', 'v4.20-early', ...REPO(), '--reason', 'hurry'];
+  const promote = ['ring', 'promote', 'v4.20', 'v4.20-early', ...REPO(), '--reason', 'hurry'];
   const refused = await run(...promote);
   expect(refused.exit).toBe(2);
   expect(refused.err).toContain('is held for harbour-operator.v1.2.0 by anna since 2027-01-01: loses data');
-  const release = 'portolan hold v4.20 --bundle harbour-operator.v1.2.0 --release --reason TEXT';
+  const release = 'portolan ring hold v4.20 --bundle harbour-operator.v1.2.0 --release --reason TEXT';
   expect(refused.err).toContain(`release it first: ${release}\n`);
   expect((await run('rings')).out).toContain(
     '  held  harbour-operator.v1.2.0 by anna since 2027-01-01: loses data\n',
   );
-  expect((await run('hold', 'v4.20', '--release', ...REPO(), '--reason', 'x')).err).toContain(
+  expect((await run('ring', 'hold', 'v4.20', '--release', ...REPO(), '--reason', 'x')).err).toContain(
     'there is no hold on v4.20\n  held: --bundle harbour-operator.v1.2.0',
   );
   expect((await run(...release.split(' ').slice(1), ...REPO())).exit).toBe(0);
@@ -107,11 +107,11 @@ test('what is held is not promoted until it is released', async () => {
 test('what cannot be done says why: no such ring, no such image, no rings', async () => {
   const run = await published();
   const why = ['--reason', 'x', ...REPO()];
-  expect((await run('promote-ring', 'v4.20', 'v4.20-canary', ...why)).err).toContain(
+  expect((await run('ring', 'promote', 'v4.20', 'v4.20-canary', ...why)).err).toContain(
     'v4.20-canary is not a ring that can be opened\n  rings: v4.20-early, v4.20',
   );
   const other = 'a'.repeat(40);
-  expect((await run('promote-ring', 'v4.20', 'v4.20', '--commit', other, ...why)).err).toContain(
+  expect((await run('ring', 'promote', 'v4.20', 'v4.20', '--commit', other, ...why)).err).toContain(
     `no ring has an image of ${other}\n  commits in the rings: ${MAIN()}\n`,
   );
   expect((await run('hold', 'other', ...why)).err).toContain('no image is configured for the catalog other');
@@ -120,7 +120,7 @@ test('what cannot be done says why: no such ring, no such image, no rings', asyn
 test('a hold that is about no image is kept, with a warning', async () => {
   const run = await published();
   const hold = (...words: readonly string[]) => run('hold', ...words, ...REPO(), '--reason', 'x');
-  const warning = 'warning: no image in the rings is held by this: check the names with portolan rings\n';
+  const warning = 'warning: no image in the rings is held by this: check the names with portolan ring list\n';
   expect(await hold('v4.20', '--bundle', 'harbour.v1.2.0')).toEqual({
     exit: 0,
     out: 'held v4.20 harbour.v1.2.0\n',
@@ -133,11 +133,11 @@ test('a hold that is about no image is kept, with a warning', async () => {
 
 test('places that exclude each other are refused', async () => {
   const run = await published();
-  const hold = (...words: readonly string[]) => run('hold', 'v4.20', '--reason', 'x', ...words);
-  expect((await hold('--message', 'sea/catalogs', '--fence', 'repo')).err).toContain(
-    '--message and --fence cannot be used together',
+  const hold = (...words: readonly string[]) => run('ring', 'hold', 'v4.20', '--reason', 'x', ...words);
+  expect((await hold('--print-message', 'sea/catalogs', '--fence', 'repo')).err).toContain(
+    '--print-message and --fence cannot be used together',
   );
-  expect((await hold('--branch', 'main')).err).toContain('--branch needs --message');
+  expect((await hold('--branch', 'main')).err).toContain('--branch needs --print-message');
 });
 
 test('a record that cannot be read is named, beside what is published', async () => {
@@ -147,7 +147,7 @@ test('a record that cannot be read is named, beside what is published', async ()
   await records.put(key, new TextEncoder().encode('{"v":1}'));
   const why = `cannot read the rings in ${key}: catalog: missing, expected text`;
   expect(await run('rings')).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(why) });
-  const held = await run('hold', 'v4.20', ...REPO(), '--reason', 'x');
+  const held = await run('ring', 'hold', 'v4.20', ...REPO(), '--reason', 'x');
   expect(held).toMatchObject({ exit: 2, err: expect.stringContaining(why) });
   const status = await run('status');
   expect(status.exit).toBe(1);
@@ -156,33 +156,45 @@ test('a record that cannot be read is named, beside what is published', async ()
 });
 
 test.each(['', 'no', '{"published":[],"last":[],"rings":{}}'])('%j is not a status', async (input) => {
-  const ran = await runCommand(['rings', '--from', '-'], { directory: folder(), input: async () => input });
+  const ran = await runCommand(['ring', 'list', '--from', '-'], {
+    directory: folder(),
+    input: async () => input,
+  });
   expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining('standard input is not a status') });
 });
 
 test('what the functions would refuse is refused in a directory as well', async () => {
   const run = await published();
-  const hold = (...words: readonly string[]) => run('hold', 'v4.20', ...REPO(), ...words);
+  const hold = (...words: readonly string[]) => run('ring', 'hold', 'v4.20', ...REPO(), ...words);
   const short = await hold('--commit', MAIN().slice(0, 12), '--reason', 'x');
   expect(short).toMatchObject({ exit: 2, err: expect.stringContaining('must be a whole commit ID') });
   expect((await hold('--reason', ' ')).err).toContain('its why is " ", expected 1 to 500 characters');
 });
 
+test('the former names of the commands and of their option are understood', async () => {
+  const run = await published();
+  const words = ['v4.20', '--reason', 'freeze'];
+  const { out } = await run('ring', 'hold', ...words, '--print-message', 'sea/catalogs');
+  expect((await run('hold', ...words, '--message', 'sea/catalogs')).out).toBe(out);
+  const list = ['.portolan', '--json'];
+  expect((await run('rings', ...list)).out).toBe((await run('ring', 'list', ...list)).out);
+});
+
 test('the message for the queue of the functions is one that they read', async () => {
   const run = await published();
-  const ran = await run('hold', 'v4.20', '--reason', 'freeze', '--message', 'sea/catalogs');
+  const ran = await run('ring', 'hold', 'v4.20', '--reason', 'freeze', '--print-message', 'sea/catalogs');
   expect(readWork(ran.out)).toEqual({
     ...{ v: 1, kind: 'ring', repository: 'sea/catalogs', branch: 'main', catalog: 'v4.20' },
     ...{ act: 'hold', by: 'anna', why: 'freeze' },
   });
-  expect((await run('hold', 'v4.20', '--reason', 'freeze', '--message', 'sea')).err).toContain(
+  expect((await run('ring', 'hold', 'v4.20', '--reason', 'freeze', '--print-message', 'sea')).err).toContain(
     'expected owner/name',
   );
   // What a queue delivers late is about the time at which it was asked for.
-  const sent = ['--reason', 'x', '--message', 'sea/catalogs'];
+  const sent = ['--reason', 'x', '--print-message', 'sea/catalogs'];
   for (const words of [
-    ['hold', 'v4.20', '--release'],
-    ['promote-ring', 'v4.20', 'v4.20'],
+    ['ring', 'hold', 'v4.20', '--release'],
+    ['ring', 'promote', 'v4.20', 'v4.20'],
   ])
     expect(readWork((await run(...words, ...sent)).out)).toMatchObject({
       asked: expect.stringMatching(/^2027-01-.*Z$/),
@@ -191,7 +203,7 @@ test('the message for the queue of the functions is one that they read', async (
 
 test('images are held in the refs that the Action keeps, with every change as a commit', async () => {
   const run = await published();
-  const words = ['hold', 'v4.20', '--fence', 'repo', ...REPO()];
+  const words = ['ring', 'hold', 'v4.20', '--fence', 'repo', ...REPO()];
   expect(await run(...words, '--reason', 'freeze')).toMatchObject({ exit: 0, out: 'held v4.20\n' });
   const [ref = ''] = sample.git('for-each-ref', '--format=%(refname)', 'refs/portolan-rings').split('\n');
   expect(JSON.parse(sample.git('show', `${ref}:claim.json`))).toMatchObject({
