@@ -102,10 +102,11 @@ function withPresets<T extends PolicyRead>(read: T, presets: readonly PresetName
 
 /** The data sources of the steps, besides the objects of the repository. */
 function sourcesOf(request: CheckRequest, policy: Policy): Sources & { readonly files: KeptFiles } {
-  const { today, historyOf, digests, crds, manifests, fleet, otherCatalogs, cache, kept, people } = request;
+  const { today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, cache, kept, people } =
+    request;
   const registry = request.registryFor?.(policy);
   return {
-    ...{ today, historyOf, digests, crds, manifests, fleet, otherCatalogs, registry },
+    ...{ today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, registry },
     store: cache,
     files: kept?.files ?? keptFiles(),
     kept: kept?.versions,

@@ -59,7 +59,7 @@ interface Pull {
 }
 
 /** The data sources of the checks, besides the objects of the repository. */
-export interface Sources extends WorldSources, Asked<'fleet' | 'otherCatalogs'> {
+export interface Sources extends WorldSources, Asked<'fleet' | 'foreseen' | 'otherCatalogs'> {
   readonly outlines: KeptOutlines | undefined;
   /** Asked for the images that a pull request brings, unless somebody else looks them up. */
   readonly images: Registry | undefined;
@@ -187,7 +187,7 @@ interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomp
 async function checkCatalogs(
   repository: Repository,
   { scene, touched, others }: Pick<LoadedCatalogs, 'touched' | 'others'> & { readonly scene: CheckScene },
-  { fleet: given, ...sources }: Sources,
+  { fleet: given, foreseen, ...sources }: Sources,
 ): Promise<CatalogResults> {
   const { objects, policy, trees, change } = scene;
   const { registry } = sources;
@@ -203,7 +203,7 @@ async function checkCatalogs(
   const read = await readWorld(repository, { scene, touched, others }, sources);
   const { unchecked, incomplete } = read;
   const world = { ...read.world, bundleRegistries: await bundleRegistries(scene) };
-  const keepsChanges = fleet !== undefined;
+  const keepsChanges = fleet !== undefined || foreseen !== undefined;
   const results = await Promise.all([
     ...touched.map((catalog) => checkCatalog(catalog, world, { keepsChanges })),
     ...others.neighbors.map((catalog) => checkNeighbors(catalog, world)),
@@ -213,6 +213,7 @@ async function checkCatalogs(
   const { images: asked, store } = sources;
   const deployed = await deploymentsOf(touched, manifests, { policy, registry: asked, store });
   const changes = results.flatMap((result) => result.changes ?? []);
+  for (const change of changes) foreseen?.(change);
   const undecided = undecidedParts(results.flatMap((result) => result.undecided ?? []));
   const [first] = undecided;
   return {

@@ -1,6 +1,6 @@
 /** The request for a check: the pull request, its author, and the data sources. */
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
-import type { CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
+import type { Change, CrdsOf, ManifestsOf } from '../../catalog/olm/foresight/world.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { type KeptFiles, keptFiles } from '../change/content.ts';
 import type { Store } from '../oci/image/build-cache.ts';
@@ -52,6 +52,8 @@ export interface CheckRequest {
   readonly crds?: CrdsOf;
   /** Manifests of the same bundles. */
   readonly manifests?: ManifestsOf;
+  /** Told of the change of each touched catalog, with all that was simulated. */
+  readonly foreseen?: (change: Change) => void;
 }
 
 /** Parts of a request, as a step gets them. */

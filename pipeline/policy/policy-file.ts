@@ -139,7 +139,7 @@ export interface WrittenTarget {
   readonly cache?: 'json' | 'none';
   readonly compression?: 'gzip' | 'zstd';
   readonly labels?: Readonly<Record<string, string>>;
-  readonly attest?: readonly ('sbom' | 'provenance' | 'keyless' | 'kms')[];
+  readonly attest?: readonly ('sbom' | 'provenance' | 'upgrade-safety' | 'keyless' | 'kms')[];
   readonly immutableTags?: boolean;
   readonly keep?: number;
   readonly platforms?: readonly string[];

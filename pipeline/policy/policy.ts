@@ -286,7 +286,7 @@ export interface PublishTarget {
   /** Labels of the image. */
   readonly labels: Readonly<Record<string, string>>;
   /** What is put beside the image; `keyless` signs the provenance by the job's OIDC identity, `kms` by the functions' key. */
-  readonly attest: readonly ('sbom' | 'provenance' | 'keyless' | 'kms')[];
+  readonly attest: readonly ('sbom' | 'provenance' | 'upgrade-safety' | 'keyless' | 'kms')[];
   /** Whether every image gets a tag of its own that never moves as well. */
   readonly immutableTags: boolean;
   /** How many images with such tags stay in a registry; all when undefined. */

@@ -42,6 +42,8 @@ export interface Guard {
   newer(): Promise<StandingClaim | undefined>;
   /** Claims the tag for an image that is in its place by digest, and moves it. */
   promote(digest: string, files: ReadonlyMap<string, string>): (tag: Follower) => Promise<void>;
+  /** Id of the commit that the tag names so far; undefined where none is known, or the same one. */
+  previous(): string | undefined;
   /** The epoch that the commit is published in, once it is known that nothing newer is. */
   epoch(): number;
   /** What the tag follows after the move; undefined before. */
@@ -74,14 +76,14 @@ export function guardOf(
     const { isAncestor } = fencing;
     await learnFromImage(fence, name, { registry: at, tag, place, isAncestor, ...ownFence });
   };
-  let standingEpoch = 0;
+  let ahead: StandingClaim | undefined;
   let winner: StandingClaim | undefined;
   return {
     newer: async () => {
       await learn();
       const standing = await standingOf(fencing, { commit, epoch });
       if (standing.kind === 'ahead') {
-        standingEpoch = standing.of?.epoch ?? 0;
+        ahead = standing.of;
         return undefined;
       }
       const { registry: at, reference } = await openDestination(to, registry);
@@ -94,7 +96,8 @@ export function guardOf(
       const claimed = await claim(fencing, { commit, digest, epoch });
       winner = (await converge(fencing, claimed.claim, [tag, ...beside])).claim;
     },
-    epoch: () => epoch ?? standingEpoch,
+    previous: () => (ahead?.commit === commit ? undefined : ahead?.commit),
+    epoch: () => epoch ?? ahead?.epoch ?? 0,
     winner: () => winner,
   };
 }

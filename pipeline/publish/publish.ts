@@ -111,13 +111,17 @@ function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   return [`changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amount(layers, 'layer')}`];
 }
 
-function attestedOf({ ports, request, target, built, receipt }: StagedPublish): Attested {
+function attestedOf(staged: StagedPublish): Attested {
+  const { ports, request, commit, policy, target, built, guard, receipt } = staged;
   const { cache, codec, labels } = target.settings;
+  const { catalog, today } = request;
+  const { repository } = ports;
   return {
     options: request.attest ?? attestBy(target.attest, { key: ports.signer, isAnonymous: ports.isAnonymous }),
     built,
     receipt,
     settings: { cache, compression: codec, labels },
+    publication: { repository, catalog, commit, policy, previous: guard?.previous(), today },
   };
 }
 

@@ -41,6 +41,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Publish',
     pages: [
       'docs/index-image.md',
+      'docs/policy-engines.md',
       'docs/functions.md',
       'docs/kubernetes.md',
       'docs/tekton.md',

@@ -50,6 +50,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
   'opm commands': ['pipeline/cli/opm', 'pipeline/cli/index/add', 'pipeline/cli/index/remove-packages'],
   'SQLite databases': ['catalog/opm/database', 'pipeline/catalogs/database', 'test/fakes/sqlite'],
   Blame: ['pipeline/check/blame', 'pipeline/cli/repository/blame', 'pipeline/report/blame-text'],
+  'Statements about upgrade safety': ['pipeline/publish/attest/upgrade-safety', 'test/fakes/upgrade-safety'],
   'Language server': ['pipeline/cli/lsp', 'deploy/vscode', 'test/fakes/editor'],
   Tekton: ['deploy/tekton', 'scripts/release/tekton-bundle'],
 };
@@ -59,6 +60,7 @@ const LISTS = [
   'pipeline/cli/commands.ts',
   'pipeline/catalogs/forms.ts',
   'pipeline/check/extra-steps.ts',
+  'pipeline/publish/attest/extra-statements.ts',
   'functions/forges/forges.ts',
   'scripts/release/artifacts.ts',
   'test/fakes/folder-kinds.ts',

@@ -34,7 +34,7 @@ export interface CatalogResult {
   readonly accepted?: readonly Finding[];
   /** Parts that could not be decided. */
   readonly undecided?: readonly Undecided[];
-  /** The changes of each catalog, if there is a fleet to follow through them. */
+  /** The changes of each catalog, if somebody follows installations through them. */
   readonly changes?: readonly Change[];
 }
 

@@ -7,6 +7,7 @@ import { directoryStore } from '../../oci/image/directory-store.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Fence } from '../../ports.ts';
 import type { AttestOptions } from '../../publish/attest/attest.ts';
+import { EXTRA_STATEMENTS } from '../../publish/attest/extra-statements.ts';
 import type { Signer } from '../../publish/attest/signer.ts';
 import { type GitFence, gitFence } from '../../publish/fence-git.ts';
 import { recordFence } from '../../publish/fence-records.ts';
@@ -74,6 +75,7 @@ export const command: Command = {
     },
     sbom: { description: 'attach a CycloneDX SBOM to the image' },
     provenance: { description: 'attach SLSA provenance to the image' },
+    ...Object.fromEntries(EXTRA_STATEMENTS.map(({ asked, summary }) => [asked, { description: summary }])),
     'sign-key': { value: 'FILE', description: 'private key (PEM) to sign the provenance with' },
     keyless: { description: 'sign the provenance with the OIDC identity of the CI job' },
     source: { value: 'URL', description: 'repository URL for the provenance' },
@@ -171,8 +173,18 @@ function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOp
     file === undefined ? undefined : { kind: 'key', key: readText(resolve(directory, file)) };
   const signs = signer ?? (flag('keyless') ? ({ kind: 'keyless' } as const) : undefined);
   const provenance = flag('provenance') || signs !== undefined;
+  const statements = EXTRA_STATEMENTS.map(({ asked }) => asked).filter(flag);
+  if (statements.length > 0 && !signs)
+    throw usageError(command, `--${statements[0]} needs a signature: add --sign-key or --keyless`);
   if (!flag('sbom') && !provenance) return undefined;
-  return { sbom: flag('sbom'), provenance, signer: signs, source: text('source'), builder: BUILDER };
+  return {
+    sbom: flag('sbom'),
+    provenance,
+    signer: signs,
+    source: text('source'),
+    builder: BUILDER,
+    statements,
+  };
 }
 
 /** Who ran the build, for a provenance that a person's machine makes. */

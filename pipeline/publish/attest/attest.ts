@@ -8,7 +8,15 @@ import type { Descriptor } from '../../ports.ts';
 import type { StandingImage } from '../push.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type Attachment, attach, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
-import { cosignStatement, PROVENANCE_PREDICATE, type ProvenanceRequest, provenanceOf } from './provenance.ts';
+import type { Publication } from './extra-statement.ts';
+import { EXTRA_STATEMENTS } from './extra-statements.ts';
+import {
+  cosignStatement,
+  PROVENANCE_PREDICATE,
+  type ProvenanceRequest,
+  provenanceOf,
+  statementAbout,
+} from './provenance.ts';
 import { BUNDLE_TYPE, signedStatement } from './sign.ts';
 import type { Signer } from './signer.ts';
 
@@ -21,6 +29,8 @@ export interface AttestOptions {
   readonly source?: string | undefined;
   /** The builder, a URI. */
   readonly builder: string;
+  /** Names of further statements; they need a signer. */
+  readonly statements?: readonly string[] | undefined;
 }
 
 export interface Attested {
@@ -29,6 +39,7 @@ export interface Attested {
   readonly built: BuiltCatalog;
   readonly receipt: PublishReceipt;
   readonly settings: ProvenanceRequest['settings'];
+  readonly publication: Publication;
 }
 
 /** The ways in which a publisher can sign. */
@@ -47,6 +58,13 @@ export function whyUnsigned(
   { key, isAnonymous = false }: Signing,
 ): { readonly message: string; readonly hint: string } | undefined {
   const [keyless, kms] = [asked.includes('keyless'), asked.includes('kms')];
+  const unsigned = EXTRA_STATEMENTS.find((one) => asked.some((word) => word === one.asked));
+  if (!keyless && !kms && unsigned) {
+    return {
+      message: `attest: [${unsigned.asked}] needs a signature, but the policy names nobody who signs`,
+      hint: `attest: [${unsigned.asked}, keyless] for jobs, or attest: [${unsigned.asked}, kms] for functions with a key`,
+    };
+  }
   if ((!keyless && !kms) || (keyless && !isAnonymous) || (kms && key)) return undefined;
   if (keyless && !kms) {
     return {
@@ -74,6 +92,7 @@ export function attestBy(asked: PublishTarget['attest'], signing: Signing): Atte
     provenance: signer !== undefined || asked.includes('provenance'),
     signer,
     builder: 'urn:portolan:publish',
+    statements: asked,
   };
 }
 
@@ -101,10 +120,10 @@ export async function attestImages(pushed: readonly StandingImage[], attested: A
     if (image !== built.image) continue;
     const { manifestList: manifest } = image;
     for (const maker of makers) {
-      const { type, predicate, make } = maker;
+      const { type, make } = maker;
       const subject = withDigest(reference, manifest.digest);
       const referrers = await registry.listReferrers(subject, manifest.digest, type);
-      if (referrers.some((referrer) => type !== BUNDLE_TYPE || says(referrer, predicate))) continue;
+      if (referrers.some((referrer) => type !== BUNDLE_TYPE || says(referrer, maker))) continue;
       // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();
       made.set(maker, attachment);
@@ -119,6 +138,8 @@ interface Maker {
   readonly type: string;
   /** The subject of a signed statement. */
   readonly predicate: string;
+  /** What the same statement is said with again: another one is news. */
+  readonly basis?: string;
   readonly make: () => Promise<Attachment>;
 }
 
@@ -134,12 +155,36 @@ function makersOf(attested: Attested, options: AttestOptions): Maker[] {
     const statement = cosignStatement(attested.receipt.digest);
     const make = (): Promise<Attachment> => signedStatement(statement, COSIGN_PREDICATE, signer);
     makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, make });
+    makers.push(...statementMakers(attested, options, signer));
   }
   return makers;
 }
 
-function says({ annotations = {} }: Descriptor, predicateType: string): boolean {
-  return annotations[PREDICATE_TYPE] === predicateType;
+/** The same image may be published again after another one: what follows from the previous image is then news. */
+const BASIS = 'dev.portolan.previous-commit';
+
+function statementMakers(
+  { receipt, publication }: Attested,
+  { statements = [] }: AttestOptions,
+  signer: Signer,
+): Maker[] {
+  const basis = publication.previous ?? 'none';
+  const wanted = EXTRA_STATEMENTS.filter(({ asked }) => statements.includes(asked));
+  return wanted.map(({ predicateType: predicate, load }) => ({
+    type: BUNDLE_TYPE,
+    predicate,
+    basis,
+    make: async () => {
+      const predicateOf = await load();
+      const statement = statementAbout(receipt, predicate, await predicateOf(publication));
+      const { annotations, ...signed } = await signedStatement(statement, predicate, signer);
+      return { ...signed, annotations: { ...annotations, [BASIS]: basis } };
+    },
+  }));
+}
+
+function says({ annotations = {} }: Descriptor, { predicate, basis }: Maker): boolean {
+  return annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis;
 }
 
 async function sbom({ built, receipt }: Attested): Promise<Attachment> {

@@ -26,23 +26,28 @@ export interface ProvenanceRequest {
 
 /** The statement as bytes, to be signed or put beside the image as it is. */
 export function provenanceOf({ receipt, source, settings, builder }: ProvenanceRequest): Uint8Array {
-  const { image, digest, catalog, commit, base, platforms } = receipt;
-  const statement = {
-    _type: 'https://in-toto.io/Statement/v1',
-    subject: [{ name: image, digest: digestSet(digest) }],
-    predicateType: PROVENANCE_PREDICATE,
-    predicate: {
-      buildDefinition: {
-        buildType: BUILD_TYPE,
-        externalParameters: { catalog, platforms, ...settings },
-        resolvedDependencies: [
-          { uri: source === undefined ? 'urn:git' : `git+${source}`, digest: { gitCommit: commit } },
-          ...(base === undefined ? [] : [{ uri: 'urn:portolan:base-image', digest: digestSet(base) }]),
-        ],
-      },
-      runDetails: { builder: { id: builder } },
+  const { catalog, commit, base, platforms } = receipt;
+  return statementAbout(receipt, PROVENANCE_PREDICATE, {
+    buildDefinition: {
+      buildType: BUILD_TYPE,
+      externalParameters: { catalog, platforms, ...settings },
+      resolvedDependencies: [
+        { uri: source === undefined ? 'urn:git' : `git+${source}`, digest: { gitCommit: commit } },
+        ...(base === undefined ? [] : [{ uri: 'urn:portolan:base-image', digest: digestSet(base) }]),
+      ],
     },
-  };
+    runDetails: { builder: { id: builder } },
+  });
+}
+
+/** An in-toto statement about a published image. */
+export function statementAbout(
+  { image, digest }: PublishReceipt,
+  predicateType: string,
+  predicate: unknown,
+): Uint8Array {
+  const subject = [{ name: image, digest: digestSet(digest) }];
+  const statement = { _type: 'https://in-toto.io/Statement/v1', subject, predicateType, predicate };
   return new TextEncoder().encode(JSON.stringify(statement));
 }
 

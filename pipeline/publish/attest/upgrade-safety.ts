@@ -1,0 +1,167 @@
+/**
+ * Whether the clusters that use an index image keep their upgrade paths with the next one: the change between the commits of
+ * both, checked as a pull request is. For the first image the catalog is checked as it is.
+ */
+import type { Finding } from '../../../catalog/finding.ts';
+import { clusterInstallations, withoutChannels } from '../../../catalog/olm/foresight/installation.ts';
+import { type Olm, upgradePathOf, type World } from '../../../catalog/olm/foresight/world.ts';
+import { RULES } from '../../../catalog/rules/index.ts';
+import { runForesight } from '../../../catalog/rules/rule.ts';
+import { Undecided } from '../../../catalog/undecided.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
+import { commitCatalogs } from '../../change/commit-catalogs.ts';
+import { worldsOf } from '../../check/audit.ts';
+import { check } from '../../check/check.ts';
+import { PipelineError } from '../../error.ts';
+import { entryAt } from '../../git/tree.ts';
+import { POLICY_PATH } from '../../policy/read-policy.ts';
+import { isEnforced, severitiesOf } from '../../policy/severity.ts';
+import { applyWaivers } from '../../policy/waiver.ts';
+import type { Publication } from './extra-statement.ts';
+
+/** As JSON a public interface, described in docs/policy-engines.md. */
+interface UpgradeSafety {
+  /** `UNKNOWN` where something could not be checked. */
+  readonly result: 'PASSED' | 'FAILED' | 'UNKNOWN';
+  readonly catalog: string;
+  /** Id of the commit that was checked. */
+  readonly commit: string;
+  /** Id of the commit of the previous image; absent where none is known. */
+  readonly previous?: string;
+  /** The day of the check, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The installations that were simulated, of the packages that changed; of all packages without a previous image. */
+  readonly simulated: readonly Simulated[];
+  /** Errors that count make the result `FAILED`. */
+  readonly findings: readonly StatedFinding[];
+  readonly waived: readonly StatedFinding[];
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+  /** How many findings are left out, to keep the statement short; absent where it has all. */
+  readonly omitted?: number;
+}
+
+interface Simulated {
+  readonly package: string;
+  readonly resolver: Olm;
+  readonly versions: readonly string[];
+  /** Under OLM v0 one for each channel and version, under OLM v1 one for each version. */
+  readonly installations: number;
+  /** How many of them have an upgrade path to the head of a channel. */
+  readonly arrive: number;
+}
+
+interface StatedFinding
+  extends Pick<Finding, 'rule' | 'severity' | 'message' | 'package' | 'channel' | 'installed'> {
+  readonly waivedUntil?: string;
+}
+
+/** Statements over 1 MiB are not read. */
+const MOST_FINDINGS = 200;
+const POLICY_BYTES = 1024 * 1024;
+
+type Checked = Pick<UpgradeSafety, 'result' | 'simulated' | 'findings' | 'waived' | 'unchecked'>;
+
+/** The predicate. What cannot be checked never passes, and does not stop the publish. */
+export async function upgradeSafety(publication: Publication): Promise<UpgradeSafety> {
+  const { catalog, commit, previous, today } = publication;
+  const checked = await (previous === undefined
+    ? checkState(publication)
+    : checkChange(publication, previous)
+  ).catch(notChecked);
+  const findings = checked.findings.slice(0, MOST_FINDINGS);
+  const waived = checked.waived.slice(0, MOST_FINDINGS);
+  const omitted = checked.findings.length + checked.waived.length - findings.length - waived.length;
+  return {
+    ...checked,
+    catalog,
+    commit,
+    ...(previous === undefined ? {} : { previous }),
+    date: today,
+    findings,
+    waived,
+    ...(omitted > 0 ? { omitted } : {}),
+  };
+}
+
+function notChecked(error: unknown): Checked {
+  if (!(error instanceof PipelineError) && !(error instanceof Undecided)) throw error;
+  const unchecked = [{ what: 'the catalog', why: error.message }];
+  return { result: 'UNKNOWN', simulated: [], findings: [], waived: [], unchecked };
+}
+
+async function checkChange(
+  { repository, catalog, commit, policy, today }: Publication,
+  previous: string,
+): Promise<Checked> {
+  const worlds: World[] = [];
+  const entry = await entryAt(repository.objects, commit, POLICY_PATH);
+  const bytes = entry ? (await repository.objects.read(entry.id, POLICY_BYTES)).bytes : new Uint8Array();
+  const report = await check(repository, {
+    base: previous,
+    head: commit,
+    ancestor: previous,
+    policy: { path: POLICY_PATH, bytes },
+    presets: [],
+    today,
+    foreseen: ({ after }) => {
+      if (after.name === catalog) worlds.push(after);
+    },
+  });
+  const isOwn = ({ catalogs = [catalog] }: Finding): boolean => catalogs.includes(catalog);
+  const findings = report.findings.filter(isOwn);
+  const waived = report.waived.filter(({ finding }) => isOwn(finding));
+  const isFailed = findings.some(({ severity, rule }) => severity === 'error' && isEnforced(policy, rule));
+  const isClear = report.verdict === 'pass' || (report.verdict === 'fail' && report.unchecked.length === 0);
+  return {
+    result: isFailed ? 'FAILED' : isClear ? 'PASSED' : 'UNKNOWN',
+    simulated: worlds.flatMap(simulatedIn),
+    findings: findings.map(stated),
+    waived: waived.map(({ finding, until }) => ({ ...stated(finding), waivedUntil: until })),
+    unchecked: report.unchecked,
+  };
+}
+
+async function checkState({ repository, catalog, commit, policy, today }: Publication): Promise<Checked> {
+  const catalogs = await commitCatalogs(repository.objects, commit, { policy, names: new Set([catalog]) });
+  const worlds = await worldsOf({ catalogs, olm: policy.graph.olm, today });
+  const all = worlds
+    .flatMap((world) => runForesight(world, RULES, severitiesOf(policy)))
+    .map((finding) => ({ ...finding, catalogs: [catalog] }));
+  const { findings, waived } = applyWaivers(all, policy.waivers, today);
+  const isFailed = findings.some(({ severity, rule }) => severity === 'error' && isEnforced(policy, rule));
+  return {
+    result: isFailed ? 'FAILED' : 'PASSED',
+    simulated: worlds.flatMap(simulatedIn),
+    findings: findings.map(stated),
+    waived: waived.map(({ finding, waiver }) => ({ ...stated(finding), waivedUntil: waiver.until })),
+    unchecked: [],
+  };
+}
+
+function stated({ rule, severity, message, package: of, channel, installed }: Finding): StatedFinding {
+  return {
+    rule,
+    severity,
+    message,
+    ...(of === undefined ? {} : { package: of }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(installed === undefined ? {} : { installed }),
+  };
+}
+
+function simulatedIn(world: World): Simulated[] {
+  const names = [...(world.packages ?? world.catalog.packages.keys())].sort();
+  return names.flatMap((name) => [...world.olm].map((resolver) => simulatedOf(world, name, resolver)));
+}
+
+function simulatedOf(world: World, name: string, resolver: Olm): Simulated {
+  const all = clusterInstallations(world, name, resolver);
+  const ways =
+    resolver === 'v0' ? all : withoutChannels(all).map((installed) => ({ channel: '', installed }));
+  const arrive = ways.filter(
+    ({ channel, installed }) =>
+      upgradePathOf(world.foresight, { package: name, channel, olm: resolver }, installed).arrives,
+  );
+  const versions = withoutChannels(all).map((one) => (one.version ? formatVersion(one.version) : one.name));
+  return { package: name, resolver, versions, installations: ways.length, arrive: arrive.length };
+}
