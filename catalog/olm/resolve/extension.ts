@@ -11,7 +11,7 @@ import { type EdgeField, edgeField, type Installed, installedOf } from '../../fb
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
-import { VersionError } from '../../version/version.ts';
+import { compareVersions, formatVersion, VersionError } from '../../version/version.ts';
 import { firstFollower } from './followers.ts';
 import { type Fails, type Outcome, type Reason, stays } from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
@@ -202,7 +202,9 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
     outcome: outcomeOf(first.best, {
       catalog: name,
       installed: extension.installed?.name,
-      why: (best) => stayReason(best, { all: first.all, isHead, absent }),
+      why: (best) =>
+        outsideRange(catalog.packages.get(extension.package), extension, bundle) ??
+        stayReason(best, { all: first.all, isHead, absent }),
     }),
     taken: first,
   };
@@ -284,6 +286,27 @@ function firstAbsent(
     .filter(({ name }) => !ofPackage.bundles.has(name));
   const first = firstFollower(entries);
   return (from) => entries[first(from)];
+}
+
+/** That only the range keeps an extension from what follows its bundle; undefined where there is another reason. */
+function outsideRange(
+  ofPackage: Package | undefined,
+  { version, channels }: Extension,
+  bundle: Bundle,
+): Reason | undefined {
+  if (!ofPackage || version === '') return undefined;
+  const constraint = parseVersionConstraint(version);
+  const from = installedOf(bundle);
+  const following = selectedIn(ofPackage, channels)
+    .flatMap(({ entries }) => entries)
+    .filter((entry) => entry.name !== bundle.name && edgeField(entry, from) !== undefined)
+    .flatMap(({ name }) => ofPackage.bundles.get(name)?.version ?? []);
+  const [next] = following.sort(compareVersions);
+  if (!next || following.some((one) => meets(one, constraint))) return undefined;
+  return {
+    code: 'outside-range',
+    text: `the next version, ${formatVersion(next)}, is outside the version range ${version}`,
+  };
 }
 
 /** Why an installation is kept. */

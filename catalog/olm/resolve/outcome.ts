@@ -67,6 +67,8 @@ export type ReasonCode =
   | 'newest'
   /** Stays: no entry follows it. */
   | 'no-edge'
+  /** Stays under OLM v1: what follows it is outside of the version range of the extension. */
+  | 'outside-range'
   /** Stays: the entry that follows it has no bundle. */
   | 'successor-missing'
   /** Stays under OLM v0: what follows it is itself skipped, so it is never offered. */

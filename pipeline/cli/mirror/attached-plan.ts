@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
-import { locationFrom, parseLocation } from '../../oci/registry/image-location.ts';
+import { imagePlace, locationFrom } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import { findPlan } from '../../publish/plan-artifact.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
@@ -23,7 +23,7 @@ export async function takeAttachedPlan(
   }
   const client = registryClientFor(invocation, terminal, { named: [operand] });
   try {
-    const at = locationFrom(directory, parseLocation(operand));
+    const at = locationFrom(directory, imagePlace(operand));
     const { registry, reference, close } = await openSource(at, client);
     const plan = await findPlan(registry, reference, { mirror: undefined, known: PLAN_FILES }).finally(close);
     if (!plan) throw usageError(command, `--to is required: no plan is attached to ${operand}`);

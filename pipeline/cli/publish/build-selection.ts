@@ -54,6 +54,7 @@ export async function buildImage(
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
   try {
     const base = baseName === undefined ? undefined : await openBase(client, parseLocation(baseName));
+    if (!base) terminal.err('building without a base image: the image has no server\n');
     const text = renderOrder(blobs).map(renderJson).join('');
     const read = async (): Promise<Uint8Array> => new TextEncoder().encode(text);
     const source = { files: async () => [{ path: 'catalog.json', read }] };

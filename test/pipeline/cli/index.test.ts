@@ -195,6 +195,7 @@ describe('--tag', () => {
     const first = await run('index', 'add', '--bundles', names, '--tag', 'oci:images:v1');
     expect(first).toMatchObject({ code: 0 });
     expect(first.out).toMatch(/^sha256:[0-9a-f]{64}\n$/);
+    expect(first.err).toContain('building without a base image: the image has no server\n');
     expect((await run('index', 'add', '--bundles', names, '--tag', 'oci:again:v1')).out).toBe(first.out);
     expect((await run('render', 'oci:images:v1')).out).toBe(printed.out);
     const next = bundle('1.2.0', '  replaces: foo.v1.1.0\n');

@@ -138,7 +138,7 @@ describe('portolan next', () => {
       },
     );
     expect(out).toBe(
-      'p, new installation\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: it has no successor\n',
+      'p, new installation\n  OLM v1, all channels of v4.20, version <1.1.0: 1.0.0\n    stays: the next version, 1.1.0, is outside the version range <1.1.0\n',
     );
   });
 
