@@ -36,7 +36,7 @@ export interface Rule {
   readonly fix?: string;
   /** Messages of opm and of bundle validators that the rule covers; absent if they have none. */
   readonly opm?: readonly string[];
-  /** The harm of an error to clusters that use the catalog; absent if it does none. */
+  /** The harm of its findings to clusters that use the catalog; absent if they do none. */
   readonly harm?: Harm;
   /** Whether it is about bundles rather than catalogs: its findings do not depend on where a bundle is offered. */
   readonly aboutBundles?: true;
@@ -68,9 +68,9 @@ export interface Harm {
   readonly rank: number;
   /**
    * `loss`: what clusters have or could reach is taken away. `change`: clusters get something else than before.
-   * `later`: clusters notice it when the platform is upgraded.
+   * `later`: clusters notice it when the platform is upgraded. `some`: it depends on what else a cluster has or selects.
    */
-  readonly kind: 'loss' | 'change' | 'later';
+  readonly kind: 'loss' | 'change' | 'later' | 'some';
 }
 
 /**

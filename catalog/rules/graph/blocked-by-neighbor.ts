@@ -15,6 +15,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary:
     'Reports upgrades that OLM v0 does not perform if another package of the catalog is installed in the same namespace',
+  harm: { rank: 10, kind: 'some' },
   reads: ['history'],
   foresee(world, report) {
     if (!world.olm.has('v0')) return;

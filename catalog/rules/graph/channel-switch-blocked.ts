@@ -13,6 +13,7 @@ export const rule: Rule = {
   id: 'graph/channel-switch-blocked',
   severity: 'warning',
   summary: 'Reports channels with a newer head to which users at the head of another channel cannot switch',
+  harm: { rank: 10, kind: 'some' },
   foresee(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {

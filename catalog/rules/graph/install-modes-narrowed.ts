@@ -14,6 +14,7 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'Reports upgrades that drop install modes of the previous version, because operator groups do not change',
+  harm: { rank: 10, kind: 'some' },
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     for (const name of change.packages) {

@@ -46,9 +46,11 @@ function passedText({ uncounted, template, findings }: Checked): string {
   if (template !== undefined) {
     return `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
   }
-  // A version without an upgrade path is what people must see, even if the policy lets it pass.
-  const stranding = findings.filter((finding) => finding.severity === 'warning' && effectOf(finding));
-  return stranding.length === 0 ? passed : `${passed}, with a warning: ${effectText(stranding)}`;
+  // Who is left without an upgrade is what people must see, even if the policy lets it pass.
+  const harmful = findings.filter(
+    (finding) => finding.severity === 'warning' && (effectOf(finding) || HARM_RANKS.has(finding.rule)),
+  );
+  return harmful.length === 0 ? passed : `${passed}, with a warning: ${effectText(harmful)}`;
 }
 
 /** Most characters that GitHub shows of a commit status. */

@@ -33,7 +33,7 @@ export interface HarmfulMerge {
 
 /** Rules that name the installations that a change harms. */
 export const HARM: ReadonlySet<string> = new Set(
-  RULES.filter(({ harm }) => harm && harm.kind !== 'later').map(({ id }) => id),
+  RULES.filter(({ harm }) => harm?.kind === 'loss' || harm?.kind === 'change').map(({ id }) => id),
 );
 
 interface HistoryRequest {
