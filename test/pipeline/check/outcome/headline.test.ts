@@ -73,7 +73,10 @@ describe('the first line of a report', () => {
     expect(headlineOf([warned], { verdict: 'pass' })).toMatch(
       /^all checks passed, with a warning: p: 1\.0\.0 is stranded by a platform upgrade; permissions/,
     );
-    const blocked = finding('graph/channel-switch-blocked', [], { severity: 'warning', message: 'users stay' });
+    const blocked = finding('graph/channel-switch-blocked', [], {
+      severity: 'warning',
+      message: 'users stay',
+    });
     expect(headlineOf([blocked], { verdict: 'pass' })).toMatch(
       /^all checks passed, with a warning: p: users stay; permissions/,
     );
