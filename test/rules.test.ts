@@ -4,7 +4,16 @@ import { describe, expect, test } from 'vitest';
 import type { Finding } from '../catalog/finding.ts';
 import { RULES } from '../catalog/rules/index.ts';
 import { exampleOf, examplesOf } from './fakes/rule-example.ts';
-import { fixturesIn, judgeArchive, judgeChange, judgeState } from './fakes/rule-fixture.ts';
+import {
+  type Expected,
+  expectations,
+  fixturesIn,
+  judgeArchive,
+  judgeChange,
+  judgeState,
+  memberExpectations,
+  type PlacedExpectation,
+} from './fakes/rule-fixture.ts';
 import { membersOf } from './fakes/txtar.ts';
 
 /**
@@ -19,12 +28,6 @@ import { membersOf } from './fakes/txtar.ts';
  */
 const ROOT = 'test/rules';
 const IDS = new Set(RULES.map(({ id }) => id));
-
-interface Expected {
-  readonly line: number;
-  readonly rule: string;
-  readonly message: string;
-}
 
 /** What is found in archives, by their paths: two tests look at it. */
 const judgedArchives = new Map<string, Promise<readonly Finding[]>>();
@@ -110,23 +113,6 @@ describe.each([...IDS].filter((id) => existsSync(join(ROOT, id))))('the page on 
   });
 });
 
-interface PlacedExpectation extends Expected {
-  readonly file: string;
-}
-
-/** What is expected of one file of a folder; `.expected` says so for files that cannot hold comments. */
-function memberExpectations(path: string, text: string): PlacedExpectation[] {
-  if (!path.endsWith('expected')) return expectationsIn(text).map((e) => ({ ...e, file: path }));
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const [, file = '', number = '', rule = '', message = ''] =
-        /^(.*?):(\d+): (\S+): (.*)$/.exec(line) ?? [];
-      return { file, line: Number(number), rule, message };
-    });
-}
-
 function placed({ location, ...finding }: Finding): string {
   return `${location.file}:${shown({ location, ...finding })}`;
 }
@@ -135,27 +121,6 @@ function expectExactly(id: string, expected: readonly Expected[], all: readonly 
   const watched = new Set([id, ...expected.map(({ rule }) => rule)]);
   const found = all.filter(({ rule }) => watched.has(rule));
   expect(found.map(shown).sort()).toEqual(expected.map((e) => matching(e, found)).sort());
-}
-
-function expectations(path: string, text: string): Expected[] {
-  const separate = `${path}.expected`;
-  if (existsSync(separate)) {
-    return readFileSync(separate, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => {
-        const [number = '', rule = '', ...message] = line.split(': ');
-        return { line: Number(number), rule, message: message.join(': ') };
-      });
-  }
-  return expectationsIn(text);
-}
-
-function expectationsIn(text: string): Expected[] {
-  return text.split('\n').flatMap((line, i) => {
-    const [, rule = '', message = ''] = /# ([a-z0-9-]+\/[a-z0-9-]+): (.*)$/.exec(line) ?? [];
-    return IDS.has(rule) ? [{ line: i + 1, rule, message }] : [];
-  });
 }
 
 function shown({ location, rule, message }: Finding): string {

@@ -9,6 +9,12 @@ export interface Artifact {
   make(release: Release): Promise<ImageContent>;
 }
 
+/** A file of a release. */
+export interface ReleaseFile {
+  readonly name: string;
+  text(): string;
+}
+
 export interface Release {
   readonly version: string;
   /** Repository of the command line's image, which the artifacts start. */

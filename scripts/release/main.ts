@@ -37,7 +37,7 @@ import { cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
 import { openBase } from '../../pipeline/publish/base.ts';
-import { ARTIFACTS } from './artifacts.ts';
+import { ARTIFACTS, FILES } from './artifacts.ts';
 import { checksums } from './checksums.ts';
 import { cliImage } from './cli-image.ts';
 
@@ -97,6 +97,7 @@ async function prepare(): Promise<void> {
     run('npm', ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application']),
   );
   run(process.execPath, ['scripts/playground.mjs', join(out, 'playground.html')]);
+  for (const { name, text } of FILES) writeFileSync(join(out, name), text());
   const digest = await buildImage(join(out, packed), version, out);
   for (const { layout, make } of ARTIFACTS)
     await writeLayout(await make({ version, image: IMAGE, digest }), join(out, layout), version);

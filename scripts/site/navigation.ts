@@ -57,6 +57,7 @@ export const GROUPS: readonly Group[] = [
       'docs/rules.md',
       'docs/compatibility.md',
       'docs/support.md',
+      'docs/cases.md',
       'docs/upstream.md',
       'docs/threat-model.md',
       'SECURITY.md',

@@ -50,6 +50,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
   'opm commands': ['pipeline/cli/opm', 'pipeline/cli/index/add', 'pipeline/cli/index/remove-packages'],
   'SQLite databases': ['catalog/opm/database', 'pipeline/catalogs/database', 'test/fakes/sqlite'],
   Blame: ['pipeline/check/blame', 'pipeline/cli/repository/blame', 'pipeline/report/blame-text'],
+  'Cases for implementers': ['scripts/release/cases'],
   'Statements about upgrade safety': ['pipeline/publish/attest/upgrade-safety', 'test/fakes/upgrade-safety'],
   'Language server': ['pipeline/cli/lsp', 'deploy/vscode', 'test/fakes/editor'],
   Tekton: ['deploy/tekton', 'scripts/release/tekton-bundle'],

@@ -3,7 +3,7 @@
  * `<name>.base.yaml` and `<name>.head.yaml` for a change, or `<name>.txtar` with the files of a bundle or of a
  * folder of package manifests.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
@@ -44,6 +44,53 @@ export function fixturesIn(folder: string): { states: string[]; changes: string[
     changes: files.filter((file) => file.endsWith('.base.yaml')),
     archives: files.filter((file) => file.endsWith('.txtar')),
   };
+}
+
+const IDS = new Set(RULES.map(({ id }) => id));
+
+/** What a fixture says that must be found. */
+export interface Expected {
+  readonly line: number;
+  readonly rule: string;
+  /** Part of the message. */
+  readonly message: string;
+}
+
+export interface PlacedExpectation extends Expected {
+  readonly file: string;
+}
+
+/** What is expected of a catalog's file. */
+export function expectations(path: string, text: string): Expected[] {
+  const separate = `${path}.expected`;
+  if (!existsSync(separate)) return expectationsIn(text);
+  return readFileSync(separate, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [number = '', rule = '', ...message] = line.split(': ');
+      return { line: Number(number), rule, message: message.join(': ') };
+    });
+}
+
+function expectationsIn(text: string): Expected[] {
+  return text.split('\n').flatMap((line, i) => {
+    const [, rule = '', message = ''] = /# ([a-z0-9-]+\/[a-z0-9-]+): (.*)$/.exec(line) ?? [];
+    return IDS.has(rule) ? [{ line: i + 1, rule, message }] : [];
+  });
+}
+
+/** What is expected of one file of a folder; `.expected` says so for files that cannot hold comments. */
+export function memberExpectations(path: string, text: string): PlacedExpectation[] {
+  if (!path.endsWith('expected')) return expectationsIn(text).map((e) => ({ ...e, file: path }));
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [, file = '', number = '', rule = '', message = ''] =
+        /^(.*?):(\d+): (\S+): (.*)$/.exec(line) ?? [];
+      return { file, line: Number(number), rule, message };
+    });
 }
 
 /** What was found in fixtures as they are, by their paths: several tests look at it. */
