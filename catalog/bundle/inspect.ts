@@ -21,6 +21,7 @@ import {
   text as textShape,
 } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
+import { textOfScalar } from '../yaml/as-text.ts';
 import { CSV } from './csv-shape.ts';
 import { firstValue, type ManifestFile } from './manifest.ts';
 import { type BundleFiles, isDirect, readBundleFiles } from './read.ts';
@@ -257,7 +258,7 @@ function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): un
     case 'string':
       if (!['number', 'boolean', 'bigint'].includes(typeof value)) return value;
       found.unquoted.push(path);
-      return String(value);
+      return textOfScalar(value);
     case 'list':
       return Array.isArray(value)
         ? value.map((item, i) => loosened(item, shape.items, [...path, i], found))

@@ -18,9 +18,9 @@ export const quantity: CheckedShape = {
 export const intOrString: CheckedShape = {
   kind: 'checked',
   goName: 'intstr.IntOrString',
-  expected: 'a whole number or text',
+  expected: 'text or a whole number of 32 bits',
   refusal: (value) =>
-    typeof value === 'string' || Number.isInteger(value)
+    typeof value === 'string' || (Number.isInteger(value) && value === (value as number) >> 0)
       ? undefined
       : 'json: cannot unmarshal value into Go value of type int32',
 };

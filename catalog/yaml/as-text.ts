@@ -20,7 +20,7 @@ const MAX = 2n ** 64n - 1n;
  */
 export function asText(value: unknown, shape: Shape, node?: YamlNode): unknown {
   const at = node?.kind === 'alias' ? node.target : node;
-  if (shape.kind === 'string') return scalarText(value, at);
+  if (shape.kind === 'string') return textOfScalar(value, at);
   if (Array.isArray(value) && shape.kind === 'list')
     return value.map((item, i) =>
       asText(item, shape.items, at?.kind === 'sequence' ? at.items[i] : undefined),
@@ -36,11 +36,12 @@ export function asText(value: unknown, shape: Shape, node?: YamlNode): unknown {
   return Object.fromEntries(members);
 }
 
-function scalarText(value: unknown, node: YamlNode | undefined): unknown {
+/** A number, true or false as the text that sigs.k8s.io/yaml makes of it; another value as it is. */
+export function textOfScalar(value: unknown, node?: YamlNode): unknown {
   if (typeof value === 'boolean') return String(value);
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
   const isFloat = node?.kind === 'scalar' && node.plain && kindOfPlain(node.text) === 'float';
-  const isInteger = !isFloat && (typeof value === 'bigint' || Number.isInteger(value));
+  const isInteger = !isFloat && (typeof value === 'bigint' || Number.isSafeInteger(value));
   return isInteger && value >= MIN && value <= MAX ? String(value) : formatFloat32(Number(value));
 }
 

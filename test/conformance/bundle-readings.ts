@@ -123,7 +123,7 @@ function annotationsOfApi(
     .at(-1);
   const bytes = path === undefined ? undefined : files[path];
   if (path === undefined || bytes === undefined) return undefined;
-  const text = textOf(bytes).replace(BEFORE_FIRST_SEPARATOR, '');
+  const text = firstDocument(textOf(bytes).replace(BEFORE_FIRST_SEPARATOR, ''));
   const root = firstValue(readManifestFile(path, Buffer.from(text)))?.value;
   if (!isObject(root)) return undefined;
   const keys = Object.keys(root).filter((key) => foldCase(key) === 'annotations');
@@ -144,6 +144,11 @@ function annotationsOfApi(
       Buffer.from(text).equals(bytes) &&
       Object.keys(found).every((key, i) => key === folded[i]?.[0]),
   };
+}
+
+/** The first document of a YAML file; what follows it may be anything. */
+function firstDocument(text: string): string {
+  return text.replace(/^(?:---[ \t]*\n)?/, '').replace(/\n(?:---|\.\.\.)(?:\s[\s\S]*)?$/, '\n');
 }
 
 function textOf(bytes: Uint8Array): string {
