@@ -19,6 +19,7 @@ const SOURCES = {
   drift: 'Extensions, 4.1.8',
   entry: 'Extensions, 4.1.3.2',
   fbc: 'Extensions, 4.1',
+  fragment: "none of the documents; Konflux's task validate-fbc; docs/presets.md",
   graph: 'Extensions, 5.2',
   'graph/crd-unsafe-edge': 'Extensions, 5.3',
   'graph/olmv1-unsupported': 'Extensions, 5.1.1',
@@ -43,6 +44,10 @@ const SOURCES = {
 
 /** When a finding is milder than its rule, by severity. */
 const MILDER = {
+  'fragment/base-image': { warning: 'if a build argument without a default names the base image' },
+  'fragment/versions': {
+    warning: 'if the versions are on both sides of 4.17, which read different metadata',
+  },
   'annotations/folder': { warning: 'if only the annotation of metadata/ differs' },
   'annotations/unreadable': { warning: 'if the file is not metadata/annotations.yaml' },
   'api/removed-1-22': { warning: 'if the bundle does not declare that it runs on Kubernetes 1.22' },

@@ -4,6 +4,7 @@
  */
 import type { Inspected } from '../bundle/inspect.ts';
 import type { OperatorFolder } from '../bundle/operator-folder.ts';
+import type { Fragment } from '../fbc/fragment.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
 import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
@@ -50,6 +51,8 @@ export interface Rule {
   readonly isOptional?: true;
   /** Looks at the folder of an operator: its settings, and all of its bundles. */
   readonly operator?: (operator: OperatorFolder, report: Report) => void;
+  /** Looks at the Dockerfile of a catalog's image. */
+  readonly fragment?: (fragment: Fragment, report: Report) => void;
   /** Looks at the files of a bundle. */
   readonly inspect?: (bundle: Inspected, report: Report) => void;
   /** Looks at what clusters do with a catalog. */
@@ -172,6 +175,15 @@ export function runOperatorChecks(
   severityOf: SeverityOf,
 ): Finding[] {
   return runEach(rules, severityOf, (rule, report) => rule.operator?.(operator, report));
+}
+
+/** Runs the checks that look at the Dockerfile of a catalog's image. Findings are sorted, the worst first. */
+export function runFragmentChecks(
+  fragment: Fragment,
+  rules: readonly Rule[],
+  severityOf: SeverityOf,
+): Finding[] {
+  return runEach(rules, severityOf, (rule, report) => rule.fragment?.(fragment, report));
 }
 
 /** Runs the checks of registries' replies. Findings are sorted, the most serious first. */

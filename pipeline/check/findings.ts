@@ -16,6 +16,7 @@ import { type CatalogResult, checkCatalog, checkNeighbors } from './content/cata
 import { danglingBundles } from './content/dangling.ts';
 import { deploymentsOf } from './content/deployments.ts';
 import { disconnectedOf } from './content/disconnected.ts';
+import { checkFragments } from './content/fragments.ts';
 import { bundleRegistries, checkOperators } from './content/operators.ts';
 import { checkPolicyAfter } from './content/policy-after.ts';
 import { checkReferences, type ReferenceResult } from './content/references.ts';
@@ -162,6 +163,7 @@ async function checkFiles(
   const results = [
     ...(await checkBundles(scene)),
     ...(await checkOperators(scene)),
+    ...(await checkFragments(scene)),
     ...(await checkPolicyAfter(after, RULE_IDS)),
     ...unlisted,
   ];

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { readOperatorFolder } from '../../catalog/bundle/operator-folder.ts';
+import { fragmentIn } from '../../catalog/fbc/fragment.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
@@ -27,6 +28,7 @@ import {
   type Rule,
   runComparison,
   runForesight,
+  runFragmentChecks,
   runInspection,
   runOperatorChecks,
   runResolved,
@@ -160,7 +162,9 @@ export async function judgeArchive(members: ReadonlyMap<string, string>): Promis
 /** The files of an archive: of a bundle, or of a folder of package manifests. */
 export function archivedFiles(members: ReadonlyMap<string, string>): Map<string, string> {
   const files = new Map([...members].filter(([path]) => !path.endsWith('expected') && path !== 'options'));
-  return FOLDER_KINDS.some(({ has }) => has(files)) || isOperator(files) ? files : bundleFiles(files);
+  return FOLDER_KINDS.some(({ has }) => has(files)) || isOperator(files) || files.has(DOCKERFILE)
+    ? files
+    : bundleFiles(files);
 }
 
 /** Whether the files are those of an operator's folder. */
@@ -188,6 +192,19 @@ async function judgeOperator(files: ReadonlyMap<string, string>, options: string
   return runOperatorChecks(operator, RULES, severityOf);
 }
 
+const DOCKERFILE = 'fragment.Dockerfile';
+
+/** Files of a repository with the Dockerfile of a catalog. */
+function judgeFragment(files: ReadonlyMap<string, string>): Finding[] {
+  const fragment = fragmentIn(DOCKERFILE, files.get(DOCKERFILE) ?? '', [...files.keys()].sort());
+  if (!fragment) return [];
+  const packages = [...files]
+    .filter(([, text]) => text.includes('schema: olm.package'))
+    .map(([path]) => path);
+  const hasPackage = fragment.files?.some(({ source }) => packages.includes(source));
+  return runFragmentChecks({ ...fragment, hasPackage }, RULES, severityOf);
+}
+
 /** Rules run in their fixtures, whether or not a policy has to name them. */
 function severityOf({ severity }: Rule): Severity {
   return severity;
@@ -199,6 +216,7 @@ export async function judgeFiles(
   options = '{}',
 ): Promise<readonly Finding[]> {
   if (isOperator(files)) return judgeOperator(files, options);
+  if (files.has(DOCKERFILE)) return judgeFragment(files);
   const source = sourceOf(Object.fromEntries(files));
   const kind = FOLDER_KINDS.find(({ has }) => has(files));
   if (kind) return kind.judge(source);

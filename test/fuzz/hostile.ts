@@ -249,6 +249,19 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     what: 'nesting',
     bytes: () => Buffer.concat([text('==== ci.yaml\n'), nested(100_000)]),
   },
+  dockerfiles: {
+    reads: ['catalog/fbc/dockerfile.ts', 'catalog/fbc/fragment.ts'],
+    what: 'variables without an end, and 14 stages that each copy the one before twice',
+    bytes: () => {
+      const stages = Array.from(
+        { length: 14 },
+        (_, i) =>
+          `FROM scratch AS s${i + 1}\nCOPY --from=s${i} /configs /configs/a\nCOPY --from=s${i} /configs /configs/b\n`,
+      );
+      const first = 'FROM scratch AS s0\nCOPY etcd /configs\n';
+      return text(`${first}${stages.join('')}LABEL a=${'${a:-'.repeat(20_000)}\n`);
+    },
+  },
   CEL: {
     reads: ['catalog/fbc/cel.ts', 'catalog/fbc/cel-cost.ts'],
     what: 'a list that doubles 27 times',

@@ -19,6 +19,7 @@ import { legacyChanges } from '../../catalog/crd/legacy.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
 import { manifestIn, manifestOfKind } from '../../catalog/fbc/bundle-object.ts';
 import { readDocuments } from '../../catalog/fbc/documents.ts';
+import { fragmentIn } from '../../catalog/fbc/fragment.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { renderBlob, renderOrder } from '../../catalog/fbc/render.ts';
 import { decodeBase64, encodeBase64 } from '../../catalog/go/base64.ts';
@@ -52,7 +53,7 @@ import { CATALOG_RULES } from '../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { INSPECTION_RULES } from '../../catalog/rules/inspection.ts';
-import { runInspection, runOperatorChecks } from '../../catalog/rules/rule.ts';
+import { runFragmentChecks, runInspection, runOperatorChecks } from '../../catalog/rules/rule.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { meets, parseVersionConstraint } from '../../catalog/version/constraint.ts';
 import { satisfies } from '../../catalog/version/satisfies.ts';
@@ -584,6 +585,13 @@ export const TARGETS: Readonly<Record<string, Target>> = {
       organization: '',
     });
     runOperatorChecks(operator, RULES, ({ severity }) => severity);
+  },
+  dockerfiles: (bytes) => {
+    const files = ['catalog/etcd/catalog.yaml', 'catalog/notes.yaml'];
+    const fragment = fragmentIn('catalog/Dockerfile', text(bytes), files);
+    if (!fragment) return;
+    for (const hasPackage of [true, false])
+      runFragmentChecks({ ...fragment, hasPackage }, RULES, ({ severity }) => severity);
   },
   edits: (bytes) => {
     const [first = '', ...rest] = text(bytes).split('\0');

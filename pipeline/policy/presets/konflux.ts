@@ -25,11 +25,21 @@ export const KONFLUX: Preset = {
       opmValidate: true,
     },
     {
-      check:
-        'validate-fbc: base image, grpc_health_probe, label and folders of the fragment, one olm.package',
+      check: 'validate-fbc: base image, grpc_health_probe',
       source: VALIDATE,
-      notChecked: 'needs the image of the fragment',
+      rules: { 'fragment/base-image': 'error' },
+      differs:
+        'the gate looks into the image, Portolan at its Dockerfile; base images that the gate allows contain grpc_health_probe',
     },
+    { check: 'validate-fbc: OpenShift versions', source: VALIDATE, rules: { 'fragment/versions': 'error' } },
+    { check: 'validate-fbc: label of the fragment', source: VALIDATE, rules: { 'fragment/label': 'error' } },
+    {
+      check: 'validate-fbc: folders of packages',
+      source: VALIDATE,
+      rules: { 'fragment/folders': 'error' },
+      differs: 'Portolan does not check folders that programs write during the build',
+    },
+    { check: 'validate-fbc: one olm.package', source: VALIDATE, rules: { 'fragment/package': 'error' } },
     {
       check: 'validate-fbc: related images',
       source: VALIDATE,

@@ -52,8 +52,12 @@ export async function readBuildFiles(
   return { mentions, words };
 }
 
+export function isDockerfile(path: string): boolean {
+  return DOCKERFILE.test(path);
+}
+
 function isBuildFile(path: string): boolean {
-  return DOCKERFILE.test(path) || SCRIPT.test(path);
+  return isDockerfile(path) || SCRIPT.test(path);
 }
 
 /** A script without any of them says nothing of catalogs. */

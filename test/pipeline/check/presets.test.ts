@@ -152,6 +152,31 @@ test('bundles of catalogs are from the registries of config.yaml on the base bra
   );
 });
 
+test("the Dockerfile of a catalog is checked with Konflux's preset, if it or its catalog changes", async () => {
+  const dockerfile = (base: string): string =>
+    `FROM ${base}\nCOPY catalogs/v4.20 /configs\nLABEL operators.operatorframework.io.index.configs.v1=/configs\n`;
+  const wrong = { 'v4.20.Dockerfile': dockerfile('quay.io/operator-framework/opm:v1.50.0') };
+  const right = {
+    'v4.20.Dockerfile': dockerfile('registry.redhat.io/openshift4/ose-operator-registry-rhel9:v4.20'),
+  };
+  const path = 'catalogs/v4.20/etcd/catalog.yaml';
+  const catalogs = { [path]: catalogOf('etcd', ['1.0.0']) };
+  const changed = { [path]: catalogOf('etcd', ['1.0.0', '1.1.0']) };
+  const found = async (base: Files, head: Files, ...options: string[]): Promise<string[]> => {
+    const { findings, known } = await checked(base, { ...base, ...head }, ...options);
+    return [...findings, ...known].map(({ rule }) => rule).filter((rule) => rule.startsWith('fragment/'));
+  };
+  const konflux = ['--preset', 'konflux'];
+  expect(await found({ ...catalogs, ...wrong }, changed, ...konflux)).toEqual(['fragment/base-image']);
+  expect(await found({ ...catalogs, ...right }, changed, ...konflux)).toEqual([]);
+  expect(await found({ ...catalogs, ...right }, wrong, ...konflux)).toEqual(['fragment/base-image']);
+  expect(await found({ ...catalogs, ...wrong }, changed)).toEqual([]);
+  // Nothing of the image changes.
+  expect(await found({ ...catalogs, ...wrong }, { 'README.md': 'x\n' }, ...konflux)).toEqual([]);
+  const moved = { 'v4.20.Dockerfile': right['v4.20.Dockerfile'].replace('catalogs/v4.20', path) };
+  expect(await found({ ...catalogs, ...right }, moved, ...konflux)).toEqual(['fragment/folders']);
+});
+
 test('an unknown preset is an error that names those that there are', async () => {
   const repository = makeRepository();
   onTestFinished(repository.remove);

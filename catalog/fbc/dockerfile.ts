@@ -1,0 +1,187 @@
+/** What a Dockerfile says of an image: its base, its labels, and what is copied into it. */
+
+/** An image that a Dockerfile builds, or a part of one. */
+export interface Stage {
+  /** The image or stage after `FROM`; undefined if only a build knows it. */
+  readonly base: string | undefined;
+  readonly name: string | undefined;
+  readonly line: number;
+  readonly labels: ReadonlyMap<string, Label>;
+  readonly copies: readonly Copy[];
+  /** What it runs, as text. */
+  readonly runs: readonly string[];
+}
+
+export interface Label {
+  /** Undefined if only a build knows it. */
+  readonly value: string | undefined;
+  readonly line: number;
+}
+
+export interface Copy {
+  /** The stage or image that has the sources; undefined for the files beside the Dockerfile. */
+  readonly from: string | undefined;
+  /** Undefined where only a build knows one. */
+  readonly sources: readonly string[] | undefined;
+  /** An absolute path; with a slash at its end if it is written so. */
+  readonly to: string | undefined;
+}
+
+interface Instruction {
+  readonly word: string;
+  readonly rest: string;
+  readonly line: number;
+}
+
+type Values = ReadonlyMap<string, string | undefined>;
+
+/** The stages of a Dockerfile in their order; the last one is the image. */
+export function readDockerfile(text: string): readonly Stage[] {
+  const stages: OpenStage[] = [];
+  const common = new Map<string, string | undefined>();
+  for (const instruction of instructionsIn(text)) {
+    const stage = stages.at(-1);
+    if (instruction.word === 'FROM') stages.push(openStage(instruction, common));
+    else if (stage) addTo(stage, instruction, common);
+    else if (instruction.word === 'ARG') setArguments(instruction, common, new Map());
+  }
+  return stages;
+}
+
+interface OpenStage extends Stage {
+  readonly labels: Map<string, Label>;
+  readonly copies: Copy[];
+  readonly runs: string[];
+  readonly values: Map<string, string | undefined>;
+  folder: string | undefined;
+}
+
+/** Lines that end with a backslash go on in the next one that is not a comment. */
+function instructionsIn(text: string): Instruction[] {
+  const found: Instruction[] = [];
+  let open: { parts: string[]; line: number } | undefined;
+  for (const [i, written] of text.split('\n').entries()) {
+    const line = written.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const goesOn = line.endsWith('\\');
+    open ??= { parts: [], line: i + 1 };
+    open.parts.push(goesOn ? line.slice(0, -1) : line);
+    if (goesOn) continue;
+    found.push(instructionOf(open.parts.join(' '), open.line));
+    open = undefined;
+  }
+  if (open) found.push(instructionOf(open.parts.join(' '), open.line));
+  return found;
+}
+
+function instructionOf(text: string, line: number): Instruction {
+  const end = text.search(/\s/);
+  const word = (end < 0 ? text : text.slice(0, end)).toUpperCase();
+  return { word, rest: end < 0 ? '' : text.slice(end).trim(), line };
+}
+
+function openStage({ rest, line }: Instruction, common: Values): OpenStage {
+  const words = rest.split(/\s+/).filter((word) => !word.startsWith('--'));
+  const [base = '', as = '', name] = words;
+  return {
+    base: filledIn(base, common),
+    name: as.toLowerCase() === 'as' ? name : undefined,
+    line,
+    labels: new Map(),
+    copies: [],
+    runs: [],
+    values: new Map(),
+    folder: '/',
+  };
+}
+
+function addTo(stage: OpenStage, instruction: Instruction, common: Values): void {
+  const { word, rest, line } = instruction;
+  if (word === 'ARG') setArguments(instruction, stage.values, common);
+  if (word === 'ENV' || word === 'LABEL') {
+    for (const [key, value] of pairsOf(rest)) {
+      const filled = filledIn(value, stage.values);
+      if (word === 'ENV') stage.values.set(key, filled);
+      else stage.labels.set(key, { value: filled, line });
+    }
+  }
+  if (word === 'WORKDIR') stage.folder = absolute(filledIn(unquoted(rest), stage.values), stage.folder);
+  if (word === 'RUN') stage.runs.push(rest);
+  if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
+}
+
+function setArguments({ rest }: Instruction, values: Map<string, string | undefined>, common: Values): void {
+  for (const written of tokensOf(rest)) {
+    const at = written.indexOf('=');
+    const name = at < 0 ? written : written.slice(0, at);
+    values.set(name, at < 0 ? common.get(name) : filledIn(unquoted(written.slice(at + 1)), values));
+  }
+}
+
+function copyOf(rest: string, { values, folder }: OpenStage): Copy {
+  const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
+  const flags = words.filter((word) => word.startsWith('--'));
+  const filled = words
+    .filter((word) => !word.startsWith('--'))
+    .map((word) => filledIn(unquoted(word), values));
+  const from = flags.find((flag) => flag.startsWith('--from='))?.slice('--from='.length);
+  const sources = filled.slice(0, -1);
+  const isKnown = (source: string | undefined): source is string => source !== undefined;
+  return {
+    from,
+    sources: sources.every(isKnown) ? sources : undefined,
+    to: absolute(filled.at(-1), folder),
+  };
+}
+
+/** The words of a list in JSON, with the flags before it; undefined if there is none. */
+function listOf(rest: string): string[] | undefined {
+  const at = rest.indexOf('[');
+  try {
+    const list: unknown = JSON.parse(rest.slice(at));
+    return Array.isArray(list) ? [...tokensOf(rest.slice(0, at)), ...list.map(String)] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function absolute(path: string | undefined, folder: string | undefined): string | undefined {
+  if (path === undefined || path.startsWith('/')) return path;
+  return folder === undefined ? undefined : `${folder.replace(/\/$/, '')}/${path.replace(/^\.\/?/, '')}`;
+}
+
+/** `a=b "c"="d e"`, or `a b` for one pair. */
+function pairsOf(rest: string): (readonly [string, string])[] {
+  const tokens = tokensOf(rest);
+  const [first = ''] = tokens;
+  if (!first.includes('=')) return [[unquoted(first), unquoted(rest.slice(first.length).trim())]];
+  return tokens.flatMap((token) => {
+    const at = token.startsWith('"') ? token.indexOf('=', token.indexOf('"', 1)) : token.indexOf('=');
+    return at < 0 ? [] : [[unquoted(token.slice(0, at)), unquoted(token.slice(at + 1))] as const];
+  });
+}
+
+/** Words apart by blanks outside of quotes, which they keep. */
+function tokensOf(text: string): string[] {
+  return text.match(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+/g) ?? [];
+}
+
+function unquoted(text: string): string {
+  return text.replace(/"((?:\\.|[^"\\])*)"|'([^']*)'/g, (_, double?: string, single?: string) =>
+    double === undefined ? (single ?? '') : double.replace(/\\(.)/g, '$1'),
+  );
+}
+
+/** A text with its variables filled in; undefined if one has no value. */
+function filledIn(text: string, values: Values): string | undefined {
+  let isKnown = true;
+  const filled = text.replace(
+    /\$(?:\{(\w{1,100})(?::?-([^}]{0,500}))?\}|(\w{1,100}))/g,
+    (_, braced?: string, otherwise?: string, plain?: string) => {
+      const value = values.get(braced ?? plain ?? '') ?? otherwise;
+      isKnown &&= value !== undefined;
+      return value ?? '';
+    },
+  );
+  return isKnown && !filled.includes('${') ? filled : undefined;
+}

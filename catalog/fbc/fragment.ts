@@ -1,0 +1,194 @@
+/** The image of a catalog as its Dockerfile describes it: what Konflux calls a fragment. */
+import type { Location } from '../finding.ts';
+import { type Copy, type Label, readDockerfile, type Stage } from './dockerfile.ts';
+
+/** The label of an index image that names the folder of its catalog. */
+export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';
+
+/** The label of a fragment that names the versions of OpenShift that it is for. */
+export const VERSIONS_LABEL = 'com.redhat.fbc.openshift.version';
+
+export interface Fragment {
+  /** The Dockerfile. */
+  readonly path: string;
+  /** The last `FROM`. */
+  readonly place: Location;
+  /** The base image; undefined if only a build knows it. */
+  readonly base: string | undefined;
+  readonly labels: ReadonlyMap<string, Label>;
+  /** Files of the repository that the image has; undefined if only a build knows them. */
+  readonly files: readonly CopiedFile[] | undefined;
+  /** Whether any of the files in the catalog's folder defines a package; undefined if it is not known. */
+  readonly hasPackage: boolean | undefined;
+}
+
+export interface CopiedFile {
+  /** In the repository. */
+  readonly source: string;
+  /** In the image. */
+  readonly path: string;
+}
+
+/**
+ * What a Dockerfile makes of a repository's files; undefined if it is not the image of a catalog.
+ *
+ * @param files their paths, sorted
+ */
+export function fragmentIn(
+  path: string,
+  text: string,
+  files: readonly string[],
+): Omit<Fragment, 'hasPackage'> | undefined {
+  const stages = readDockerfile(text);
+  const last = stages.at(-1);
+  if (!last) return undefined;
+  const chain = chainOf(last, stages);
+  const labels = new Map(chain.toReversed().flatMap((stage) => [...stage.labels]));
+  if ([...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.')))
+    return undefined;
+  const copies = chain.flatMap((stage) => stage.copies);
+  const base = chain.at(-1)?.base;
+  const servesCatalog =
+    labels.has(CONFIGS_LABEL) ||
+    copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to)) ||
+    /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base ?? '');
+  if (!servesCatalog) return undefined;
+  const context: Context = {
+    folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+    files,
+    stages,
+    catalog: labels.get(CONFIGS_LABEL)?.value ?? '/configs',
+    known: new Map(),
+  };
+  return {
+    path,
+    place: { file: path, line: last.line, column: 1 },
+    base,
+    labels,
+    files: filesOf(last, context),
+  };
+}
+
+/** The folder of the catalog in the image, without a slash at its end. */
+export function catalogFolder({ labels }: Pick<Fragment, 'labels'>): string | undefined {
+  const label = labels.get(CONFIGS_LABEL);
+  return label?.value?.replace(/\/+$/, '');
+}
+
+/** A reference without its tag and digest. */
+export function repositoryOf(image: string): string {
+  return image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
+}
+
+/** A stage, and those that it is built on, as far as they are in the same Dockerfile. */
+function chainOf(last: Stage, stages: readonly Stage[]): Stage[] {
+  const chain = [last];
+  for (let i = stages.indexOf(last) - 1, at = last; i >= 0; i--) {
+    const below = stages[i];
+    if (below?.name === undefined || below.name !== at.base) continue;
+    chain.push(below);
+    at = below;
+  }
+  return chain;
+}
+
+/** Most files that an image has. */
+const MOST_FILES = 200_000;
+
+interface Context {
+  /** The Dockerfile's folder. */
+  readonly folder: string;
+  /** Paths in the repository, sorted. */
+  readonly files: readonly string[];
+  readonly stages: readonly Stage[];
+  /** The folder of the catalog in the image. */
+  readonly catalog: string;
+  /** By stage, what is known of it. */
+  readonly known: Map<Stage, readonly CopiedFile[] | undefined>;
+}
+
+/** The files that a stage has; undefined if a build makes some of them, or takes some from elsewhere. */
+function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefined {
+  if (!context.known.has(stage)) {
+    const parts = chainOf(stage, context.stages)
+      .toReversed()
+      .flatMap((one) => [runIn(one, context), ...one.copies.map((copy) => copiedBy(copy, one, context))]);
+    const files = parts.flatMap((part) => part ?? []);
+    const isKnown = files.length <= MOST_FILES && parts.every((part) => part !== undefined);
+    context.known.set(stage, isKnown ? files : undefined);
+  }
+  return context.known.get(stage);
+}
+
+/** Undefined for a stage whose programs may write files of the catalog. */
+function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
+  return runs.some((run) => run.includes(catalog) && !/--cache-(?:only|dir)/.test(run)) ? undefined : [];
+}
+
+function copiedBy(
+  { from, sources, to }: Copy,
+  stage: Stage,
+  context: Context,
+): readonly CopiedFile[] | undefined {
+  const { catalog, stages } = context;
+  // What is put elsewhere does not matter.
+  if (from !== undefined && to !== undefined && !isWithin(to, catalog) && !isWithin(catalog, to)) return [];
+  if (sources === undefined || to === undefined) return undefined;
+  if (from === undefined) return joined(sources.map((source) => copiesOf(source, to, context)));
+  const before = stages.slice(0, stages.indexOf(stage));
+  const other = before.find(({ name }, i) => name === from || String(i) === from);
+  const files = other && filesOf(other, context);
+  return files && sources.flatMap((source) => moved(files, withoutSlash(source), withoutSlash(to)));
+}
+
+function joined(parts: readonly (readonly CopiedFile[] | undefined)[]): readonly CopiedFile[] | undefined {
+  return parts.every((part) => part !== undefined) ? parts.flatMap((part) => part ?? []) : undefined;
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** A folder's files, below another path. */
+function moved(files: readonly CopiedFile[], from: string, to: string): CopiedFile[] {
+  return files.flatMap(({ source, path }) =>
+    isWithin(path, from) ? [{ source, path: `${to}${path.slice(from.length)}` }] : [],
+  );
+}
+
+/** A source is sought from the top of the repository, and from the Dockerfile's folder: the build chooses. */
+function copiesOf(
+  written: string,
+  to: string,
+  { folder, files }: Context,
+): readonly CopiedFile[] | undefined {
+  const plain = withoutSlash(written).replace(/^\.?\//, '');
+  if (/[*?[]|\.\.|:\/\//.test(plain)) return undefined;
+  const own = plain === '.' ? '' : plain;
+  for (const path of new Set([own, [folder, own].filter((name) => name !== '').join('/')])) {
+    if (path === '') continue;
+    if (files[firstAt(files, path)] === path) {
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      return [{ source: path, path: to.endsWith('/') ? `${to}${name}` : to }];
+    }
+    const inside = files.slice(firstAt(files, `${path}/`), firstAt(files, `${path}0`));
+    if (inside.length > 0)
+      return inside.map((source) => ({ source, path: `${withoutSlash(to)}${source.slice(path.length)}` }));
+  }
+  return undefined;
+}
+
+/** The index of the first path that is not before another one. */
+function firstAt(sorted: readonly string[], path: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? '') < path) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '' ? '/' : `${folder}/`);
+}
