@@ -14,6 +14,7 @@ import { listed } from './message-text.ts';
 import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
 import { bundleOf } from './origins.ts';
 import type { Details } from './rule.ts';
+import { changesBetween } from './unsafe-edges.ts';
 
 /** An upgrade with what is known of both bundles. */
 export interface NewUpgrade {
@@ -88,7 +89,20 @@ function isRefusedByV1({ bundle, manifests }: Side): boolean {
 function formerPath(change: Change, before: World, { by, ...step }: NewStep): Side[] {
   const way = { ...step, installed: by };
   const names = [by.name, ...[...stepsFrom(before, way)].map((bundle) => bundle.name)];
-  return names.flatMap((name) => sideOf(change, step.package, name) ?? []);
+  const path = names.flatMap((name) => sideOf(change, step.package, name) ?? []);
+  if (step.olm === 'v0') return path;
+  const end = path.findIndex((side, i) => isStoppedByV1(path[i - 1], side));
+  return end < 0 ? path : path.slice(0, end);
+}
+
+/** Whether OLM v1 refuses an upgrade for what it would do to stored objects. */
+function isStoppedByV1(from: Side | undefined, to: Side): boolean {
+  if (!from) return false;
+  const before = new Map((from.world.crds(from.bundle) ?? []).map((crd) => [crd.name, crd]));
+  return (to.world.crds(to.bundle) ?? []).some((after) => {
+    const crd = before.get(after.name);
+    return crd !== undefined && changesBetween(crd, after).length > 0;
+  });
 }
 
 /** Where a step leads; undefined for who writes bundles as a catalog, which adds no upgrade to those that they had. */

@@ -261,7 +261,7 @@ function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
 const between = new WeakMap<Crd, WeakMap<Crd, readonly UnsafeChange[]>>();
 
 /** The unsafe changes from one CRD to another, kept because several catalogs contain the same pairs. */
-function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
+export function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
   if (before === after) return [];
   const known = between.get(before) ?? new WeakMap<Crd, readonly UnsafeChange[]>();
   between.set(before, known);

@@ -289,3 +289,17 @@ test('a new channel copies an edge to a lower version', async () => {
   const after = { 'v4.19': { pa: of({ stable: chained, candidate: stable }) } };
   expect(await errorsOf(sound, after)).toContain('graph/downgrade-edge');
 });
+
+test('a way past the bundle whose CRD OLM v1 refuses deletes what stayed because of it', async () => {
+  const merged = async (crd: Crd): Promise<string[]> => {
+    const crds = { '1.0.0': FIRST_CRD, '1.1.0': crd };
+    const stable = chain('1.0.0', '1.1.0', '1.2.0');
+    const jump: Entry = { version: '1.3.0', replaces: '1.2.0', skipRange: '>=1.0.0 <1.3.0' };
+    return errorsOf(
+      { 'v4.19': { pa: of({ stable }, { crds }) } },
+      { 'v4.19': { pa: of({ stable: [...stable, jump] }, { crds }) } },
+    );
+  };
+  expect(await merged({ ...FIRST_CRD, required: ['size'] })).toEqual(['graph/crd-dropped']);
+  expect(await merged(FIRST_CRD)).toEqual([]);
+});
