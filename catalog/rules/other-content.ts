@@ -27,7 +27,9 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const of = { package: bundle.package, bundle: bundle.name };
   const known = before.publications(of);
   const own = known.filter(({ catalog }) => catalog === before.name);
-  const others = latestOf(known.filter(({ catalog }) => catalog !== before.name));
+  const others = latestOf(known.filter(({ catalog }) => catalog !== before.name)).filter(
+    (one) => !becomes(one, bundle, after),
+  );
   // The catalog gets back a bundle that it had: its difference from others is not new.
   if (own.some((one) => compare(one, bundle, (a, b) => imageChange(a, b, before.digests)) === 'same'))
     return undefined;
@@ -47,6 +49,20 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
     (isRebuilt ? undefined : compared(own, imageChange)[0]) ??
     found.find(({ publication }) => !lineOf(publication.catalog)) ??
     found.map((one) => ({ ...one, isOfOtherLine: true as const }))[0]
+  );
+}
+
+/** Whether a catalog that has something else gets the same bundle at the same time: there the change is reported. */
+function becomes(other: Publication, bundle: Bundle, { publications, digests }: World): boolean {
+  const isSame = (one: Publication): boolean =>
+    compare(one, bundle, (a, b) => changeElsewhere(a, b, digests)) === 'same';
+  const { catalog, last } = other;
+  return (
+    last === undefined &&
+    !isSame(other) &&
+    publications({ package: bundle.package, bundle: bundle.name }).some(
+      (now) => now.catalog === catalog && now.last === undefined && isSame(now),
+    )
   );
 }
 

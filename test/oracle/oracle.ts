@@ -224,7 +224,7 @@ function isDowngrade({ next }: Walk, { version }: Installation): boolean {
   return next.kind === 'upgrade' && lt(next.to.version, version);
 }
 
-/** The catalog of the platform's next version, if one is gone and that is new and has all that it had. */
+/** The catalog of the platform's next version, if one is gone and that is new and has its package. */
 function renamedTo(
   { catalog, package: name }: Installation,
   before: State,
@@ -239,11 +239,7 @@ function renamedTo(
   const isEarliest = Object.entries(before).every(
     ([other, packages]) => minorOf(other) >= minorOf(catalog) || packages[name] === undefined,
   );
-  if (!isEarliest) return undefined;
-  const hasAll = Object.entries(was.channels).every(([channel, entries]) =>
-    entries.every(({ version }) => is.channels[channel]?.some((entry) => entry.version === version)),
-  );
-  return hasAll ? next : undefined;
+  return isEarliest ? next : undefined;
 }
 
 /** What those lose on the platform's next version who get to the head on this one. */

@@ -58,14 +58,14 @@ function tellRenamed(
     report(message, location, { package: name, installed: versions, hint });
     return;
   }
-  const message = `${renamed}, with every version of package ${quoted(name)}: clusters that use ${quoted(from)} get no more updates`;
+  const message = `${renamed}, where every installed version of package ${quoted(name)} reaches a channel head: clusters that use ${quoted(from)} get no more updates`;
   const hint = `if clusters still use ${from}, copy its folder instead of renaming it`;
   report(message, location, { package: name, severity: 'warning', hint });
 }
 
 /**
- * The catalog of the platform's next version, where it is new and has all that this one had, of which nothing is left:
- * a branch for the newest version moves the folder of its only catalog.
+ * The catalog of the platform's next version, where it is new and has the package, and nothing is left of this one: a
+ * branch for the newest version moves the folder of its only catalog.
  */
 function renamedTo({ before, after }: Change, name: string): World | undefined {
   if (after.catalog.packages.size > 0) return undefined;
@@ -75,15 +75,5 @@ function renamedTo({ before, after }: Change, name: string): World | undefined {
   const [next] = after.following;
   const was = before.following.find((world) => world.name === next?.name);
   if (!next || !was || was.catalog.packages.size > 0) return undefined;
-  return hasAll(next, before, name) ? next : undefined;
-}
-
-/** Whether every entry of every channel of a package is in the same channel of another catalog. */
-function hasAll(there: World, here: World, name: string): boolean {
-  const others = there.catalog.packages.get(name)?.channels;
-  const channels = here.catalog.packages.get(name)?.channels.values() ?? [];
-  return [...channels].every((channel) => {
-    const known = new Set(others?.get(channel.name)?.entries.map((entry) => entry.name));
-    return channel.entries.every((entry) => known.has(entry.name));
-  });
+  return (next.catalog.packages.get(name)?.channels.size ?? 0) > 0 ? next : undefined;
 }

@@ -10,12 +10,13 @@ import type { Layout } from '../../policy/layout.ts';
 import type { WrittenPattern } from '../../policy/policy-file.ts';
 import type { KnownFacts } from '../../policy/setup/catalog-files.ts';
 import { findLayout, type ReadEvidence, readEvidence } from '../../policy/setup/find-layout.ts';
+import type { Link } from '../../policy/setup/links.ts';
 import { contradictions } from '../../policy/setup/prove.ts';
 import type { CheckReport } from '../report.ts';
 
 /** Rules whose errors another layout would explain. */
 const SUSPECT =
-  /^(?:layout\/|fbc\/|path\/limits$|(?:package|channel|bundle)\/(?:duplicate|unknown|unlisted|name|reference)|channel\/(?:head|empty)|entry\/|package\/|graph\/(?:package|channel)-removed$|deprecation\/)/;
+  /^(?:layout\/|fbc\/|path\/(?:limits|mode)$|(?:package|channel|bundle)\/(?:duplicate|unknown|unlisted|name|reference)|channel\/(?:head|empty)|entry\/|package\/|graph\/(?:package|channel)-removed$|deprecation\/)/;
 
 /** Whether a report may be wrong because the layout was another one. */
 export function isSuspect({ findings }: CheckReport): boolean {
@@ -41,6 +42,10 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     readEvidence(objects, await listFiles(objects, await objects.treeOf(commit)), known);
   return async ({ id, before }) => {
     const sides = [await read(before), await read(id)];
+    // No layout says of a folder of catalogs that it is a link to another one.
+    const link = linkToCatalog(sides);
+    if (link)
+      return { kind: 'unclear', why: `the layout changes: ${link.path} becomes a link to ${link.target}` };
     const holds = (patterns: readonly WrittenPattern[]): boolean =>
       sides.every((side) => side.catalogs.length === 0 || contradictions(patterns, side).length === 0);
     const reasons = sides.flatMap((side) => side.reasons);
@@ -54,6 +59,13 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const [first] = sides.toReversed().flatMap((side) => contradictions(today, side));
     return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };
   };
+}
+
+/** A link to a catalog in the place of another one. */
+function linkToCatalog([before, after]: readonly ReadEvidence[]): Link | undefined {
+  const isAt = (path: string, side?: ReadEvidence): boolean =>
+    side?.catalogs.some((file) => `${file.path}/`.startsWith(`${path}/`)) === true;
+  return after?.links.find(({ path, target }) => isAt(path, before) && isAt(target, after));
 }
 
 function writtenOf({ patterns }: Layout): WrittenPattern[] {

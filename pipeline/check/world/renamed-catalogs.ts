@@ -18,8 +18,8 @@ export interface RenamedCatalog {
 type Units = ReadonlyMap<string, CatalogUnit>;
 
 /**
- * Pairs catalogs that are gone with those that are new: equal content first, then the same version of the platform.
- * Clusters of one version do not take the catalog of another: such a pair is none.
+ * Pairs catalogs that are gone with those that are new: equal content first, then the same version of the platform, then
+ * the only ones, of which one has no version. Clusters of one version do not take the catalog of another: such a pair is none.
  */
 export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
   const [before, after] = [catalogsOf(base), catalogsOf(merged)];
@@ -36,7 +36,16 @@ export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
       renamed.push({ from, to, root: own[0]?.root ?? '' });
     }
   }
-  return renamed;
+  const [left, ...more] = gone.filter((from) => !renamed.some((one) => one.from === from));
+  const [to, ...others] = fresh;
+  const isOnly = more.length + others.length === 0;
+  return left !== undefined && to !== undefined && isOnly && isOneOfNoPlatform(left, to)
+    ? [...renamed, { from: left, to, root: before.get(left)?.[0]?.root ?? '' }]
+    : renamed;
+}
+
+function isOneOfNoPlatform(from: string, to: string): boolean {
+  return (minorOfCatalog(from) === undefined) !== (minorOfCatalog(to) === undefined);
 }
 
 type Named = readonly [name: string, units: readonly CatalogUnit[]];

@@ -1,7 +1,7 @@
 /**
  * The layout of a commit: hypotheses, of which the first one that its files and its past do not contradict is taken.
  */
-import { append } from '../../../catalog/go/grouped.ts';
+import { append, groupedBy } from '../../../catalog/go/grouped.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { ListedFile } from '../../git/tree.ts';
@@ -223,10 +223,25 @@ function rootsOf(
       below.every(
         (path) => isOurs.has(path) || /(?:^|\/)\.[^/]*$/.test(path) || (FORMAT.test(path) && !read.has(path)),
       );
-    return isAll ? [{ path: `${root}/**`, name }] : files.map(({ path }) => ({ path, name }));
+    return isAll
+      ? [{ path: `${root}/**`, name }]
+      : foldersOrFiles(files, paths).map((path) => ({ path, name }));
   });
   const nameOf = catalogNamer(patterns);
   return { patterns, catalogs: [...new Set(paths.flatMap((path) => nameOf(path) ?? []))], others: [] };
+}
+
+/** Patterns of files: for those that have their folder to themselves, one for more of their kind. */
+function foldersOrFiles(files: readonly CatalogFacts[], paths: readonly string[]): string[] {
+  const isOurs = new Set(files.map(({ path }) => path));
+  return [...groupedBy(files, ({ path }) => folderOf(path))].flatMap(([folder, some]) => {
+    const own = some.map(({ path }) => path);
+    const [ending = '', ...more] = new Set(own.map((path) => path.slice(path.lastIndexOf('.'))));
+    const isAlone = paths.every(
+      (path) => folderOf(path) !== folder || !path.endsWith(ending) || isOurs.has(path),
+    );
+    return folder !== '' && own.length > 1 && more.length === 0 && isAlone ? [`${folder}/*${ending}`] : own;
+  });
 }
 
 function folderOf(path: string): string {

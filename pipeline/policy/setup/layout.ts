@@ -6,7 +6,7 @@ import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { type Found, named } from './named-patterns.ts';
 import { filesByFolder, patternOf } from './pattern-text.ts';
 import { withCatalogNames, withFileNames, withoutOddNames } from './shape-groups.ts';
-import { FORMAT, folderOf, type LayoutStyle, shapesOf, styled } from './shapes.ts';
+import { ENDING, FORMAT, folderOf, type LayoutStyle, shapesOf, styled } from './shapes.ts';
 
 export interface FoundLayout {
   /** Patterns for `layout.catalog`; empty when nothing was found. */
@@ -37,7 +37,10 @@ export function layoutOf(
   const byFolder = filesByFolder(paths);
   const found = new Map<string, Found>();
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ path }) => path));
-  const repository = { isOther, byFolder, whole };
+  const stems = new Set([...whole].map((path) => path.replace(ENDING, '')));
+  const isDouble = (path: string): boolean =>
+    FORMAT.test(path) && !read.has(path) && !isCatalog.has(path) && stems.has(path.replace(ENDING, ''));
+  const repository = { isOther, isDouble, byFolder, whole };
   for (const shape of withCatalogNames(withoutOddNames(shapes)).flatMap((one) =>
     withFileNames(one, repository),
   )) {

@@ -7,6 +7,8 @@ export interface Repository {
   readonly whole: ReadonlySet<string>;
   /** Whether a path is something else than a catalog's. */
   readonly isOther: (path: string) => boolean;
+  /** Whether a file that was not read has the name of a whole catalog beside it, and another ending: it is a catalog of its own. */
+  readonly isDouble: (path: string) => boolean;
   /** Names of the files in each folder, and in those below it as paths. */
   readonly byFolder: ReadonlyMap<string, readonly string[]>;
 }
@@ -52,14 +54,19 @@ export function partText(part: Part): string {
 }
 
 /** Whether folders hold several files, all of which are the catalog's. */
-function isAllCatalog({ files }: Shape, depth: number, { isOther, byFolder, whole }: Repository): boolean {
+function isAllCatalog(
+  { files }: Shape,
+  depth: number,
+  { isOther, isDouble, byFolder, whole }: Repository,
+): boolean {
   const own = new Set(files.map(({ path }) => path));
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, depth).join('/')));
   let isMany = false;
   for (const folder of folders) {
     const inside = (byFolder.get(folder) ?? []).filter((path) => !path.split('/').at(-1)?.startsWith('.'));
     isMany ||= inside.length > 1;
-    const isForeign = (path: string): boolean => isOther(path) || (whole.has(path) && !own.has(path));
+    const isForeign = (path: string): boolean =>
+      isOther(path) || isDouble(path) || (whole.has(path) && !own.has(path));
     if (inside.some((path) => isForeign(`${folder}/${path}`))) return false;
   }
   return isMany;

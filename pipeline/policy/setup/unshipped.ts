@@ -7,7 +7,7 @@ import type { ListedFile } from '../../git/tree.ts';
 const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[] = [
   {
     folder:
-      /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|samples?|demos?|tutorials?|fixtures)|tests?|e2e|[^/]*(?:veneer|template)s?[^/]*)\//i,
+      /(?:^|\/)(?:(?:[^/]*[-_])?(?:testdata|examples?|samples?|demos?|tutorials?|fixtures?)|tests?|e2e|molecule|[^/]*(?:veneer|template)s?[^/]*)\//i,
     reason: 'a test, an example or a template',
   },
   { folder: /(?:^|\/)[._-]?(?:archived?|archives|attic|retired|obsolete)\//i, reason: 'put away' },

@@ -256,3 +256,30 @@ test('does not count a merge as failed by blobs that were in no catalog at its t
     ],
   ]);
 });
+
+test.each([
+  [
+    'catalogs/v4.20/etcd',
+    [['catalog becomes a link', 'the layout changes: catalog/etcd becomes a link to catalogs/v4.20/etcd']],
+    [],
+  ],
+  ['docs', [], ['catalog becomes a link']],
+])('does not count a merge as failed that links one catalog to another: %s', async (target, left, failed) => {
+  const git = makeRepository();
+  const content = catalogOf('etcd', ['1.0.0']);
+  const base = git.commit({ 'docs/a.md': 'x', 'catalog/etcd/catalog.yaml': content, ...etcd(['1.0.0']) });
+  const link = { mode: '120000', text: `../${target}` } as const;
+  const last = git.commit(
+    { 'catalog/etcd/catalog.yaml': null, 'catalog/etcd': link },
+    { parents: [base], author: 'amy', message: 'catalog becomes a link' },
+  );
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  const text = `${HEAD}layout: {catalog: ['catalog/{package}/**', 'catalogs/{catalog}/{package}/**']}\n`;
+  const given = { path: 'given', bytes: Buffer.from(text) };
+  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  await repository.close();
+  git.remove();
+  expect(unchecked.map(({ what, why }) => [what.slice(11), why])).toEqual(left);
+  expect(merges.filter(({ state }) => state === 'failure').map(({ subject }) => subject)).toEqual(failed);
+});

@@ -240,6 +240,14 @@ describe('a catalog whose folder is renamed to the next version', () => {
     [`catalogs/${name}/etcd/catalog.yaml`]: content,
   });
   const old = operator('etcd', ['1.0.0', '1.1.0']);
+  const COVERING = documents(
+    { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+    {
+      ...{ schema: 'olm.channel', package: 'etcd', name: 'stable' },
+      entries: [{ name: 'etcd.v1.2.0', skipRange: '<1.2.0' }],
+    },
+    bundle('etcd', '1.2.0'),
+  );
   const move = (from: string, to: string, content: string): Files => ({
     ...at(from, null),
     ...at(to, content),
@@ -248,6 +256,7 @@ describe('a catalog whose folder is renamed to the next version', () => {
   test.each([
     ['with its content', old],
     ['with a version more', operator('etcd', ['1.0.0', '1.1.0', '1.2.0'])],
+    ['without a version that a range covers', COVERING],
   ])('%s is not removed', async (_, content) => {
     expect(await found(REMOVED, at('v4.20', old), move('v4.20', 'v4.21', content))).toMatchObject([
       {
@@ -338,13 +347,24 @@ layout: {catalog: ['catalogs/{catalog}/{package}/**', 'fbc/{catalog}/{package}/*
     expect(await errors('graph/head-regression', moved(MORE))).toEqual([]);
   });
 
-  test('to a name without a version, only where nothing else changes', async () => {
-    const head = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', OLD) };
+  test.each([
+    ['to a name without a version', OLD],
+    ['to a name without a version, with more in it', MORE],
+  ])('%s is a warning', async (_, versions) => {
+    const head = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', versions) };
     expect(await found('graph/package-removed', base, head)).toMatchObject([
       { severity: 'warning', message: expect.stringContaining('"v4.20" is renamed to "product"') },
     ]);
-    const other = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', MORE) };
-    expect(await errors('graph/package-removed', other)).toMatchObject([{ catalogs: ['v4.20'] }]);
+  });
+
+  test('to a name without a version strands those whom it would strand in its place', async () => {
+    const head = { ...at('catalogs/v4.20', undefined), ...at('catalogs/product', ['1.0.0']) };
+    expect(await errors('graph/head-regression', head)).toMatchObject([{ catalogs: ['product'] }]);
+  });
+
+  test('to a name without a version is none where several catalogs are new', async () => {
+    const head = { ...at('catalogs/v4.20', undefined), ...at('catalogs/a', MORE), ...at('catalogs/b', MORE) };
+    expect(await errors('graph/package-removed', head)).toMatchObject([{ catalogs: ['v4.20'] }]);
   });
 
   test('to another version takes the catalog from clusters, even if it is the same', async () => {

@@ -391,6 +391,18 @@ describe('where another pipeline releases the heads of channels', () => {
   });
 
   test.each([
+    ['a new catalog gets the head that another one rebuilds', 'heads', images('1', '3'), []],
+    ['a new catalog gets another head than the one rebuilt', 'heads', images('1', '4'), ['v4.21']],
+    ['a mutation is reported where it is, not in a new catalog', 'none', images('1', '3'), ['v4.20']],
+  ])('%s', async (_, rebuilds, there, catalogs) => {
+    const base = { ...policy(rebuilds), ...at('v4.20', images('1', '2')) };
+    const head = { ...base, ...at('v4.20', images('1', '3')), ...at('v4.21', there) };
+    const errors = await errorsOf(base, head);
+    const mutated = errors.filter(({ rule }) => rule === 'graph/bundle-mutated');
+    expect(mutated.flatMap((one) => one.catalogs)).toEqual(catalogs);
+  });
+
+  test.each([
     [
       'an accident gives all versions one image',
       ['4', '4', '4'],

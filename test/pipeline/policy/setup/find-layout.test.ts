@@ -23,6 +23,26 @@ describe('the layout of a commit', () => {
     expect(found.patterns).toEqual(['catalog/{catalog}/catalog.yaml', 'catalog/etcd/**']);
   });
 
+  test('expects more files where the parts of a catalog have a folder to themselves', async () => {
+    const at = (version: string): [string, string] => [
+      `rendered/${version}.yaml`,
+      bundle.replaceAll('1.0.0', version),
+    ];
+    const entries = 'entries: [{name: etcd.v1.0.0}, {name: etcd.v1.1.0, replaces: etcd.v1.0.0}]';
+    const files = {
+      'package.yaml': `schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\n${channel.replace(/entries.*/, entries)}`,
+      ...Object.fromEntries(['1.0.0', '1.1.0'].map(at)),
+      'rendered/README.md': 'x',
+    };
+    const { found } = await layoutAt(files);
+    expect(found.patterns).toEqual([
+      { path: 'package.yaml', name: 'catalog' },
+      { path: 'rendered/*.yaml', name: 'catalog' },
+    ]);
+    const mixed = await layoutAt({ ...files, 'rendered/settings.yaml': 'a: 1\n' });
+    expect(mixed.found.patterns).toContainEqual({ path: 'rendered/1.1.0.yaml', name: 'catalog' });
+  });
+
   test('says which package has no bundle, and does not leave the others of its file out', async () => {
     const packages = catalogOf('quay', ['1.0.0'])
       .split('\n')
@@ -138,12 +158,14 @@ describe('the layout of a commit', () => {
       'vendor/example.com/index/configs/etcd/catalog.yaml': etcd,
       '_retired/etcd/catalog.yaml': etcd,
       'catalog-templates/etcd.yaml': etcd,
+      'roles/fbc/molecule/default/index.yaml': etcd,
       'README.md': 'x',
     });
     expect(found.patterns).toEqual(['fbc/{package}/catalog.yaml']);
     expect(leftOut).toEqual([
       { path: 'catalog-templates/etcd.yaml', reason: 'a test, an example or a template' },
       { path: '_retired/etcd/catalog.yaml', reason: 'put away' },
+      { path: 'roles/fbc/molecule/default/index.yaml', reason: 'a test, an example or a template' },
       {
         path: 'vendor/example.com/index/configs/etcd/catalog.yaml',
         reason: "a copy of another project's files",

@@ -220,6 +220,17 @@ describe('the layout of a repository', () => {
     });
   });
 
+  test('takes no file that was not read for a part, if a whole catalog beside it has its name', () => {
+    const paths = ['v4.18', 'v4.19'].map((one) => `${one}/catalog/etcd/catalog.yaml`);
+    const files = paths.map((path) => ({
+      ...{ path, packages: ['etcd'], defines: ['etcd'], hasContent: true, isWhole: true },
+    }));
+    const beside = (name: string): unknown =>
+      layoutOf(files, [...paths, `v4.18/catalog/etcd/${name}`], new Set(paths)).patterns;
+    expect(beside('catalog.json')).toEqual(['{catalog:v*.*}/catalog/{package}/catalog.yaml']);
+    expect(beside('bundles.json')).toEqual(['{catalog:v*.*}/catalog/{package}/**']);
+  });
+
   test('a file with channels that a whole catalog has as well is a source of it', () => {
     const whole = { packages: ['etcd'], defines: ['etcd'], hasContent: true, isWhole: true };
     const channels = { packages: ['etcd'], defines: [], hasContent: true, isWhole: false };
